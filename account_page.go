@@ -40,6 +40,8 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	switch do := x.query.Get("do"); {
 	case do == "delete":
 		return askToDelete(ctx, x, here)
+	case do == "totp" && assures(x.setup):
+		return showEnrolment(ctx, x, here)
 	case do == "change" && !x.isFresh(here):
 		return askAgain(ctx, x, x.change())
 	}
@@ -127,6 +129,9 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		view.Linked = typedWays(s, nil) // nothing else can have let them in
 	}
 	view.Providers = unlinked(x, here, accounts)
+	if view.SecondStep, err = factorsView(s, ctx, &x.links, here); err != nil {
+		return view, err
+	}
 	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {
 		view.EndAction, view.OthersAction = x.url("account?do=end"), x.url("account?do=others")
 		view.Devices = devices(sessions, here.sessionID, s.now())
@@ -204,6 +209,9 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, id) }
+	if res, err := changeFactors(ctx, x, here, x.query.Get("do")); res != nil || err != nil {
+		return res, err
+	}
 	switch x.query.Get("do") {
 	case "link":
 		return &Response{Redirect: x.change()}, nil

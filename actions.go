@@ -244,19 +244,3 @@ func failedAction(r *Request, res *Response, f *FormFailure) (*Response, *FormFa
 	}
 	return varied(told), nil
 }
-
-// asksForJSON reports whether a script sent the form and reads the result
-// itself.
-func asksForJSON(r *Request) bool {
-	if _, asked := r.Header["X-Auth-Return-Redirect"]; asked {
-		return true
-	}
-	if isHTMX(r.Header) {
-		return false
-	}
-	accept := r.Header.Get("Accept")
-	if strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html") {
-		return true
-	}
-	return mediaType(r.Header.Get("Content-Type")) == jsonType && !opensPage(r.Header)
-}

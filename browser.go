@@ -2,10 +2,12 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -65,20 +67,27 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 
 // rememberBrowser makes the browser known for the user that has signed in. form is the
 // key of what the user typed; empty: nothing. Where the store keeps known browsers the
-// browser gets a new handle, and is known from at.
-func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form string, at time.Time) error {
-	if userID == "" || s.limits.Off() && s.passwords == nil {
+// browser gets a new handle, and is known from at. trust says that no second factor is
+// asked for there from now on.
+func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form string, at time.Time, trust bool) error {
+	if userID == "" || s.limits.Off() && s.passwords == nil && !assures(s) {
 		return nil
 	}
-	handle := ""
-	if s.passwords != nil {
-		var err error
-		agent := texts.Cut(v.request.Header.Get("User-Agent"), 256)
-		handle, err = s.passwords.Directory.RememberBrowser(ctx, v.cookies.Known(s.tenant, s.now()).ID, userID, agent, at)
-		if err != nil || handle == "" {
-			return err
+	former, agent, handle := v.cookies.Known(s.tenant, s.now()).ID, texts.Cut(v.request.Header.Get("User-Agent"), 256), ""
+	var err error
+	if assures(s) {
+		var trusted time.Time
+		if trust && s.config.Factors.Remember > 0 {
+			trusted = s.now().Add(s.config.Factors.Remember)
 		}
+		handle, err = s.directory.Factors.RememberSignIn(ctx, &v.events, userID, at, former, agent, trusted)
+	} else if s.passwords != nil {
+		handle, err = s.passwords.Directory.RememberBrowser(ctx, former, userID, agent, at)
 	}
+	if err != nil || handle == "" && (s.passwords != nil || assures(s)) {
+		return err
+	}
+	v.hide(handle)
 	return v.cookies.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, handle, s.now())
 }
 
@@ -112,4 +121,32 @@ func namesClient(hops string) bool {
 	first, _, _ := strings.Cut(hops, ",")
 	_, isAddr := parseAddr(strings.TrimSpace(first))
 	return isAddr || strings.HasPrefix(strings.ToLower(first), "for=")
+}
+
+// pendingOf returns the sign-in of the browser that waits for a second factor, and its
+// handle. A nil Pending: there is none.
+func pendingOf(ctx context.Context, s *setup, v *visit) (handle string, p *directory.Pending, err error) {
+	if handle = v.cookies.Half(s.tenant, v.now()); handle == "" {
+		return "", nil, nil
+	}
+	v.hide(handle)
+	p, err = s.directory.Factors.Suspended(ctx, handle)
+	if errors.Is(err, directory.ErrNotPending) {
+		return handle, nil, nil
+	}
+	return handle, p, err
+}
+
+// pageHandle returns the handle of what a page of one session waits for.
+func pageHandle(s *setup, userID, sessionID string) directory.EnrolmentOf {
+	return directory.EnrolmentOf{Handle: s.keys.Of(keys.SessionPage, userID, sessionID), UserID: userID, Session: sessionID}
+}
+
+// keepNewCodes keeps the recovery codes that a sign-in has made for its session.
+func keepNewCodes(ctx context.Context, s *setup, who *directory.SignIn) error {
+	mark, err := s.sessions.markOf(ctx, who)
+	if err != nil {
+		return err
+	}
+	return s.directory.Factors.KeepCodes(ctx, pageHandle(s, mark.UserID, mark.SessionID), who.Second.Codes)
 }

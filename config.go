@@ -40,6 +40,7 @@ type Config struct {
 	Callbacks   Callbacks     // decisions of the application's own
 	Events      Events        // what it is told
 	Limits      Limits        // what strangers can make the server do
+	Factors     Factors       // second factors; zero: off
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
 	Tokens      TokenConfig   // how provider tokens are kept and renewed
@@ -119,6 +120,7 @@ type Pages struct {
 	SignOut       string
 	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
+	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
 	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
@@ -214,6 +216,7 @@ type Limits struct {
 
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
 	CredentialsPerClient  Rate // failed tries, at passwords, links and passkeys, and users who sign up with passkeys, from one IP address; zero: 100 in 15 minutes
+	FactorPerUser         Rate // wrong second factors of one user, from browsers that the user has not signed in from, and three times as many in a day; zero: 10 in an hour
 	MailsPerRecipient     Rate // links sent to one mailbox and not used; zero: 5 in 15 minutes
 	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -87,3 +88,13 @@ type JWTParams struct {
 	Salt    string   // the name of the session cookie
 	MaxAge  time.Duration
 }
+
+// check refuses beliefs that would last too long.
+func (c *SessionCache) check(f *failure.List) {
+	if c.MaxAge < 0 || c.MaxAge > mostBelief || c.Size < 0 {
+		f.Add(ErrInvalidConfig, "Session.Cache: want a MaxAge of at most %v, a Size that is not negative, or zero for no cache and for the default", mostBelief)
+	}
+}
+
+// mostBelief is how late a sign-out elsewhere may be noticed here.
+const mostBelief = 5 * time.Minute

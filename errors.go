@@ -41,6 +41,8 @@ const (
 	ErrOAuthCallback               = fault.ErrOAuthCallback               // the provider refused, or somebody pressed Cancel there
 	ErrOAuthProfileParse           = fault.ErrOAuthProfileParse           // Identify failed, or found no Subject
 	ErrOAuthSignIn                 = fault.ErrOAuthSignIn                 // a sign-in could not be begun
+	ErrFactor                      = fault.ErrFactor                      // a second factor could not be asked for, set up or removed
+	ErrSecondFactor                = fault.ErrSecondFactor                // a second factor was wrong
 	ErrPassword                    = fault.ErrPassword                    // a new password is refused; Error.Code says why
 	ErrSessionToken                = fault.ErrSessionToken                // a stored session could not be read or extended
 	ErrSignOut                     = fault.ErrSignOut                     // a session could not be ended
@@ -123,6 +125,9 @@ var (
 	// ErrLastAccount reports that an account was not unlinked because it is the
 	// last way to sign in that its user has.
 	ErrLastAccount = fault.ErrLastAccount
+	// ErrLastFactor reports that a second factor was not removed because it is the
+	// last one of a user who has to have one.
+	ErrLastFactor = fault.ErrLastFactor
 	// ErrSessionsNotEnded reports that a user was deleted while their JWT
 	// sessions go on until they expire, because no revocation store is
 	// configured: see [SessionConfig].Revocations.

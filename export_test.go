@@ -23,12 +23,12 @@ type Plugs struct {
 // Plug fills the open places of a, which must not be in use yet.
 func Plug(a *Auth, p Plugs) {
 	if p.Pause != nil {
-		a.fixed.pause = func(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
+		a.fixed.pause = func(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 			user := in.Person
 			if known != nil {
 				user = *known
 			}
-			return p.Pause(ctx, user, func(ctx context.Context) (*Response, error) { return x.admit(ctx, in) })
+			return p.Pause(ctx, user, func(ctx context.Context) (*Response, error) { return x.admit(ctx, *in) })
 		}
 	}
 	if p.Principal != nil {

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -112,3 +113,6 @@ type Assurance struct {
 // of them can be printed, logged or encoded by accident. What is to
 // leave the program on purpose has a form of its own: see [storage.AccountRecord].
 type hidden = veil.Hidden
+
+// nameOf returns the name of a user on pages.
+func nameOf(u *User) string { return cmp.Or(u.Email, u.Name, u.ID) }

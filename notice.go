@@ -42,6 +42,13 @@ const (
 	noticeLast      = "last"  // the account is the last way in
 	noticeTaken     = "taken" // the account is somebody else's
 	noticeNotLinked = "link"
+
+	noticeFactorAdded   = "factor"
+	noticeFactorRemoved = "unfactor"
+	noticeForgotten     = "forgotten"
+	noticeLastFactor    = "lastfactor" // a user has to have one
+	noticeUnverified    = "unverified" // the e-mail address is not proven
+	noticeFactorNeeded  = "needfactor" // a proof by a second factor
 )
 
 // flash returns what the request before left; zero: nothing.
@@ -110,10 +117,12 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 		return
 	}
 	switch left.About {
-	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved:
+	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten:
 		view.Notice = left.About
-	case noticeLast, noticeTaken, noticeNotLinked:
+	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:
 		view.Error = left.About
+	case noticeFactorNeeded:
+		view.Error = "factor"
 	default:
 		return
 	}

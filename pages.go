@@ -1,7 +1,6 @@
 package latchkey
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -89,9 +88,6 @@ func (s *setup) visitorName(ctx context.Context, v *visit) string {
 	}
 	return nameOf(u)
 }
-
-// nameOf returns the name of a user on pages.
-func nameOf(u *User) string { return cmp.Or(u.Email, u.Name, u.ID) }
 
 // signedInPage answers a step of a sign-in that was completed before, for the
 // signed-in user.

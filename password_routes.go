@@ -261,7 +261,7 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 // attacker who keeps the budget of unknown browsers full cannot keep the user out.
 func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
 	at := s.revocations.IssueTime(userID, s.now())
-	return rememberBrowser(ctx, s, v, userID, "", at)
+	return rememberBrowser(ctx, s, v, userID, "", at, false)
 }
 
 // purposeSignUp marks the cookie of the browser that began a sign-up.

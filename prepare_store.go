@@ -83,20 +83,10 @@ func (s *setup) prepareSessionStore(f *failure.List) {
 	}
 }
 
-// check refuses beliefs that would last too long.
-func (c *SessionCache) check(f *failure.List) {
-	if c.MaxAge < 0 || c.MaxAge > mostBelief || c.Size < 0 {
-		f.Add(ErrInvalidConfig, "Session.Cache: want a MaxAge of at most %v, a Size that is not negative, or zero for no cache and for the default", mostBelief)
-	}
-}
-
-// mostBelief is how late a sign-out elsewhere may be noticed here.
-const mostBelief = 5 * time.Minute
-
 func (l *Limits) rates() limit.Rates {
 	return limit.Rates{
 		AttemptsPerAccount: l.CredentialsPerAccount, AttemptsPerClient: l.CredentialsPerClient,
-		MailsPerRecipient: l.MailsPerRecipient, MailsPerClient: l.MailsPerClient, LinkAttempts: l.LinkTries,
+		MailsPerRecipient: l.MailsPerRecipient, MailsPerClient: l.MailsPerClient, LinkAttempts: l.LinkTries, Factors: l.FactorPerUser,
 	}
 }
 
@@ -111,6 +101,7 @@ func (l *Limits) check(f *failure.List) {
 		{"MailsPerRecipient", l.MailsPerRecipient},
 		{"MailsPerClient", l.MailsPerClient},
 		{"LinkTries", l.LinkTries},
+		{"FactorPerUser", l.FactorPerUser},
 	} {
 		if (r.rate != Rate{}) && (r.rate.Events <= 0 || r.rate.Per <= 0) {
 			f.Add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
@@ -297,6 +288,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	}
 	preparePasswords(s, f)
 	s.warnOfLesserStores()
+	prepareFactors(s, f)
 }
 
 func (s *setup) providerFacts() map[string]directory.ProviderFacts {
@@ -324,6 +316,9 @@ func (s *setup) needs() []need {
 		for _, what := range p.info().needs {
 			table = append(table, need{"the " + string(p.info().kind) + " provider " + p.info().id, what})
 		}
+	}
+	for _, what := range factorNeeds(&s.config.Factors) {
+		table = append(table, need{"Factors", what})
 	}
 	if s.config.AccountPage.Enabled {
 		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})

@@ -47,3 +47,19 @@ func isScript(h http.Header) bool {
 // isHTMX reports whether htmx asks for a part of a page. It follows its own
 // kind of redirect.
 func isHTMX(h http.Header) bool { return h.Get("HX-Request") == "true" }
+
+// asksForJSON reports whether a script sent the form and reads the result
+// itself.
+func asksForJSON(r *Request) bool {
+	if _, asked := r.Header["X-Auth-Return-Redirect"]; asked {
+		return true
+	}
+	if isHTMX(r.Header) {
+		return false
+	}
+	accept := r.Header.Get("Accept")
+	if strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html") {
+		return true
+	}
+	return mediaType(r.Header.Get("Content-Type")) == jsonType && !opensPage(r.Header)
+}

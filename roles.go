@@ -76,7 +76,10 @@ type providerInfo struct {
 // session.
 func (u *currentUser) mark() sessionref.Ref {
 	m := sessionref.Ref{UserID: u.user.ID, SessionID: cmp.Or(u.sessionID, u.tokenHash)}
-	if !u.since.IsZero() {
+	switch {
+	case u.Proved.After(u.since):
+		m.Since = u.Proved.UnixMilli()
+	case !u.since.IsZero():
 		m.Since = u.since.UnixMilli()
 	}
 	return m
@@ -112,9 +115,20 @@ type sessionStrategy interface {
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, v *visit) (endedSession, error)
+	// renewal prepares a new token for the session of the request, whose user has
+	// just proven who they are. stored is called in the transaction that the proof
+	// is part of, with the first instant that is not void; done hands the token out
+	// after the commit.
+	renewal(v *visit, here *currentUser, p directory.Proof) renewal
 	// branch opens a session for an app beside the one that a token opens, and
 	// hands it out as a bearer token. One without a token: nobody is signed in.
 	branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error)
+}
+
+// renewal is a new token for the session of a request.
+type renewal struct {
+	stored func(ctx context.Context, s *directory.Store, after time.Time) error
+	done   func(ctx context.Context) error
 }
 
 // principal is another proof of who asks than the session cookie. A nil
@@ -124,8 +138,9 @@ type principal func(ctx context.Context, x *exchange) (*reading, error)
 
 // pause is asked about a sign-in that was allowed, before anything of it is
 // written. A response goes to the browser instead of a session; whoever gave it
-// remembers the assertion, and ends with completeSignIn's second half, admit.
-type pause func(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error)
+// remembers the assertion, and ends with completeSignIn's second half, admit. It may
+// write into the assertion.
+type pause func(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error)
 
 // change is what a browser, or the application, wants to be different.
 type change struct{ data any }
@@ -145,6 +160,7 @@ type currentUser struct {
 	provider  string    // that opened the session; empty: unknown
 	since     time.Time // when they signed in; zero: unknown
 	tokenHash string    // of a stored session whose store has no ids
+	Assurance           // without AuthTime; Proved is zero where nothing later than since is kept
 }
 
 // openedSession is a session that was opened beside another one.

@@ -47,6 +47,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return x.callback(ctx)
 	case "account":
 		return showAccount(ctx, x)
+	case "factor":
+		return showFactor(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
 	case "webauthn-options":
@@ -62,7 +64,7 @@ func dependsOnCookie(action string) bool { return action != "providers" && actio
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account", "password":
+	case "signin", "signout", "session", "account", "password", "factor":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -78,6 +80,8 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return x.callback(ctx)
 	case "account":
 		return changeAccount(ctx, x)
+	case "factor":
+		return answerFactor(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
 	}

@@ -208,6 +208,7 @@ func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error)
 
 func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
 	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, since: s.Row.Created}
+	here.Assurance = Assurance{Proved: s.Row.Proved, AMR: s.Row.AMR, ACR: s.Row.ACR}
 	if here.sessionID == "" {
 		here.tokenHash = sessionref.HashPrefix + secret.Hash(token)
 	}

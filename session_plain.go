@@ -117,8 +117,11 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	if t.setup.tracksSignIns() {
 		members = trackMembers(s, members, &from)
 	}
+	if assures(t.setup) {
+		from.Proved = readMembersAssurance(&s.Assurance, members)
+	}
 	if jwtclaims.IsAdopted(s.ID) {
-		s.AuthTime, s.Proved = time.Time{}, time.Time{}
+		s.Assurance = Assurance{}
 	}
 	believed, err = t.judge(ctx, s.Tenant, from, true)
 	return members, believed, err

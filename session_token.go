@@ -48,13 +48,16 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		}
 		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
+	if assures(t.setup) {
+		putAssurance(claims, who.Proof())
+	}
 	trigger := TriggerSignIn
 	if who.IsNew {
 		trigger = TriggerSignUp
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepClaims(claims, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID) // sub is the application's to choose, now
+	kept := keepOwn(claims, assures(t.setup)) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -85,22 +88,6 @@ func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
 		return nil // it is no session here
 	}
 	return t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
-}
-
-// life is how long a token may live that takes the place of another. The zero
-// life is as long as the configuration says.
-type life struct{ until time.Time }
-
-// of returns the life of a token that is issued now, at most maxAge.
-func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
-	if l.until.IsZero() {
-		return maxAge
-	}
-	rest := l.until.Sub(time.Unix(now.Unix(), 0)) // a token says its times in whole seconds
-	if rest.Truncate(time.Second) == 0 {
-		rest = -time.Second // zero would be the default
-	}
-	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
 }
 
 // seal makes claims the content of the session cookie.
@@ -193,7 +180,11 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 	if browser.KindOfClaims(claims) != token.Kind {
 		return nil, false, errUnsealed
 	}
-	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), useCache)
+	from := directory.OriginOfToken(claims)
+	if assures(t.setup) {
+		from.Proved, _ = claims.Time(jwtclaims.Proved)
+	}
+	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache)
 	return claims, believed, err
 }
 
@@ -237,7 +228,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID)
+	kept := keepOwn(claims, assures(t.setup), jwtclaims.Subject)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -280,6 +271,9 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
+		if assures(t.setup) {
+			readAssurance(&s.Assurance, claims)
+		}
 	}
 	return s, nil
 }
@@ -316,7 +310,11 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 		return nil, err
 	}
 	since, _ := claims.Time(jwtclaims.AuthTime)
-	return &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}, nil
+	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
+	if assures(t.setup) && !here.isAdopted() {
+		readAssurance(&here.Assurance, claims)
+	}
+	return here, nil
 }
 
 func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {

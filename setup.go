@@ -120,8 +120,11 @@ func (s *setup) secrets() []string {
 // tracksSignIns reports whether session tokens have to name the sign-in they
 // come from.
 func (s *setup) tracksSignIns() bool {
-	return s.revocations != nil || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
+	return s.revocations != nil || assures(s) || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }
+
+// assures reports whether sessions keep what their users have proven.
+func assures(s *setup) bool { return s.directory != nil && s.directory.Factors != nil }
 
 // tell calls the application's functions for the events in o.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {

@@ -105,7 +105,7 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 	}
 	in.Allowed = append(slices.Clip(in.Allowed), attempt.User.ID)
 	if x.setup.pause != nil {
-		if res, err := x.setup.pause(ctx, x, in, known); res != nil || err != nil {
+		if res, err := x.setup.pause(ctx, x, &in, known); res != nil || err != nil {
 			if err == nil {
 				x.trail.Decided("sign_in=challenged")
 				x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: in.Account.Provider, Value: "challenged"})
@@ -120,7 +120,9 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 // session.
 func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
-	if other, ok := errors.AsType[*directory.OtherUser](err); ok && len(in.Allowed) < mostAsked {
+	if other, ok := errors.AsType[*directory.OtherUser](err); ok && in.Second != nil {
+		return nil, failure.Wrap(ErrAccessDenied, other) // the factor was another user's
+	} else if ok && len(in.Allowed) < mostAsked {
 		if other.IsNew {
 			in.Person.ID = other.User.ID
 		}
@@ -136,8 +138,13 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
-	if in.Counted {
-		if err := rememberBrowser(ctx, x.setup, &x.visit, who.User.ID, in.Form, who.Begun()); err != nil {
+	if in.Counted || assures(x.setup) {
+		if err := rememberBrowser(ctx, x.setup, &x.visit, who.User.ID, in.Form, who.Begun(), in.Second != nil && in.Second.Remember); err != nil {
+			return nil, atProvider(x.provider, err)
+		}
+	}
+	if in.Second != nil && in.Second.Codes != nil {
+		if err := keepNewCodes(ctx, x.setup, who); err != nil {
 			return nil, atProvider(x.provider, err)
 		}
 	}
@@ -186,7 +193,7 @@ func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
 // to write.
 func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
-	if d == nil || (in.Vouched && x.setup.config.Session.Strategy != DatabaseSessions) {
+	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {
 		who := &directory.SignIn{Assertion: in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
@@ -202,6 +209,9 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
 	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
+	if err == nil && in.Vouched {
+		who.Said = in.Said
+	}
 	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
 		about := noticeLinked
 		if who.Passkey != nil {

@@ -42,6 +42,20 @@ type visitorInfo struct {
 	exists bool         // in the store
 	here   *currentUser // nil: nobody is signed in
 	name   string       // under which an unauthenticated client asks for user
+	second string       // hash of the handle of the sign-in whose second factor is asked for; empty: another question
+}
+
+// forFactor reports whether the passkey is asked for as second factor, of the user whose
+// sign-in waits. It sets no user if none waits.
+func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
+	if action != actionAuthenticate || x.query.Get("for") != "factor" || !assures(x.setup) {
+		return false, nil
+	}
+	handle, p, err := pendingOf(ctx, x.setup, &x.visit)
+	if err == nil && p != nil && slices.Contains(p.Kinds, FactorPasskey) {
+		*who = visitorInfo{user: &User{ID: p.UserID}, exists: true, second: secret.Hash(handle)}
+	}
+	return true, err
 }
 
 // options answers GET /webauthn-options/:provider.
@@ -59,7 +73,11 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 		return res, atProvider(x.provider, err)
 	}
 	who := visitorInfo{here: here}
-	if here != nil {
+	if isSecond, err := who.forFactor(ctx, x, action); err != nil || isSecond && who.user == nil {
+		return optionsRefused("Invalid request"), atProvider(x.provider, err)
+	} else if isSecond {
+		action = actionAuthenticate
+	} else if here != nil {
 		who.user, who.exists = &here.user, true
 	} else {
 		if wait, err := w.admitQuestion(ctx, &x.visit, x.query); wait > 0 || err != nil {
@@ -186,6 +204,9 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: w.setup.mark.newID(), Challenge: newChallenge()}
 	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
+	if c.Second = who.second; c.Second != "" {
+		a.Options.UserVerification = passkey.Discouraged // they have proven another factor
+	}
 	if who.user != nil {
 		keys, err := w.keysOf(ctx, who)
 		if err != nil {
@@ -201,7 +222,7 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 
 // keysOf returns the passkeys that options list.
 func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys []storage.Authenticator, err error) {
-	hides := who.here == nil && w.ListCredentials == passkey.ListDecoys
+	hides := who.here == nil && who.second == "" && w.ListCredentials == passkey.ListDecoys
 	switch {
 	case who.exists:
 		keys, err = w.setup.store.ListAuthenticators(ctx, who.user.ID)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -69,7 +70,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 	if err != nil {
 		return nil, w.refused(err)
 	}
-	c, in, err := w.spend(ctx, &x.visit, answered, action == actionRegister)
+	c, in, err := w.spend(ctx, &x.visit, answered, "", action == actionRegister)
 	if errors.Is(err, errNoChallenge) || errors.Is(err, errSpentChallenge) {
 		return nil, w.refused(err)
 	}
@@ -147,6 +148,9 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: unknown}}
 	}
 	a := passkey.Authentication{RelyingParty: party, Options: w.Authentication, Challenge: c.bytes()}
+	if c.Second != "" {
+		a.Options.UserVerification = passkey.Discouraged
+	}
 	if c.Asked != nil {
 		if secret.Hash(key.UserID) != *c.Asked {
 			return nil, w.refused(errors.New("another passkey answered than was asked for"))
@@ -165,7 +169,33 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	if err := w.recordUse(ctx, &x.visit, key, &shown); err != nil {
 		return nil, err
 	}
-	return &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}, nil
+	in := &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}
+	if assures(x.setup) {
+		in.AMR = factor.OfPasskey(key, shown.UserVerified)
+	}
+	return in, nil
+}
+
+// verifyFactor checks the answer of a passkey that was asked for as second factor, and
+// returns what it proves.
+func (w *webauthnProvider) verifyFactor(ctx context.Context, x *exchange, handle, userID string) ([]string, error) {
+	answer := []byte(x.field("data"))
+	answered, id, err := answeredChallenge(answer)
+	if err != nil {
+		return nil, w.refused(err)
+	}
+	c, _, err := w.spend(ctx, &x.visit, answered, secret.Hash(handle), false)
+	if err != nil {
+		return nil, w.refused(err)
+	}
+	in, err := w.authenticate(ctx, x, c, id, answer)
+	if err != nil {
+		return nil, err
+	}
+	if in.Owner != userID {
+		return nil, w.refused(errNoChallenge)
+	}
+	return in.AMR, nil
 }
 
 // codeUnknownCredential tells scripts that the passkey is not registered.

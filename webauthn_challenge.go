@@ -30,6 +30,7 @@ type challenge struct {
 	Handle       string  `json:"handle,omitempty"`       // what the authenticator calls them, in base64url
 	Asked        *string `json:"asked,omitempty"`        // whose passkeys were listed, see askedFor; nil: any will do
 	Conditional  bool    `json:"conditional,omitempty"`  // it may be made without asking
+	Second       string  `json:"second,omitempty"`       // hash of the handle of the sign-in whose second factor it is; empty: it is a first one
 }
 
 // askedFor stands for the user of the listed passkeys. It is as long
@@ -105,11 +106,11 @@ func (w *webauthnProvider) asked(v *visit) bool {
 
 // spend finds the challenge that was answered, which is then used up, whatever
 // becomes of the answer (R-163).
-func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered string, registers bool) (*challenge, browser.FlowOrigin, error) {
+func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered, second string, registers bool) (*challenge, browser.FlowOrigin, error) {
 	now := v.now()
 	for _, h := range v.cookies.Pending(browser.Challenge, now) {
 		c, ok := w.open(&h, now)
-		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
+		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers || !secret.Equal(c.Second, second) {
 			continue
 		}
 		unused, err := w.setup.replay.Use(ctx, w.setup.trust.clientAddr(v.request), "challenge of "+w.ID, c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))

@@ -22,10 +22,10 @@ import (
 // keptClaims are what no callback and no update may set, change or drop.
 type keptClaims struct {
 	names  []string
-	values [6]any // nil: absent, and stays so
+	values [9]any // nil: absent, and stays so
 }
 
-// keepClaims remembers at most six claims.
+// keepClaims remembers at most nine claims.
 func keepClaims(c Claims, names ...string) (kept keptClaims) {
 	kept.names = names
 	for i, name := range names {
@@ -241,4 +241,80 @@ func endOf(claims Claims, maxAge time.Duration) time.Time {
 		}
 	}
 	return end
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// keepOwn remembers the claims that no callback may set, raise or drop, and more.
+// assured says that those of proofs are among them.
+func keepOwn(c Claims, assured bool, more ...string) keptClaims {
+	names := append(more, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID)
+	if assured {
+		names = append(names, jwtclaims.Proved, jwtclaims.AMR, jwtclaims.ACR)
+	}
+	return keepClaims(c, names...)
+}
+
+// putAssurance writes into claims what the user has proven.
+func putAssurance(claims Claims, p directory.Proof) {
+	claims[jwtclaims.Proved] = jwtclaims.UnixSeconds(p.At)
+	words := make([]any, len(p.AMR)) // as in claims that were decoded
+	for i, word := range p.AMR {
+		words[i] = word
+	}
+	claims[jwtclaims.AMR], claims[jwtclaims.ACR] = words, p.ACR
+}
+
+// readAssurance reads what a token of ours says of the proofs. A token without
+// proved says nothing: amr and acr may be a provider's words.
+func readAssurance(a *Assurance, claims Claims) {
+	at, ok := claims.Time(jwtclaims.Proved)
+	if !ok {
+		return
+	}
+	words, _ := claims[jwtclaims.AMR].([]any)
+	a.Proved, a.ACR = at.UTC(), claims.String(jwtclaims.ACR)
+	for _, word := range words {
+		if text, ok := word.(string); ok {
+			a.AMR = append(a.AMR, text)
+		}
+	}
+}
+
+// readMembersAssurance does what readAssurance does, and returns the time of the
+// latest proof.
+func readMembersAssurance(a *Assurance, members []jsonscan.Member) time.Time {
+	at, ok := jwtclaims.Time(members, jwtclaims.Proved)
+	if !ok {
+		return time.Time{}
+	}
+	a.Proved = at.UTC()
+	if raw, ok := jsonscan.Lookup(members, jwtclaims.ACR); ok {
+		a.ACR = memberText(jsonscan.Member{Raw: raw})
+	}
+	if raw, ok := jsonscan.Lookup(members, jwtclaims.AMR); ok && json.Unmarshal(raw, &a.AMR) != nil {
+		a.AMR = nil
+	}
+	return a.Proved
+}
+
+// life is how long a token may live that takes the place of another. The zero
+// life is as long as the configuration says.
+type life struct{ until time.Time }
+
+// of returns the life of a token that is issued now, at most maxAge.
+func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
+	if l.until.IsZero() {
+		return maxAge
+	}
+	rest := l.until.Sub(time.Unix(now.Unix(), 0)) // a token says its times in whole seconds
+	if rest.Truncate(time.Second) == 0 {
+		rest = -time.Second // zero would be the default
+	}
+	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
 }

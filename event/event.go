@@ -70,7 +70,17 @@ const (
 	// provider. Detail is one of grant.refused, grant.lost, grant.revoked and
 	// grant.unlinked. Err says why a provider refused, or why a revocation failed.
 	TokenDisconnected Type = "token.disconnected"
-	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
+	SignInChallenged  Type = "sign_in.challenged" // the first factor was right, and a second one is wanted
+	FactorAdded       Type = "factor.added"
+	FactorRemoved     Type = "factor.removed"
+	FactorReset       Type = "factor.reset" // all of a user, by the application
+	FactorUsed        Type = "factor.used"
+	FactorFailed      Type = "factor.failed"
+	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
+	RecoveryUsed      Type = "recovery.used"
+	RecoveryChanged   Type = "recovery.changed"   // new recovery codes replaced the old ones
+	BrowserTrusted    Type = "browser.remembered" // a browser of the user is not asked for the second factor
+	PasskeyCounter    Type = "passkey.counter"    // the signature counter of a passkey did not rise: it may have been copied
 )
 
 // Outcome is how an [Event] ended.

@@ -40,6 +40,8 @@ const (
 	ErrOAuthCallback               ErrorType = "OAuthCallbackError"          // the provider refused, or somebody pressed Cancel there
 	ErrOAuthProfileParse           ErrorType = "OAuthProfileParseError"      // Identify failed, or found no Subject
 	ErrOAuthSignIn                 ErrorType = "OAuthSignInError"            // a sign-in could not be begun
+	ErrFactor                      ErrorType = "FactorError"                 // a second factor could not be asked for, set up or removed
+	ErrSecondFactor                ErrorType = "SecondFactor"                // a second factor was wrong
 	ErrPassword                    ErrorType = "PasswordError"               // a new password is refused: Code is short, long, common, context, repeated, breached or control
 	ErrSessionToken                ErrorType = "SessionTokenError"           // a stored session could not be read or extended
 	ErrSignOut                     ErrorType = "SignOutError"                // a session could not be ended
@@ -91,6 +93,9 @@ var (
 	// ErrLastAccount reports that an account was not unlinked because it is the
 	// last way to sign in that its user has.
 	ErrLastAccount = errors.New("latchkey: this is the only way to sign in that is left")
+	// ErrLastFactor reports that a second factor was not removed because it is the
+	// last one of a user who has to have one.
+	ErrLastFactor = errors.New("latchkey: this is the last second factor of a user who has to have one")
 	// ErrSessionsNotEnded reports that a user was deleted while their JWT sessions
 	// go on until they expire, because no revocation store is configured.
 	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted, but JWT sessions go on without Session.Revocations")

@@ -9,6 +9,10 @@ require (
 	golang.org/x/text v0.43.0
 )
 
-require golang.org/x/sys v0.48.0 // indirect
+require (
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	rsc.io/qr v0.2.0 // indirect
+)
 
 replace github.com/latchkeyhq/latchkey => ..

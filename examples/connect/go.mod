@@ -14,6 +14,7 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261019180522-ce908d29299b // indirect
+	rsc.io/qr v0.2.0 // indirect
 )
 
 replace github.com/latchkeyhq/latchkey => ../..

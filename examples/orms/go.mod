@@ -30,6 +30,7 @@ require (
 	modernc.org/mathutil v1.5.0 // indirect
 	modernc.org/memory v1.5.0 // indirect
 	modernc.org/sqlite v1.23.1 // indirect
+	rsc.io/qr v0.2.0 // indirect
 )
 
 replace github.com/latchkeyhq/latchkey => ../..

@@ -12,6 +12,7 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
+	rsc.io/qr v0.2.0 // indirect
 )
 
 replace github.com/latchkeyhq/latchkey => ../..

@@ -47,7 +47,7 @@ var pgxModules = []string{
 	"github.com/go-jose/go-jose/v4",
 	"github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile", "github.com/jackc/pgx/v5", "github.com/jackc/puddle/v2",
 	core, core + "/adapters/pgxadapter",
-	"golang.org/x/sync", "golang.org/x/text",
+	"golang.org/x/sync", "golang.org/x/text", "rsc.io/qr",
 }
 
 const mostBytes = 18_000_000 // pages, flows and texts in 15 languages of passwords, mails, second factors, people and provider tokens, used or not

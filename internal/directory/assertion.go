@@ -38,6 +38,10 @@ type Assertion struct {
 	Started       time.Time              // when the handling of the request that completes it started; zero: now
 	Joined        time.Time              // the time of the sign-in behind the session that it is completed in; zero: unknown, or no session
 	IsAdopted     bool                   // that session was made elsewhere, and Joined is no more than when it was last renewed there
+	AMR           []string               // what is proven (RFC 8176); nil: as the kind of the provider says
+	ACR           string                 // what the proofs are worth
+	Proved        time.Time              // the latest proof; zero: the sign-in
+	Second        *Second                // the second factor, which the transaction uses up; nil: none
 	IsStale       bool                   // that sign-in is too old to link an account, on a site with an account page
 }
 

@@ -33,6 +33,7 @@ type Directory struct {
 	RefuseEviction bool
 	EndlessTokens  bool           // sessions are JWTs, and nothing remembers that one has ended
 	StoredSessions bool           // sessions are rows
+	Factors        *Factors       // nil: the site has no second factors
 	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
 	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
 	Tenant         string         // empty: there is one site
@@ -121,6 +122,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
 		signIn = &SignIn{Assertion: in, User: in.Person}
+		if err := spendSecond(ctx, d.Factors, q, s, signIn); err != nil {
+			return err
+		}
 		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
 			return err
 		}
@@ -129,6 +133,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		}
 		if signIn.begun.IsZero() { // nobody could end anything of a new user yet
 			signIn.begun = in.Started.Truncate(time.Millisecond)
+		}
+		if err := enrolSecond(ctx, d.Factors, q, s, signIn); err != nil {
+			return err
 		}
 		if d.Store.SessionsInTx() {
 			return d.storeSession(ctx, s, signIn, plan)

@@ -25,13 +25,19 @@ func hasAccount(accounts []storage.Account, k *storage.Authenticator) bool {
 	return slices.ContainsFunc(accounts, func(a storage.Account) bool { return IsKeyOf(k, &a) })
 }
 
-// RenamePasskey names a passkey of a user. An empty name removes the name. It
-// returns ErrNotFound for a passkey of another user.
-func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte, name string) error {
+// VisibleName returns the first 64 visible characters of a name that a user typed.
+func VisibleName(name string) string {
 	name = strings.TrimSpace(strings.Map(texts.Visible, name))
 	if r := []rune(name); len(r) > longestName {
 		name = strings.TrimSpace(string(r[:longestName]))
 	}
+	return name
+}
+
+// RenamePasskey names a passkey of a user. An empty name removes the name. It
+// returns ErrNotFound for a passkey of another user.
+func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte, name string) error {
+	name = VisibleName(name)
 	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		if err := checkPasskeyOwner(ctx, s, userID, id); err != nil {
 			return err

@@ -75,7 +75,7 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 	for key, at := range voidAt {
 		// A revoked sign-in is void as a whole. A revoked user voids the sign-ins that
 		// began before.
-		if slices.Contains(signIn, key) || from.Began.IsZero() || !from.Began.After(at) {
+		if slices.Contains(signIn, key) || from.Began.IsZero() || !from.lastProof().After(at) {
 			return ErrNoToken
 		}
 	}
@@ -170,10 +170,19 @@ type TokenOrigin struct {
 	UserID    string    // of the stored user
 	Subject   string    // what the application calls the user; empty, or UserID: the same
 	Began     time.Time // the sign-in
+	Proved    time.Time // the latest proof of the user's identity; zero: the sign-in
 	Ends      time.Time // the token's own exp; zero: not known, or not needed
 }
 
-// OriginOfToken returns the origin of a token with the claims c. Began is zero if
+// lastProof returns the instant that the end of a user's sessions is compared with.
+func (o TokenOrigin) lastProof() time.Time {
+	if o.Proved.After(o.Began) {
+		return o.Proved
+	}
+	return o.Began
+}
+
+// OriginOfToken returns the origin of a token with the claims c, without Proved. Began is zero if
 // they have neither auth_time nor iat. A token without auth_time was made
 // elsewhere: its session id is made of the one that it has, or of its jti.
 func OriginOfToken(c jwt.Claims) TokenOrigin {

@@ -91,6 +91,10 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	if signIn.IsLink && !signIn.Joined.IsZero() {
 		signIn.Session.Created = signIn.Joined.UTC()
 	}
+	if d.Factors != nil {
+		p := signIn.Proof()
+		signIn.Session.Proved, signIn.Session.AMR, signIn.Session.ACR = p.At.UTC(), p.AMR, p.ACR
+	}
 	if signIn.IsNew && d.Store.Apart != nil { // an earlier user may have had the id, and Latchkey may not have deleted that user
 		if err := s.deleteSessions(ctx, signIn.User.ID, ""); err != nil {
 			return err

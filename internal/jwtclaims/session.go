@@ -15,6 +15,9 @@ const (
 	SessionID = "sid"       // one sign-in, however often its token is renewed
 	AuthTime  = "auth_time" // the time of that sign-in, in Unix seconds
 	Tenant    = "tenant"    // absent: a site without tenants
+	Proved    = "proved"    // the latest proof of the user's identity, as exact as auth_time; absent: auth_time
+	AMR       = "amr"       // what was proven (RFC 8176)
+	ACR       = "acr"       // what the proofs are worth
 	StoreID   = "uid"       // the stored user's id, where the application has replaced sub; absent: sub is that id
 
 	// Credential is what the token may be used as; absent: the session cookie. No

@@ -35,6 +35,11 @@ const (
 	KnownUser        Kind = "known user"         // a user's id
 	KnownForm        Kind = "known form"         // a provider's id, and the fields that were typed
 	UsedValue        Kind = "used value"         // what the value is for, and the value
+	FactorsOfUser    Kind = "factors of user"    // a user's id
+	FactorsInADay    Kind = "factors in a day"   // a user's id
+	FactorsOfBrowser Kind = "factors of browser" // a user's id, and the public id of a known browser
+	RecoveryOfUser   Kind = "recovery of user"   // a user's id
+	SessionPage      Kind = "session page"       // the ids of a user and a session
 	RevokedSignIn    Kind = "revoked sign-in"    // the id of a sign-in or of a token
 	RevokedUser      Kind = "revoked user"       // a user's id
 	RevokedTokens    Kind = "revoked tokens"     // the id of a provider, and of an account there

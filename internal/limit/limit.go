@@ -21,6 +21,7 @@ type Rates struct {
 	MailsPerRecipient  storage.Rate // 5 in 15 minutes
 	MailsPerClient     storage.Rate // 30 in an hour
 	LinkAttempts       storage.Rate // 5 in 15 minutes
+	Factors            storage.Rate // 10 in an hour
 }
 
 // Limits keeps attackers from guessing passwords and flooding mailboxes. It is
@@ -48,6 +49,7 @@ func New(rates Rates, off bool, k *keys.Keys, here *Memory, shared *Shared) *Lim
 	fill.Default(&rates.MailsPerRecipient, storage.Rate{Events: 5, Per: 15 * time.Minute})
 	fill.Default(&rates.MailsPerClient, storage.Rate{Events: 30, Per: time.Hour})
 	fill.Default(&rates.LinkAttempts, storage.Rate{Events: 5, Per: 15 * time.Minute})
+	fill.Default(&rates.Factors, storage.Rate{Events: 10, Per: time.Hour})
 	return &Limits{rates: rates, off: off, keys: k, here: here, shared: shared}
 }
 

@@ -1,9 +1,10 @@
 package otp
 
 import (
+	"errors"
 	"strconv"
 
-	"rsc.io/qr"
+	"rsc.io/qr/coding" // package qr itself would link an encoder of PNG
 )
 
 // quiet is the white border of a QR code in modules (ISO/IEC 18004).
@@ -13,7 +14,7 @@ const quiet = 4
 // border that cameras need. label is the name of the image for screen readers; it is
 // escaped. SVG returns an error if text is longer than a QR code can be.
 func SVG(text, label string) (string, error) {
-	code, err := qr.Encode(text, qr.L)
+	code, err := encode(text)
 	if err != nil {
 		return "", err
 	}
@@ -28,8 +29,22 @@ func SVG(text, label string) (string, error) {
 	return string(append(b, `"/></svg>`...)), nil
 }
 
+// encode returns text in the smallest QR code that holds it.
+func encode(text string) (*coding.Code, error) {
+	for v := coding.Version(coding.MinVersion); v <= coding.MaxVersion; v++ {
+		if content := coding.String(text); content.Bits(v) <= v.DataBytes(coding.L)*8 {
+			plan, err := coding.NewPlan(v, coding.L, 0)
+			if err != nil {
+				return nil, err
+			}
+			return plan.Encode(content)
+		}
+	}
+	return nil, errors.New("the text is too long for a QR code")
+}
+
 // appendRow appends the black runs of a row as strokes of width one.
-func appendRow(b []byte, code *qr.Code, y int) []byte {
+func appendRow(b []byte, code *coding.Code, y int) []byte {
 	last := -1 // the end of the run before; negative: none in this row
 	for x := 0; x < code.Size; x++ {
 		if !code.Black(x, y) {

@@ -18,14 +18,15 @@ type Account struct {
 	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten; unknown: no message
-	Error  string // what failed: last, taken, link, confirm; unknown: the general message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, factor, unfactor; unknown: no message
+	Error  string // what failed: last, taken, link, confirm, lastfactor, unverified, factor; unknown: the general message
 
 	Linked       []Linked
 	UnlinkAction string     // where an unlink form is posted; it sends provider and providerAccountId
 	Providers    []Provider // what can be linked besides; their Action starts a sign-in
 
-	Passkeys Passkeys
+	Passkeys   Passkeys
+	SecondStep SecondStep
 
 	PasswordURL string // where the password is changed; empty: not offered
 	HasPassword bool   // there is one
@@ -73,10 +74,11 @@ type Device struct {
 // Account renders the account page.
 func (r *Renderer) Account(v Account) (Page, error) {
 	view := accountView{Account: v, Failed: message{Key: accountMessage(v.Error)}}
-	p := policy{formOrigins: v.FormOrigins, clock: v.Passkeys.tellsTimes()}
+	p := policy{formOrigins: v.FormOrigins, clock: v.Passkeys.tellsTimes() || v.SecondStep.tellsTimes()}
 	if v.Script != "" {
 		p.nonce = nonce()
 	}
+	view.Factors = r.newSecondStepView(&v)
 	view.Keys, view.Nonce = r.newPasskeysView(&v), p.nonce
 	for _, p := range v.Providers {
 		p.Name = p.Label()
@@ -112,7 +114,9 @@ type accountView struct {
 	Others bool // there is a device besides this one
 	Clock  bool // there are times to tell
 	Keys   *passkeysView
-	Nonce  string
+
+	Factors *secondStepView // nil: the site has none
+	Nonce   string
 }
 
 // deviceRow is a device as its template needs it.
@@ -131,7 +135,7 @@ func notice(code string, others bool) string {
 			return "account.notice.others.stay"
 		}
 		return "account.notice.unlinked"
-	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten":
+	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten", "factor", "unfactor":
 		return "account.notice." + code
 	}
 	return ""
@@ -141,7 +145,7 @@ func accountMessage(code string) string {
 	switch code {
 	case "":
 		return ""
-	case "last", "taken", "link", "confirm":
+	case "last", "taken", "link", "confirm", "lastfactor", "unverified", "factor":
 		return "account.error." + code
 	}
 	return "account.error.other"

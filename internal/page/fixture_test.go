@@ -1,6 +1,7 @@
 package page
 
 import (
+	"html/template"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,6 +88,11 @@ var someAccount = Account{
 		RenameAction: "/account/rename", RemoveAction: "/account/remove",
 		Add: []Provider{{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "/auth/callback/passkey"}},
 	},
+	SecondStep: SecondStep{
+		Apps: []App{{ID: "a1", Name: "Phone", Created: time.Date(2026, 2, 3, 4, 5, 0, 0, time.UTC)}, {ID: "a2"}}, Mail: true,
+		Browsers:  []TrustedBrowser{{ID: "b1", Name: "Firefox", System: "Linux", Until: time.Date(2026, 4, 1, 8, 30, 0, 0, time.UTC)}},
+		AddAction: "/account/totp", RemoveAction: "/account/remove", RecoveryAction: "/account/recovery", ForgetAction: "/account/forget",
+	},
 	PasswordURL: "/auth/account?do=password", HasPassword: true, AddressURL: "/auth/account?do=email",
 	Browsers: []Device{{ID: "b1", Name: "Firefox", System: "Linux", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC)}}, ForgetAction: "/auth/account?do=forget",
 	Script:    "/auth/passkey.js",
@@ -140,6 +146,24 @@ var everyPage = []shown{
 	}},
 	{"reauth", func(r *Renderer) (Page, error) {
 		return r.Reauth(Reauth{SignInURL: "/auth/signin", CancelURL: "/account", Host: "shop.example", Deletes: true})
+	}},
+	{"factor", func(r *Renderer) (Page, error) {
+		return r.Factor(Factor{
+			CSRFToken: "c5f", Action: "/auth/factor", CancelAction: "/auth/factor?do=cancel", SendAction: "/auth/factor?do=send", Use: "totp",
+			Name: "a•••@example.com", Host: "shop.example", Wrong: true, Remember: 30, Others: []OtherFactor{{"recovery", "/auth/factor?use=recovery"}},
+		})
+	}},
+	{"enrol", func(r *Renderer) (Page, error) {
+		return r.Enrol(Enrol{
+			CSRFToken: "c5f", Action: "/auth/factor", CancelAction: "/auth/factor?do=cancel", Host: "shop.example", Required: true, Wrong: true,
+			URI: "otpauth://totp/shop:ada?secret=ABCD", Secret: "ABCD EFGH", Image: `<svg role="img" aria-label="` + template.HTMLEscapeString(r.Text("enrol.image")) + `"></svg>`,
+		})
+	}},
+	{"codes", func(r *Renderer) (Page, error) {
+		return r.Codes(Codes{CSRFToken: "c5f", Action: "/auth/factor?do=codes", Codes: []string{"ABCD-1234", "EFGH-5678"}, Host: "shop.example"})
+	}},
+	{"remind", func(r *Renderer) (Page, error) {
+		return r.Remind(Remind{Host: "shop.example", EnrolURL: "/auth/account?do=totp", ContinueURL: "/"})
 	}},
 	{"farewell", func(r *Renderer) (Page, error) {
 		return r.Farewell(Farewell{Host: "shop.example", Origin: "https://shop.example"})

@@ -11,6 +11,7 @@ import (
 // keys of their texts.
 var pageNames = []string{
 	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell",
+	"factor", "enrol", "codes", "remind",
 }
 
 // prepared is the constant first part of a page, in three pieces. The name of the

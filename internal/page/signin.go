@@ -192,6 +192,8 @@ func signInMessage(code string) string {
 		return "signin.error.session"
 	case "WebAuthnVerificationError":
 		return "signin.error.passkey"
+	case "SecondFactor":
+		return "signin.error.factor"
 	}
 	return "signin.error.other"
 }

@@ -23,7 +23,7 @@ func marked() words.Texts {
 // variations are the pages in all the states that change their words.
 func variations() []shown {
 	all := everyPage
-	for _, code := range []string{"Signin", "OAuthAccountNotLinked", "EmailSignin", "CredentialsSignin", "SessionRequired", "WebAuthnVerificationError", "~"} {
+	for _, code := range []string{"Signin", "OAuthAccountNotLinked", "EmailSignin", "CredentialsSignin", "SessionRequired", "WebAuthnVerificationError", "SecondFactor", "~"} {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Error: code}) }})
 	}
 	for _, code := range []string{"Configuration", "AccessDenied", "Verification", "~"} {
@@ -32,12 +32,17 @@ func variations() []shown {
 	all = append(all, shown{"error", func(r *Renderer) (Page, error) {
 		return r.Error(Error{Code: "AccessDenied", Suspended: true, Until: time.Unix(1, 0)})
 	}})
-	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "last", "taken", "link", "confirm", "~"} {
+	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "factor", "unfactor", "lastfactor", "unverified", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
 	all = append(all, shown{"account", func(r *Renderer) (Page, error) {
 		return r.Account(Account{Notice: "unlinked", OthersAction: "/", Devices: []Device{{ID: "~"}}})
 	}})
+	for _, use := range []string{"passkey", "email", "recovery"} {
+		all = append(all, shown{"factor", func(r *Renderer) (Page, error) {
+			return r.Factor(Factor{Use: use, Sent: true, Others: []OtherFactor{{"totp", "/"}, {"passkey", "/"}, {"email", "/"}}})
+		}})
+	}
 	for _, kind := range []Kind{Forbidden, Missing, Refused, Away, "~"} {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) {
 			return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/", AgainURL: "/"})

@@ -47,3 +47,17 @@ func hexHash(token, secret string) (text [2 * sha256.Size]byte) {
 	hex.Encode(text[:], sum[:])
 	return text
 }
+
+// Digits returns n random decimal digits.
+func Digits(n int) string {
+	digits := make([]byte, 0, n)
+	for b := make([]byte, 2*n); len(digits) < n; {
+		rand.Read(b) // never fails
+		for _, random := range b {
+			if random < 250 && len(digits) < n { // a multiple of ten
+				digits = append(digits, '0'+random%10)
+			}
+		}
+	}
+	return string(digits)
+}

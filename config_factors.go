@@ -1,0 +1,79 @@
+package latchkey
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Factors switches second factors on. The zero value is off. They need an Adapter
+// that is a [storage.FactorAdapter], a [storage.ChallengeAdapter] and a
+// [storage.BrowserAdapter], and a place for the instant at which the sessions of a
+// user ended: see [SessionConfig].Revocations.
+//
+// A user with a factor is asked for it at every sign-in, whatever the provider.
+// Until it is right there is no session, and nothing is written about the user.
+type Factors struct {
+	Kinds  []FactorKind // that users can have, in the order shown; empty: off
+	Issuer string       // the site's name in authenticator apps; empty: Theme.Name, else the host
+
+	// Skew is how many steps of 30 seconds the clock of a user's device may be off, in
+	// each direction. 0: 1; at most 2; negative: none.
+	Skew int
+
+	// Require decides whether a sign-in needs a second factor. An error refuses the
+	// sign-in. nil: users who have a factor use it. It may be called by many goroutines
+	// at once.
+	Require func(ctx context.Context, q FactorQuestion) (FactorDemand, error)
+
+	Recent   time.Duration // how recent a proof has to be for changes of factors; 0: 10 minutes
+	Pending  time.Duration // how long a sign-in waits for the factor; 0: 10 minutes, at most an hour
+	Remember time.Duration // how long a browser is remembered whose user asks for it; 0: 30 days; negative: never
+}
+
+// FactorKind is a kind of second factor.
+type FactorKind = storage.FactorKind
+
+// The kinds of second factor.
+const (
+	FactorTOTP     = storage.FactorTOTP     // codes of an authenticator app (RFC 6238)
+	FactorPasskey  = storage.FactorPasskey  // a passkey of the user
+	FactorEmail    = storage.FactorEmail    // codes mailed to the proven address
+	FactorRecovery = storage.FactorRecovery // recovery codes, kept beside another factor
+)
+
+// FactorQuestion is the sign-in that [Factors].Require decides about. Its first
+// factor was right.
+type FactorQuestion struct {
+	_ [0]func() // not comparable; literals name their fields
+
+	User     User // the stored user, or the one that is created
+	Account  Account
+	Profile  Claims
+	Enrolled []storage.Factor // without secrets; a passkey counts by itself
+	IsNew    bool             // the sign-in creates the user
+	Request  *Request
+	Proven   Assurance // by the first factor
+}
+
+// FactorNeed says whether a sign-in needs a second factor.
+type FactorNeed int
+
+// The values of [FactorNeed].
+const (
+	FactorIfEnrolled = FactorNeed(factor.IfEnrolled) // users who have one use it
+	FactorRequired   = FactorNeed(factor.Required)   // users without one set up an authenticator app first
+	FactorNone       = FactorNeed(factor.None)
+)
+
+// FactorDemand is what a site asks of a sign-in.
+type FactorDemand struct {
+	Need  FactorNeed
+	Kinds []FactorKind // that will do; empty: all of Factors.Kinds
+	Until time.Time    // with FactorRequired: until then users without one come in, and are reminded
+}
+
+// isOn reports whether second factors are configured.
+func (f *Factors) isOn() bool { return len(f.Kinds) > 0 }

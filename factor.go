@@ -1,0 +1,213 @@
+package latchkey
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/otp"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
+	"github.com/latchkeyhq/latchkey/internal/texts"
+)
+
+const (
+	defaultRecent   = 10 * time.Minute
+	defaultPending  = 10 * time.Minute
+	longestPending  = time.Hour
+	defaultRemember = 30 * 24 * time.Hour
+)
+
+// prepareFactors checks the configuration of second factors.
+func prepareFactors(s *setup, f *failure.List) {
+	c := &s.config.Factors
+	if !c.isOn() {
+		return
+	}
+	for _, kind := range c.Kinds {
+		if !slices.Contains([]FactorKind{FactorTOTP, FactorPasskey, FactorEmail, FactorRecovery}, kind) {
+			f.Add(ErrInvalidConfig, "Factors.Kinds: %q is no kind; want FactorTOTP, FactorPasskey, FactorEmail or FactorRecovery", kind)
+		}
+	}
+	if !slices.ContainsFunc(c.Kinds, func(k FactorKind) bool { return k != FactorRecovery }) {
+		f.Add(ErrInvalidConfig, "Factors.Kinds: recovery codes exist only beside another kind; add FactorTOTP")
+	}
+	if c.Skew > otp.MostSkew || c.Skew == otp.MostSkew && s.config.Hardened {
+		f.Add(ErrInvalidConfig, "Factors.Skew is %d: want at most 2, and 1 when Hardened", c.Skew)
+	}
+	if c.Recent < 0 || c.Pending < 0 || c.Pending > longestPending {
+		f.Add(ErrInvalidConfig, "Factors: want Recent and Pending of zero or more, and Pending of at most an hour")
+	}
+	if s.revocations == nil || s.revocations.Store == nil {
+		f.Add(ErrMissingAdapterMethods, "Factors need a place for the instant at which the sessions of a user ended: an Adapter that is a RevocationStore, or Session.Revocations")
+	}
+	fill.Default(&c.Skew, 1)
+	fill.Default(&c.Recent, defaultRecent)
+	fill.Default(&c.Pending, defaultPending)
+	fill.Default(&c.Remember, defaultRemember)
+	if s.directory == nil {
+		return
+	}
+	directory.OfferFactors(s.directory, directory.Factors{Kinds: c.Kinds, Skew: c.Skew, Issuer: cmp.Or(c.Issuer, s.config.Theme.Name, hostOf(s.config.Site.URL))}, s.config.Secrets, s.tenant)
+	s.pause = demandFactor
+	if slices.Contains(c.Kinds, FactorEmail) {
+		s.mails.need(f, "Factors with FactorEmail")
+	}
+}
+
+// factorNeeds returns what second factors need of the Adapter.
+func factorNeeds(f *Factors) []directory.Ability {
+	if !f.isOn() {
+		return nil
+	}
+	return []directory.Ability{directory.AbilityFactors, directory.AbilityChallenges, directory.AbilityBrowsers}
+}
+
+// issuer returns the site's name in authenticator apps.
+func issuer(s *setup, l *links) string { return cmp.Or(s.directory.Factors.Issuer, l.origin.Host()) }
+
+// hostOf returns the host of a URL, or "".
+func hostOf(site string) string {
+	u, err := url.Parse(site)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// demandFactor is the gate that every sign-in goes through. It returns a response
+// that asks for the second factor, or nil if none is needed. It writes into the
+// assertion what is proven.
+func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
+	s := x.setup
+	firstProof(in)
+	user, held, err := heldBy(s, ctx, in, known)
+	if err != nil {
+		return nil, failure.Wrap(ErrAccessDenied, err)
+	}
+	demand, err := askPolicy(s, ctx, &x.visit, in, user, held)
+	if err != nil {
+		return nil, failure.Wrap(ErrAccessDenied, err)
+	}
+	q := factor.Question{Offered: s.config.Factors.Kinds, Held: held, Demand: demand, AMR: in.AMR, ACR: in.ACR, Now: s.now()}
+	outcome, kinds := q.Decide()
+	isEnrol := outcome == factor.Enrol
+	switch {
+	case outcome == factor.Enter:
+		return nil, nil
+	case outcome == factor.Remind:
+		x.callbackURL = x.url("factor?do=later")
+		return nil, nil
+	case outcome == factor.Ask:
+		trusted, err := s.directory.Factors.IsTrusted(ctx, x.cookies.Known(s.tenant, s.now()).ID, user.ID)
+		if err != nil {
+			return nil, failure.Wrap(ErrAccessDenied, err)
+		}
+		if trusted {
+			in.AMR = factor.Join(in.AMR, []string{factor.Browser})
+			return nil, nil
+		}
+	case !isEnrol:
+		return nil, failure.Wrap(ErrAccessDenied, errors.New("Factors.Require wants a second factor that the user does not have and cannot set up now"))
+	case user == &in.Person && in.Vouched:
+		return nil, failure.Wrap(ErrAccessDenied, errors.New("Factors.Require wants a second factor of a user whom the Adapter does not have: create the user first"))
+	}
+	return suspend(ctx, x, in, user, kinds, isEnrol)
+}
+
+// firstProof writes what the first factor proves into an assertion.
+func firstProof(in *directory.Assertion) {
+	if in.AMR == nil {
+		in.AMR = factor.First(in.Account.Type, nil)
+	}
+	if in.ProvesEmail && !slices.Contains(in.AMR, factor.Email) {
+		in.AMR = append(in.AMR, factor.Email)
+	}
+	if in.ACR = cmp.Or(in.ACR, factor.Level(in.AMR)); in.Account.Type == TypeCredentials && slices.Contains(in.AMR, factor.Multiple) {
+		in.ACR = factor.AAL2 // the application has asked for both
+	}
+}
+
+// heldBy returns the user that a sign-in ends in, and the user's factors. For a user
+// whom the store does not have it returns in.Person.
+func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User) (*User, *factor.Held, error) {
+	if in.Vouched && known == nil {
+		stored, err := guarded.Optional(s.store.User(ctx, in.Person.ID))
+		if err != nil {
+			return nil, nil, err
+		}
+		known = stored
+	}
+	if known == nil {
+		return &in.Person, &factor.Held{}, nil
+	}
+	held, err := s.directory.Factors.Held(ctx, s.store, known)
+	return known, held, err
+}
+
+// askPolicy asks the application.
+func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion, user *User, held *factor.Held) (factor.Demand, error) {
+	own := s.config.Factors.Require
+	if own == nil {
+		return factor.Demand{}, nil
+	}
+	q := FactorQuestion{
+		User: *user, Account: in.Account, Profile: in.Profile, IsNew: user == &in.Person && !in.Vouched, Request: v.request,
+		Proven: Assurance{AuthTime: in.Started, Proved: laterOf(in.Proved, in.Started), AMR: slices.Clone(in.AMR), ACR: in.ACR},
+	}
+	for _, f := range held.Rows {
+		f.Secret = ""
+		q.Enrolled = append(q.Enrolled, f)
+	}
+	d, err := hook(ctx, s, "Factors.Require", func(ctx context.Context) (FactorDemand, error) { return own(ctx, q) })
+	return factor.Demand{Need: factor.Need(d.Need), Kinds: d.Kinds, Until: d.Until}, err
+}
+
+// suspend keeps a sign-in until its second factor is right, and leads the browser to
+// the page that asks for it.
+func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
+	s := x.setup
+	if in.BegunIn == nil && !in.Vouched && !in.ProvesEmail { // the user who is signed in now has begun it, and has to end it
+		here, err := s.sessions.current(ctx, &x.visit)
+		if err != nil {
+			return nil, err
+		}
+		in.BegunIn = &sessionref.Ref{}
+		if here != nil {
+			mark := here.mark()
+			in.BegunIn, in.BegunFresh = &mark, true // its age is looked at again in the end
+		}
+	}
+	if in.Issued.IsZero() {
+		in.Issued, in.IssuedHere = in.Started, true
+	}
+	p := &directory.Pending{Assertion: *in, CallbackURL: x.callbackURL, Process: s.mark.newID(), Kinds: kinds, Name: texts.Cut(nameOf(user), 256)}
+	if user != &in.Person {
+		p.UserID = user.ID
+	}
+	if isEnrol {
+		p.Secret, p.Account = otp.NewSecret(), p.Name
+	}
+	if former := x.cookies.Half(s.tenant, x.now()); former != "" {
+		if err := s.directory.Factors.Forget(ctx, former); err != nil {
+			return nil, err
+		}
+	}
+	handle, err := s.directory.Factors.Suspend(ctx, &x.events, p, s.config.Factors.Pending)
+	if err == nil {
+		x.hide(handle)
+		err = x.cookies.PutHalf(handle, s.tenant, x.now(), s.config.Factors.Pending)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info(ctx, x, "second factor wanted", "user", p.UserID)
+	return &Response{Redirect: x.url("factor")}, nil
+}

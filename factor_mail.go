@@ -1,0 +1,111 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/otp"
+	"github.com/latchkeyhq/latchkey/internal/page"
+)
+
+// Mails about second factors.
+
+// askerFor returns the client of a request, for mails to a user.
+func askerFor(s *setup, ctx context.Context, v *visit, userID string) asker {
+	return asker{
+		Requester: s.requesterOf(ctx, v, func(k browser.Known) bool { return isKnownFor(ctx, s, k, userID) }),
+		language:  s.languageOf(ctx, v),
+	}
+}
+
+// sendCode answers POST /factor?do=send: it mails a code for the sign-in that waits.
+// The answer is the same whether a mail leaves.
+func sendCode(ctx context.Context, x *exchange, handle string, p *directory.Pending) (*Response, error) {
+	s := x.setup
+	home := x.home()
+	s.mails.sendLater(ctx, askerFor(s, ctx, &x.visit, p.UserID), func(ctx context.Context) (outgoing, error) {
+		u, err := s.store.User(ctx, p.UserID)
+		if err != nil || u.Email == "" || u.EmailVerified.IsZero() || !slices.Contains(p.Kinds, FactorEmail) {
+			return outgoing{}, err
+		}
+		code, expires, err := s.directory.Factors.NewMailCode(ctx, handle, p)
+		return outgoing{Message: Message{Kind: MessageFactorCode, To: u.Email, URL: home, Code: code, Expires: expires}, UserID: u.ID}, err
+	})
+	if asksForJSON(x.request) {
+		return factorJSON(p), nil
+	}
+	return &Response{Redirect: x.url("factor?use=email&done=send")}, nil
+}
+
+// noticeUser tells the owner of an account what has happened to its factors, if the
+// site sends mails and the address is proven.
+func noticeUser(ctx context.Context, x *exchange, userID string, m Message) {
+	s := x.setup
+	if s.mails.mail.Send == nil {
+		return
+	}
+	if m.URL = x.home(); s.config.AccountPage.Enabled {
+		m.URL = x.url("account")
+	}
+	s.mails.sendLater(ctx, askerFor(s, ctx, &x.visit, userID), func(ctx context.Context) (outgoing, error) {
+		u, err := s.store.User(ctx, userID)
+		if err != nil || u.Email == "" || u.EmailVerified.IsZero() {
+			return outgoing{}, err
+		}
+		m.To = u.Email
+		return outgoing{Message: m, UserID: u.ID}, nil
+	})
+}
+
+// maskedName returns a name of which others learn little: an e-mail address keeps the
+// first letter and its domain.
+func maskedName(name string) string {
+	local, domain, isAddress := strings.Cut(name, "@")
+	if !isAddress || local == "" {
+		return name
+	}
+	_, size := utf8.DecodeRuneInString(local)
+	return local[:size] + "•••@" + domain
+}
+
+// factorJSON tells a script what the sign-in waits for.
+func factorJSON(p *directory.Pending) *Response {
+	kinds := p.Kinds
+	if len(p.Secret) > 0 {
+		kinds = []FactorKind{FactorTOTP}
+	}
+	body, err := json.Marshal(struct {
+		Kinds    []FactorKind `json:"kinds"`
+		Use      FactorKind   `json:"use"`
+		Remember bool         `json:"remember"`
+		Expires  time.Time    `json:"expires"`
+	}{Kinds: kinds, Use: kinds[0], Remember: len(p.Secret) == 0, Expires: p.Expires})
+	if err != nil {
+		return configJSON()
+	}
+	return noStore(jsonBytes(http.StatusOK, body))
+}
+
+// enrolPage shows an app that is to be set up.
+func enrolPage(ctx context.Context, s *setup, v *visit, l *links, view page.Enrol, e *directory.Enrolment) (*Response, error) {
+	uri := otp.URI(issuer(s, l), e.Account, e.Secret)
+	v.hide(otp.Text(e.Secret), otp.Grouped(otp.Text(e.Secret)))
+	pages := s.pagesFor(ctx, v)
+	image, err := otp.SVG(uri, pages.Text("enrol.image"))
+	if err != nil {
+		return nil, err
+	}
+	view.Host, view.URI, view.Image, view.Secret = l.origin.Host(), uri, image, otp.Grouped(otp.Text(e.Secret))
+	view.FormOrigins = s.formOrigins(l, "")
+	return pageResponse(pages.Enrol(view))
+}
+
+// days returns a duration in whole days; zero for none.
+func days(d time.Duration) int { return max(0, int(d/(24*time.Hour))) }

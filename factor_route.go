@@ -1,0 +1,336 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// The route that asks for second factors: /factor.
+
+// showFactor answers GET /factor.
+func showFactor(ctx context.Context, x *exchange) (*Response, error) {
+	switch x.query.Get("do") {
+	case "codes":
+		return showCodes(ctx, x)
+	case "later":
+		return pageResponse(x.setup.pagesFor(ctx, &x.visit).Remind(page.Remind{
+			Host: x.origin.Host(), EnrolURL: x.url("account?do=totp"), ContinueURL: x.callbackURL,
+		}))
+	}
+	_, p, err := pendingOf(ctx, x.setup, &x.visit)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
+		return notPending(ctx, x)
+	case asksForJSON(x.request):
+		return factorJSON(p), nil
+	}
+	use := shownKind(p, x.query.Get("use"))
+	if own := x.setup.config.Pages.Factor; own != "" {
+		params := []string{"use", string(use)}
+		if failed := x.query.Get("error"); failed != "" {
+			params = append(params, "error", failed)
+		}
+		return x.ownPage(own, params...), nil
+	}
+	return factorPage(ctx, x, p, use)
+}
+
+// shownKind returns the kind that the page asks for.
+func shownKind(p *directory.Pending, asked string) FactorKind {
+	switch {
+	case len(p.Secret) > 0:
+		return FactorTOTP
+	case slices.Contains(p.Kinds, FactorKind(asked)):
+		return FactorKind(asked)
+	}
+	return p.Kinds[0]
+}
+
+// notPending answers a browser without a sign-in that waits: it goes where it was
+// going if somebody is signed in, and else to the sign-in page.
+func notPending(ctx context.Context, x *exchange) (*Response, error) {
+	x.cookies.EndHalf()
+	if asksForJSON(x.request) {
+		res := jsonBytes(http.StatusUnauthorized, []byte("null"))
+		return noStore(res), nil
+	}
+	if u, _ := x.setup.visitor(ctx, &x.visit); u != nil {
+		return &Response{Redirect: x.callbackURL}, nil
+	}
+	return onSignInPage(x), nil
+}
+
+// factorPage shows the form for a kind, or for the app that has to be enrolled.
+func factorPage(ctx context.Context, x *exchange, p *directory.Pending, use FactorKind) (*Response, error) {
+	s := x.setup
+	wrong := x.query.Get("error") != ""
+	if len(p.Secret) > 0 {
+		return enrolPage(ctx, s, &x.visit, &x.links, page.Enrol{
+			CSRFToken: x.csrfToken, Action: x.url("factor"), CancelAction: x.url("factor?do=cancel"), Name: p.Name, Wrong: wrong, Required: true,
+		}, &directory.Enrolment{Secret: p.Secret, Account: p.Account})
+	}
+	view := page.Factor{
+		CSRFToken: x.csrfToken, Action: x.url("factor"), CancelAction: x.url("factor?do=cancel"), SendAction: x.url("factor?do=send"),
+		Use: string(use), Name: maskedName(p.Name), Host: x.origin.Host(), Wrong: wrong, Sent: x.query.Get("done") == "send",
+		Remember: days(s.config.Factors.Remember), FormOrigins: s.formOrigins(&x.links, p.CallbackURL),
+	}
+	for _, kind := range p.Kinds {
+		if kind != use {
+			view.Others = append(view.Others, page.OtherFactor{Kind: string(kind), URL: x.url("factor?use=" + string(kind))})
+		}
+	}
+	if w := passkeyProvider(s); w != nil && use == FactorPasskey {
+		view.Provider, view.Script = w.ID, s.passkeyScript(&x.links)
+	}
+	return pageResponse(s.pagesFor(ctx, &x.visit).Factor(view))
+}
+
+// answerFactor answers POST /factor.
+func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
+	do, started := x.query.Get("do"), x.now()
+	if do == "codes" {
+		return saveCodes(ctx, x)
+	}
+	handle, p, err := pendingOf(ctx, x.setup, &x.visit)
+	switch {
+	case err != nil:
+		return nil, err
+	case do == "cancel":
+		x.cookies.EndHalf()
+		return onSignInPage(x), x.setup.directory.Factors.Forget(ctx, handle)
+	case p == nil:
+		return notPending(ctx, x)
+	case do == "send":
+		return sendCode(ctx, x, handle, p)
+	}
+	kind := FactorKind(x.field("use"))
+	if kind == "" || len(p.Secret) > 0 {
+		kind = shownKind(p, "")
+	}
+	tries, known, res, err := admitCode(ctx, x, p, kind)
+	if res != nil || err != nil {
+		return res, err
+	}
+	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); errors.Is(err, directory.ErrNotPending) {
+		return notPending(ctx, x)
+	} else if err != nil {
+		return nil, err
+	}
+	second, amr, err := checkSecond(ctx, x, handle, p, kind, known)
+	if err != nil {
+		return nil, err
+	}
+	if second == nil {
+		return wrongFactor(ctx, x, handle, p, kind)
+	}
+	for _, try := range tries {
+		if err := x.setup.limits.Return(ctx, try); err != nil {
+			x.setup.log.Error(ctx, x, failure.Wrap(ErrFactor, err))
+		}
+	}
+	return finishFactor(ctx, x, p, second, amr, started)
+}
+
+// finishFactor completes a sign-in whose second factor fits. A concurrent request may
+// have used up the code, or the sign-in.
+func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
+	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
+	res, err := resume(ctx, x, p, second, amr, started)
+	switch {
+	case errors.Is(err, directory.ErrWrongProof):
+		return wrongFactor(ctx, x, second.Handle, p, second.Kind)
+	case errors.Is(err, directory.ErrNotPending):
+		return notPending(ctx, x)
+	case err != nil:
+		return refusedFactor(ctx, x, second.Handle, err)
+	}
+	if second.Recovery != "" {
+		noticeUser(ctx, x, p.UserID, Message{Kind: MessageRecoveryUsed, Left: second.Left})
+	}
+	if second.Codes != nil {
+		res.Redirect = x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(res.Redirect))
+	}
+	if asksForJSON(x.request) && !x.wantsJSON() {
+		res = asJSON(res)
+	}
+	return res, nil
+}
+
+// resume completes a sign-in whose second factor was right. amr is what that proves.
+func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
+	in := p.Assertion
+	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
+		return nil, failure.Wrap(ErrAccessDenied, errors.New("the provider of the first factor is not configured any more"))
+	}
+	in.AMR = factor.Join(in.AMR, amr)
+	if level := factor.Level(in.AMR); level == factor.AAL2 {
+		in.ACR = level
+	}
+	in.Second, in.Started, in.Proved = second, started, started
+	in.IssuedHere = in.IssuedHere && x.setup.mark.isIn(p.Process)
+	x.callbackURL = p.CallbackURL
+	res, err := x.admit(ctx, in)
+	if errors.Is(err, directory.ErrUserChanged) {
+		return nil, failure.Wrap(ErrAccessDenied, err)
+	}
+	if err == nil {
+		x.cookies.EndHalf()
+	}
+	return res, err
+}
+
+// refusedFactor answers a sign-in that is refused after its second factor. It ends
+// unless the fault will pass.
+func refusedFactor(ctx context.Context, x *exchange, handle string, err error) (*Response, error) {
+	if isOutage(err) {
+		return nil, err
+	}
+	if x.provider != nil {
+		addRefusal(x, err)
+	}
+	x.cookies.EndHalf()
+	if ended := x.setup.directory.Factors.Forget(ctx, handle); ended != nil {
+		x.setup.log.Error(ctx, x, ended)
+	}
+	return render(ctx, x.setup, x, x.request, err), nil
+}
+
+// admitCode counts a typed code before it is looked at. A response is for a browser
+// that has to wait. Passkeys are not counted: they cannot be guessed.
+func admitCode(ctx context.Context, x *exchange, p *directory.Pending, kind FactorKind) (tries []limit.Try, known *storage.Browser, res *Response, err error) {
+	s := x.setup
+	if kind == FactorPasskey || p.UserID == "" {
+		return nil, nil, nil, nil
+	}
+	if known, err = s.directory.Factors.BrowserOf(ctx, x.cookies.Known(s.tenant, x.now()).ID, p.UserID); err != nil {
+		return nil, nil, nil, err
+	}
+	code := limit.Code{UserID: p.UserID, IsRecovery: kind == FactorRecovery}
+	if known != nil {
+		code.Browser = known.PublicID
+	}
+	tries, wait, err := s.limits.TakeCode(ctx, code)
+	if err != nil || wait == 0 {
+		return tries, known, nil, err
+	}
+	s.log.Warn(ctx, "too many wrong second factors", "user", p.UserID)
+	noticeUser(ctx, x, p.UserID, Message{Kind: MessageWrongCodes})
+	if asksForJSON(x.request) {
+		res = noStore(jsonBytes(http.StatusTooManyRequests, []byte(`{"error":"SecondFactor","left":0}`)))
+	} else {
+		res = &Response{Redirect: x.url("factor?use=" + string(kind) + "&error=SecondFactor")}
+		res.Header = http.Header{}
+	}
+	res.Header.Set("Retry-After", strconv.Itoa(secondsOf(wait)))
+	return nil, known, res, nil
+}
+
+// checkSecond returns what a right second factor uses up, and what it proves. It
+// returns nil for a wrong one.
+func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind, known *storage.Browser) (*directory.Second, []string, error) {
+	if kind == FactorPasskey {
+		w := passkeyProvider(x.setup)
+		if w == nil || !slices.Contains(p.Kinds, kind) {
+			return nil, nil, nil
+		}
+		amr, err := w.verifyFactor(ctx, x, handle, p.UserID)
+		if failure.TypeOf(err) == ErrWebAuthnVerification || failure.TypeOf(err) == ErrInvalidCheck {
+			x.setup.log.Debug(ctx, x, err)
+			return nil, nil, nil
+		}
+		return &directory.Second{Handle: handle, UserID: p.UserID, Kind: kind}, amr, err
+	}
+	code := x.field("code")
+	x.hide(code)
+	second, err := x.setup.directory.Factors.CheckSecond(ctx, handle, p, directory.Shown{
+		Kind: kind, Code: code, Name: directory.VisibleName(x.field("name")), IsKnown: known != nil,
+	})
+	return second, factor.OfKind(kind), err
+}
+
+// wrongFactor answers a wrong second factor. The last one ends the sign-in.
+func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind) (*Response, error) {
+	x.events.Add(Event{Type: event.FactorFailed, Outcome: event.Failed, Reason: ErrSecondFactor, UserID: p.UserID, Provider: p.Assertion.Account.Provider, ProviderType: p.Assertion.Account.Type}, nil)
+	x.setup.log.Info(ctx, x, "wrong second factor", "user", p.UserID)
+	left := max(0, factor.MostTries-p.Tries)
+	if left == 0 {
+		x.cookies.EndHalf()
+		if err := x.setup.directory.Factors.Forget(ctx, handle); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case asksForJSON(x.request):
+		return noStore(jsonBytes(http.StatusUnauthorized, []byte(`{"error":"SecondFactor","left":`+strconv.Itoa(left)+`}`))), nil
+	case left == 0:
+		return onSignInPage(x, "error", string(ErrSecondFactor)), nil
+	}
+	return &Response{Redirect: x.url("factor") + weburl.WithQuery("", "use", string(kind), "error", string(ErrSecondFactor))}, nil
+}
+
+// keptCodes returns the codes that wait for the session of a request, and a response
+// for a browser without a session.
+func keptCodes(ctx context.Context, x *exchange) (of directory.EnrolmentOf, codes []string, res *Response, err error) {
+	here, err := x.setup.sessions.current(ctx, &x.visit)
+	if err != nil {
+		return of, nil, nil, err
+	}
+	if here == nil {
+		return of, nil, onSignInPage(x), nil
+	}
+	of = pageHandle(x.setup, here.user.ID, here.mark().SessionID)
+	codes, err = x.setup.directory.Factors.KeptCodes(ctx, of)
+	if err == nil && codes == nil {
+		res = &Response{Redirect: x.callbackURL}
+	}
+	x.hide(codes...)
+	return of, codes, res, err
+}
+
+// showCodes answers GET /factor?do=codes.
+func showCodes(ctx context.Context, x *exchange) (*Response, error) {
+	_, codes, res, err := keptCodes(ctx, x)
+	if res != nil || err != nil {
+		return res, err
+	}
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Codes(page.Codes{
+		CSRFToken: x.csrfToken, Action: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(x.callbackURL)), Codes: codes, Host: x.origin.Host(),
+		FormOrigins: x.setup.formOrigins(&x.links, x.callbackURL),
+	}))
+}
+
+// saveCodes answers POST /factor?do=codes: the codes as a file, or the word that they
+// are saved.
+func saveCodes(ctx context.Context, x *exchange) (*Response, error) {
+	of, codes, res, err := keptCodes(ctx, x)
+	if res != nil || err != nil {
+		return res, err
+	}
+	if x.field("file") == "" {
+		return &Response{Redirect: x.callbackURL}, x.setup.directory.Factors.DropCodes(ctx, of)
+	}
+	text := issuer(x.setup, &x.links) + "\r\n\r\n"
+	for _, code := range codes {
+		text += code + "\r\n"
+	}
+	res = &Response{Status: http.StatusOK, Header: http.Header{}, Body: []byte(text)}
+	res.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	res.Header.Set("Content-Disposition", `attachment; filename="recovery-codes.txt"`)
+	return noStore(res), nil
+}

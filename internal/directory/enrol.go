@@ -1,0 +1,312 @@
+package directory
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/otp"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Factors that a user sets up and removes, outside of a sign-in.
+
+// Enrolment is an authenticator app whose first code is awaited.
+type Enrolment struct {
+	Secret  []byte
+	Account string // the user's name in the app
+}
+
+// enrolmentData is the sealed part of its row.
+type enrolmentData struct {
+	Secret  string `json:"secret"`
+	Account string `json:"account"`
+	Session string `json:"session,omitempty"` // that it was begun in; empty: none
+}
+
+const (
+	enrolmentLife = 15 * time.Minute
+	codesLife     = 10 * time.Minute
+)
+
+// EnrolmentOf names an enrolment: its handle, and the user and session that it belongs
+// to.
+type EnrolmentOf struct {
+	Handle  string
+	UserID  string
+	Session string // empty: none
+}
+
+// BeginEnrolment has a user set up an authenticator app. An earlier enrolment with the
+// handle ends. An empty handle is a new one. It returns ErrUnproven for a user whose
+// e-mail address is not proven: an attacker who signed up first would lock the owner
+// of the address out.
+func (d *Factors) BeginEnrolment(ctx context.Context, of EnrolmentOf) (handle string, e *Enrolment, err error) {
+	u, err := d.Store.User(ctx, of.UserID)
+	if err == nil {
+		err = d.canEnrol(ctx, &u)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	rows := d.Waiting(d.Store)
+	if of.Handle != "" {
+		if err := rows.End(ctx, challenge.Enrol, of.Handle); err != nil {
+			return "", nil, err
+		}
+	}
+	e = &Enrolment{Secret: otp.NewSecret(), Account: accountOf(&u)}
+	handle, err = rows.Create(ctx, challenge.Draft{
+		Purpose: challenge.Enrol, Handle: of.Handle, UserID: u.ID, Life: enrolmentLife,
+		Data: enrolmentData{base64.RawStdEncoding.EncodeToString(e.Secret), e.Account, of.Session},
+	})
+	return handle, e, err
+}
+
+// accountOf returns the name of a user in an authenticator app.
+func accountOf(u *storage.User) string {
+	for _, name := range []string{u.Email, u.Name} {
+		if name != "" {
+			return name
+		}
+	}
+	return u.ID
+}
+
+// ErrUnproven reports that the e-mail address of a user has to be proven first.
+var ErrUnproven = failure.Wrap(fault.ErrFactor, errors.New("the user's e-mail address is not proven"))
+
+func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
+	if u.Email == "" || !u.EmailVerified.IsZero() {
+		return nil
+	}
+	accounts, err := d.Store.ListAccounts(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	for i := range accounts {
+		if d.vouched(&accounts[i], u.Email) {
+			return nil
+		}
+	}
+	return ErrUnproven
+}
+
+// EnrolmentFor returns an enrolment that is under way, or ErrNotPending.
+func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment, error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Enrol, of.Handle)
+	if err != nil {
+		return nil, notPendingIf(err)
+	}
+	return readEnrolment(row, of)
+}
+
+func notPendingIf(err error) error {
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, challenge.ErrSpent) {
+		return ErrNotPending
+	}
+	return err
+}
+
+func readEnrolment(row *challenge.Row, of EnrolmentOf) (*Enrolment, error) {
+	var data enrolmentData
+	if err := row.Read(&data); err != nil {
+		return nil, err
+	}
+	if row.UserID != of.UserID || data.Session != of.Session {
+		return nil, ErrNotPending
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(data.Secret)
+	return &Enrolment{Secret: raw, Account: data.Account}, err
+}
+
+// FactorChange is a change of a user's factors.
+type FactorChange struct {
+	UserID string
+	Keep   string // id of the stored session that goes on; empty: none
+
+	// Renew gives the session that goes on a new token. after is the first instant that
+	// is not void. nil: no session goes on.
+	Renew func(ctx context.Context, s *Store, after time.Time) error
+
+	// May reports whether the user may be without factors. nil: yes.
+	May func(ctx context.Context, u *storage.User) (bool, error)
+}
+
+// ConfirmEnrolment stores the authenticator app of an enrolment if the code is right,
+// and ends the other sessions of the user. It returns new recovery codes if this is
+// the user's first factor. A wrong code is ErrSecondFactor, and after five of them the
+// enrolment is ErrNotPending.
+func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChange, of EnrolmentOf, name, code string) (codes []string, err error) {
+	rows := d.Waiting(d.Store)
+	row, err := rows.Try(ctx, challenge.Enrol, of.Handle, factor.MostTries)
+	if err != nil {
+		return nil, notPendingIf(err)
+	}
+	e, err := readEnrolment(row, of)
+	if err != nil {
+		return nil, err
+	}
+	step, ok := otp.Check(e.Secret, otp.Typed(code), d.Now(), d.Skew)
+	if !ok {
+		if row.Tries >= factor.MostTries {
+			return nil, errors.Join(ErrNotPending, rows.EndRow(ctx, row))
+		}
+		return nil, failure.Wrap(fault.ErrSecondFactor, &failure.Mistake{Err: errors.New("the code does not fit the new app")})
+	}
+	err = d.changeFactors(ctx, q, c, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
+		if _, err := d.Waiting(s).Take(ctx, challenge.Enrol, of.Handle); err != nil {
+			return notPendingIf(err)
+		}
+		codes, err = addApp(ctx, d, q, s, u.ID, held, &NewApp{Name: name, Secret: e.Secret, Step: step})
+		return err
+	})
+	return codes, err
+}
+
+// RemoveFactor removes a factor of a user, and ends the other sessions of the user.
+// The last factor takes the recovery codes along. It returns ErrLastFactor if the user
+// has to have one.
+func (d *Factors) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, id string) error {
+	return d.changeFactors(ctx, q, c, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
+		before := held.Count(d.Kinds)
+		if _, err := s.Factors().Delete(ctx, u.ID, id); err != nil {
+			return err
+		}
+		rest, err := d.Held(ctx, s, u)
+		if err != nil {
+			return err
+		}
+		if rest.Count(d.Kinds) == 0 && before > 0 && c.May != nil {
+			may, err := c.May(ctx, u)
+			if err != nil {
+				return err
+			}
+			if !may {
+				return d.bringBackFactor(ctx, s, held, id)
+			}
+		}
+		q.Add(event.Event{Type: event.FactorRemoved, UserID: u.ID}, nil)
+		if rest.Count(d.Kinds) > 0 {
+			return nil
+		}
+		return s.Factors().ReplaceRecoveryCodes(ctx, u.ID, nil)
+	})
+}
+
+// bringBackFactor stores a factor again that its user has to have, where no
+// transaction rolls its removal back.
+func (d *Factors) bringBackFactor(ctx context.Context, s *Store, held *factor.Held, id string) error {
+	if s.Tx == nil {
+		for _, f := range held.Rows {
+			if f.ID == id {
+				return errors.Join(fault.ErrLastFactor, s.Factors().Create(ctx, f))
+			}
+		}
+	}
+	return fault.ErrLastFactor
+}
+
+// ResetFactors removes all factors and recovery codes of a user, and ends all sessions
+// of the user. Passkeys stay.
+func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) error {
+	return d.changeFactors(ctx, q, FactorChange{UserID: userID}, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
+		for _, f := range held.Rows {
+			if _, err := s.Factors().Delete(ctx, u.ID, f.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+				return err
+			}
+		}
+		q.Add(event.Event{Type: event.FactorReset, UserID: u.ID}, nil)
+		return s.Factors().ReplaceRecoveryCodes(ctx, u.ID, nil)
+	})
+}
+
+// changeFactors runs change with the user locked, and makes everything that the user
+// proved before void. It does all of it in one transaction if the store has
+// transactions.
+func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, change func(context.Context, *Store, *storage.User, *factor.Held) error) error {
+	begun := q.mark()
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		u, err := s.LockUser(ctx, c.UserID)
+		if err != nil {
+			return err
+		}
+		held, err := d.Held(ctx, s, &u)
+		if err != nil {
+			return err
+		}
+		if err := change(ctx, s, &u, held); err != nil {
+			return err
+		}
+		ended, err := d.endAll(ctx, s, u.ID, c.Keep)
+		if err == nil && c.Renew != nil {
+			err = c.Renew(ctx, s, ended.Add(time.Millisecond))
+		}
+		return err
+	})
+	if err != nil && d.Store.Tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	return err
+}
+
+// NewRecoveryCodes replaces the recovery codes of a user, and takes the trust of the
+// user's browsers away. A user without another factor has none: it returns ErrFactor.
+func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string) (codes []string, err error) {
+	begun := q.mark()
+	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		u, err := s.LockUser(ctx, userID)
+		if err != nil {
+			return err
+		}
+		held, err := d.Held(ctx, s, &u)
+		if err != nil {
+			return err
+		}
+		if !d.CanHaveCodes(held) {
+			return failure.Wrap(fault.ErrFactor, errors.New("recovery codes exist only beside another factor"))
+		}
+		codes = factor.NewRecoveryCodes()
+		if err := s.Factors().ReplaceRecoveryCodes(ctx, u.ID, factor.RecoveryHashes(u.ID, codes)); err != nil {
+			return err
+		}
+		q.Add(event.Event{Type: event.RecoveryChanged, UserID: u.ID}, nil)
+		return d.browsers(s).Distrust(ctx, u.ID)
+	})
+	if err != nil && d.Store.Tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	return codes, err
+}
+
+// KeepCodes keeps new recovery codes for one session, until the user has saved them.
+func (d *Factors) KeepCodes(ctx context.Context, of EnrolmentOf, codes []string) error {
+	rows := d.Waiting(d.Store)
+	if err := rows.End(ctx, challenge.Codes, of.Handle); err != nil {
+		return err
+	}
+	_, err := rows.Create(ctx, challenge.Draft{Purpose: challenge.Codes, Handle: of.Handle, UserID: of.UserID, Life: codesLife, Data: codes})
+	return err
+}
+
+// KeptCodes returns the recovery codes that are kept for a session, or nil.
+func (d *Factors) KeptCodes(ctx context.Context, of EnrolmentOf) (codes []string, err error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Codes, of.Handle)
+	if err != nil || row.UserID != of.UserID {
+		return nil, failure.Ignoring(err, storage.ErrNotFound)
+	}
+	return codes, row.Read(&codes)
+}
+
+// DropCodes forgets the recovery codes that are kept for a session.
+func (d *Factors) DropCodes(ctx context.Context, of EnrolmentOf) error {
+	return d.Waiting(d.Store).End(ctx, challenge.Codes, of.Handle)
+}

@@ -1,0 +1,287 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Factors are the second factors of a site.
+type Factors struct {
+	*Directory
+
+	Kinds  []storage.FactorKind // that users can have
+	Issuer string               // the site's name in authenticator apps
+	Skew   int                  // steps that clocks may be off; negative: none
+	sealer *factor.Sealer
+}
+
+// OfferFactors has the site offer second factors. secrets has the secret in use first,
+// and then older ones.
+func OfferFactors(d *Directory, f Factors, secrets []string, tenant string) {
+	f.Directory, f.sealer = d, factor.NewSealer(secrets)
+	d.Factors, d.Box, d.Tenant = &f, challenge.NewBox(secrets, tenant), tenant
+}
+
+// offers reports whether users can have factors of a kind.
+func (d *Factors) offers(kind storage.FactorKind) bool { return slices.Contains(d.Kinds, kind) }
+
+// Proof is what a user has proven of their identity.
+type Proof struct {
+	AMR []string
+	ACR string
+	At  time.Time
+}
+
+// Proof returns what the sign-in has proven. It is not older than the sign-in counts
+// from, so that an end of the user's sessions that it follows does not void it.
+func (signIn *SignIn) Proof() Proof {
+	at := signIn.Proved
+	if at.IsZero() || signIn.Second != nil && signIn.begun.After(at) {
+		at = signIn.begun
+	}
+	return Proof{signIn.AMR, signIn.ACR, at}
+}
+
+// Held returns the factors of a user.
+func (d *Factors) Held(ctx context.Context, s *Store, u *storage.User) (*factor.Held, error) {
+	rows, err := s.Factors().List(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	held := &factor.Held{Rows: rows, HasMail: u.Email != "" && !u.EmailVerified.IsZero()}
+	held.Passkeys, err = s.ListAuthenticators(ctx, u.ID)
+	return held, err
+}
+
+var (
+	// ErrWrongProof reports a second factor that a concurrent request has used up.
+	ErrWrongProof = errors.New("the code was used before")
+
+	// ErrNotPending reports that nothing waits for a second factor: it was completed,
+	// cancelled, or has expired.
+	ErrNotPending = errors.New("no sign-in waits for this")
+
+	// ErrUserChanged reports that the user of a sign-in is gone, or another one, since
+	// the first factor was proven.
+	ErrUserChanged = errors.New("the user has changed since the first proof")
+)
+
+// Second is a right second factor. The transaction that completes the sign-in uses it
+// up, together with the challenge.
+type Second struct {
+	Handle string // of the pending sign-in
+	UserID string // of the user that it is about; empty: the sign-in creates one
+
+	App      *factor.Hit // a code of an app
+	Recovery string      // the hash of a recovery code; empty: another proof
+	Mail     string      // the handle of the mailed code; empty: another proof
+	Enrol    *NewApp     // an app that the user enrols; nil: another proof
+	Kind     storage.FactorKind
+
+	Remember bool // the browser is remembered
+
+	Left  int      // set with Recovery: how many codes are left
+	Codes []string // set with Enrol: the new recovery codes
+
+	spent bool // in a store without transactions
+}
+
+// NewApp is an authenticator app whose first code was right.
+type NewApp struct {
+	Name   string
+	Secret []byte
+	Step   int64 // of that code
+}
+
+// spendSecond uses up the second factor of a sign-in and what was waiting for it. With
+// transactions the challenge goes first, so that of concurrent answers one is told
+// apart from a wrong code. Without, a fault must not leave a code that works again.
+func spendSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
+	in := signIn.Second
+	if in == nil || in.spent {
+		return nil
+	}
+	in.spent = s.Tx == nil
+	if in.UserID != "" {
+		if _, err := signIn.lock(ctx, s, in.UserID); errors.Is(err, storage.ErrNotFound) {
+			return ErrUserChanged
+		} else if err != nil {
+			return err
+		}
+	}
+	if s.Tx != nil {
+		if err := takePending(ctx, d, s, in); err != nil {
+			return err
+		}
+		return useProof(ctx, d, q, s, in)
+	}
+	if err := useProof(ctx, d, q, s, in); err != nil {
+		return err
+	}
+	return takePending(ctx, d, s, in)
+}
+
+func takePending(ctx context.Context, d *Factors, s *Store, in *Second) error {
+	_, err := d.Waiting(s).Take(ctx, challenge.SignIn, in.Handle)
+	if errors.Is(err, storage.ErrNotFound) {
+		return ErrNotPending
+	}
+	return err
+}
+
+// useProof uses up the code of a proof.
+func useProof(ctx context.Context, d *Factors, q *Outbox, s *Store, in *Second) (err error) {
+	switch {
+	case in.App != nil:
+		err = s.Factors().Use(ctx, in.App.Factor.ID, in.App.Step, in.App.Secret, d.Now().UTC())
+	case in.Recovery != "":
+		in.Left, err = s.Factors().UseRecoveryCode(ctx, in.UserID, in.Recovery)
+		if err == nil {
+			q.Add(event.Event{Type: event.RecoveryUsed, UserID: in.UserID}, nil)
+			err = d.browsers(s).Distrust(ctx, in.UserID)
+		}
+	case in.Mail != "":
+		_, err = d.Waiting(s).Take(ctx, challenge.Code, in.Mail)
+	}
+	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
+		return ErrWrongProof
+	}
+	if err == nil && in.Enrol == nil {
+		q.Add(event.Event{Type: event.FactorUsed, UserID: in.UserID}, nil)
+	}
+	return err
+}
+
+// browsers returns the known browsers of the site in a store.
+func (d *Factors) browsers(s *Store) *factor.Browsers {
+	return &factor.Browsers{Store: s.Browsers(), Tenant: d.Tenant, Now: d.Now}
+}
+
+// enrolSecond stores the app that the user of a sign-in had to enrol. The user's other
+// sessions end.
+func enrolSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
+	in := signIn.Second
+	if in == nil || in.Enrol == nil {
+		return nil
+	}
+	held := &factor.Held{}
+	var err error
+	if !signIn.IsNew {
+		if held, err = d.Held(ctx, s, &signIn.User); err != nil {
+			return err
+		}
+	}
+	if in.Codes, err = addApp(ctx, d, q, s, signIn.User.ID, held, in.Enrol); err != nil || signIn.IsNew {
+		return err
+	}
+	ended, err := d.endAll(ctx, s, signIn.User.ID, "")
+	if err == nil && !signIn.begun.After(ended) {
+		signIn.begun = ended.Add(time.Millisecond)
+	}
+	return err
+}
+
+// addApp stores an app whose first code was right, so that the code does not work
+// again. It returns new recovery codes if this is the user's first factor.
+func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string, held *factor.Held, app *NewApp) (codes []string, err error) {
+	if len(held.Apps()) >= factor.MostApps {
+		return nil, ErrTooManyApps
+	}
+	now := d.Now().UTC()
+	f := storage.Factor{ID: secret.RandomHex(16), UserID: userID, Kind: storage.FactorTOTP, Name: app.Name, Step: app.Step, Created: now, Used: now}
+	if f.Secret, err = d.sealer.Seal(&f, app.Secret); err != nil {
+		return nil, err
+	}
+	if err := s.Factors().Create(ctx, f); err != nil {
+		return nil, err
+	}
+	q.Add(event.Event{Type: event.FactorAdded, UserID: userID}, nil)
+	if len(held.Rows) > 0 || !d.offers(storage.FactorRecovery) {
+		return nil, nil
+	}
+	codes = factor.NewRecoveryCodes()
+	return codes, s.Factors().ReplaceRecoveryCodes(ctx, userID, factor.RecoveryHashes(userID, codes))
+}
+
+// ErrTooManyApps reports that a user has as many authenticator apps as can be.
+var ErrTooManyApps = failure.Wrap(fault.ErrFactor, errors.New("a user can have at most five authenticator apps"))
+
+// IsTrusted reports whether the browser with a handle is remembered for a user, so
+// that a sign-in needs no second factor.
+func (d *Factors) IsTrusted(ctx context.Context, handle, userID string) (bool, error) {
+	row, err := d.BrowserOf(ctx, handle, userID)
+	return d.browsers(d.Store).IsTrusted(row), err
+}
+
+// BrowserOf returns what is known of the browser with a handle for a user, or nil.
+func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storage.Browser, error) {
+	if handle == "" || userID == "" {
+		return nil, nil
+	}
+	void, err := d.Revocations.userVoidAt(ctx, nil, userID)
+	if err != nil {
+		return nil, err
+	}
+	return d.browsers(d.Store).Get(ctx, handle, userID, void)
+}
+
+// RememberSignIn makes the browser with a handle known for the user of a sign-in that
+// came out of it, and returns the browser's new handle; empty: the old one stays. A
+// zero trusted leaves open whether a second factor is asked for.
+func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, at time.Time, handle, agent string, trusted time.Time) (string, error) {
+	known, err := d.BrowserOf(ctx, handle, userID)
+	if err != nil {
+		return "", err
+	}
+	if !trusted.IsZero() {
+		q.Add(event.Event{Type: event.BrowserTrusted, UserID: userID}, nil)
+	}
+	if now := d.Now(); now.After(at) {
+		at = now
+	}
+	next, err := d.browsers(d.Store).SignedIn(ctx, factor.BrowserSignIn{Handle: handle, UserID: userID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
+	if errors.Is(err, storage.ErrNotFound) { // the application alone knows the user
+		return "", nil
+	}
+	return next, err
+}
+
+// TrustedBrowsers returns the browsers that are remembered for a user.
+func (d *Factors) TrustedBrowsers(ctx context.Context, userID string) (trusted []storage.Browser, err error) {
+	rows, err := d.Store.Browsers().List(ctx, userID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	void, err := d.Revocations.userVoidAt(ctx, nil, userID)
+	for _, row := range rows {
+		if row.Created.After(void) && d.browsers(d.Store).IsTrusted(&row) {
+			trusted = append(trusted, row)
+		}
+	}
+	return trusted, err
+}
+
+// CanHaveCodes reports whether a user with these factors can have recovery codes.
+func (d *Factors) CanHaveCodes(held *factor.Held) bool {
+	return d.offers(storage.FactorRecovery) && held.Count(d.Kinds) > 0
+}
+
+// ForgetBrowser removes a known browser of a user, named by its public id, and with an
+// empty id all of them. It returns ErrNotFound if there is none such.
+func (d *Factors) ForgetBrowser(ctx context.Context, userID, publicID string) error {
+	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
+	if err == nil && n == 0 && publicID != "" {
+		err = storage.ErrNotFound
+	}
+	return err
+}

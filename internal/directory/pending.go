@@ -1,0 +1,223 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/otp"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Pending is a sign-in whose first factor was right and that waits for the second.
+// Nothing of it is written yet.
+type Pending struct {
+	Assertion   Assertion
+	UserID      string               // of the stored user; empty: the sign-in creates one
+	CallbackURL string               // where the browser goes in the end
+	Process     string               // an id of the process that began it
+	Kinds       []storage.FactorKind // that are asked for, the strongest first; none: an app is enrolled
+	Secret      []byte               // of the app that is enrolled
+	Account     string               // the user's name in that app
+	Name        string               // as the page says for whom it is
+
+	Expires time.Time // set by Waiting
+	Tries   int       // set by Waiting
+}
+
+// plainAssertion has the fields of an Assertion, and not its methods.
+type plainAssertion Assertion
+
+// assertionRecord is an Assertion in JSON. Its own fields stand for those that JSON
+// would hide or lose.
+type assertionRecord struct {
+	plainAssertion
+	Account storage.AccountRecord
+	Keep    *storage.AccountRecord // nil: all of the account's tokens
+	Passkey *storage.AuthenticatorRecord
+	Second  *struct{}
+}
+
+// MarshalJSON returns the assertion with its secrets. Only sealed rows hold it.
+func (in Assertion) MarshalJSON() ([]byte, error) {
+	r := assertionRecord{plainAssertion: plainAssertion(in), Account: storage.AccountRecord(in.Account), Passkey: (*storage.AuthenticatorRecord)(in.Passkey)}
+	if !reflect.DeepEqual(in.Keep, in.Account.Tokens) {
+		r.Keep = &storage.AccountRecord{Tokens: in.Keep}
+	}
+	return json.Marshal(r)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Numbers become json.Number.
+func (in *Assertion) UnmarshalJSON(data []byte) error {
+	var r assertionRecord
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&r); err != nil {
+		return err
+	}
+	*in = Assertion(r.plainAssertion)
+	in.Account, in.Keep = storage.Account(r.Account), r.Account.Tokens
+	in.Passkey, in.Second = (*storage.Authenticator)(r.Passkey), nil
+	if r.Keep != nil {
+		in.Keep = r.Keep.Tokens
+	}
+	return nil
+}
+
+// Suspend stores a sign-in that waits for its second factor, and returns the handle
+// that the browser keeps. Of one user at most [factor.MostPending] are kept.
+func (d *Factors) Suspend(ctx context.Context, q *Outbox, p *Pending, life time.Duration) (handle string, err error) {
+	rows := d.Waiting(d.Store)
+	handle, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.SignIn, UserID: p.UserID, Data: p, Life: life})
+	if err != nil {
+		return "", err
+	}
+	if p.UserID != "" {
+		err = rows.Keep(ctx, challenge.SignIn, p.UserID, factor.MostPending)
+	}
+	q.Add(event.Event{
+		Type: event.SignInChallenged, UserID: p.UserID, Provider: p.Assertion.Account.Provider, ProviderType: p.Assertion.Account.Type,
+	}, nil)
+	return handle, err
+}
+
+// Suspended returns the sign-in that a handle names, or ErrNotPending.
+func (d *Factors) Suspended(ctx context.Context, handle string) (*Pending, error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.SignIn, handle)
+	return readPending(row, err)
+}
+
+// TrySecond counts one try at the second factor of a sign-in before it is looked at,
+// and returns the sign-in. It returns ErrNotPending if there is none, or no try is
+// left.
+func (d *Factors) TrySecond(ctx context.Context, handle string) (*Pending, error) {
+	row, err := d.Waiting(d.Store).Try(ctx, challenge.SignIn, handle, factor.MostTries)
+	return readPending(row, err)
+}
+
+func readPending(row *challenge.Row, err error) (*Pending, error) {
+	if err != nil {
+		return nil, notPendingIf(err)
+	}
+	p := &Pending{}
+	if err := row.Read(p); err != nil {
+		return nil, err
+	}
+	p.UserID, p.Expires, p.Tries = row.UserID, row.Expires, row.Tries
+	return p, nil
+}
+
+// Forget ends a sign-in that waits for its second factor, with the code that was
+// mailed for it.
+func (d *Factors) Forget(ctx context.Context, handle string) error {
+	if handle == "" {
+		return nil
+	}
+	rows := d.Waiting(d.Store)
+	return errors.Join(rows.End(ctx, challenge.Code, mailHandle(handle)), rows.End(ctx, challenge.SignIn, handle))
+}
+
+// Shown is what a user has shown as second factor.
+type Shown struct {
+	Kind    storage.FactorKind
+	Code    string // as it was typed
+	Name    string // of the app that is enrolled
+	IsKnown bool   // the user has signed in in this browser before
+}
+
+// CheckSecond returns what a right code uses up, or nil for a wrong one. It counts the
+// failure at the user's factors of the kind. A passkey is checked elsewhere.
+func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, shown Shown) (*Second, error) {
+	second := &Second{Handle: handle, UserID: p.UserID, Kind: shown.Kind}
+	if len(p.Secret) > 0 {
+		step, ok := otp.Check(p.Secret, otp.Typed(shown.Code), d.Now(), d.Skew)
+		if !ok {
+			return nil, nil
+		}
+		second.Enrol = &NewApp{Name: shown.Name, Secret: p.Secret, Step: step}
+		return second, nil
+	}
+	if !slices.Contains(p.Kinds, shown.Kind) {
+		return nil, nil
+	}
+	switch shown.Kind {
+	case storage.FactorTOTP:
+		return d.checkApp(ctx, second, shown)
+	case storage.FactorRecovery:
+		if factor.TypedRecovery(shown.Code) == "" {
+			return nil, nil
+		}
+		second.Recovery = factor.RecoveryHash(p.UserID, shown.Code)
+		return second, nil
+	case storage.FactorEmail:
+		return d.checkMailCode(ctx, second, shown)
+	}
+	return nil, nil
+}
+
+func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*Second, error) {
+	rows, err := d.Store.Factors().List(ctx, second.UserID)
+	if err != nil {
+		return nil, err
+	}
+	apps := (&factor.Held{Rows: rows}).Apps()
+	if !shown.IsKnown {
+		apps = slices.DeleteFunc(apps, func(f storage.Factor) bool { return f.Failures >= factor.MostFailures })
+	}
+	second.App, err = d.sealer.Match(apps, otp.Typed(shown.Code), d.Now(), d.Skew, func(f storage.Factor, err error) {
+		d.Log.Warn(ctx, "a second factor cannot be used: "+err.Error(), "user", f.UserID, "factor", f.ID)
+	})
+	if err != nil || second.App != nil {
+		return second, err
+	}
+	for _, app := range apps {
+		if _, err := d.Store.Factors().Fail(ctx, app.ID); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// mailCodeLife is how long a mailed code works.
+const mailCodeLife = 10 * time.Minute
+
+// mailHandle returns the handle of the code that is mailed for a sign-in.
+func mailHandle(handle string) string { return "second factor " + handle }
+
+// NewMailCode makes the code that is mailed for a sign-in. An earlier one is void.
+func (d *Factors) NewMailCode(ctx context.Context, handle string, p *Pending) (code string, expires time.Time, err error) {
+	rows, name := d.Waiting(d.Store), mailHandle(handle)
+	if err := rows.End(ctx, challenge.Code, name); err != nil {
+		return "", expires, err
+	}
+	code = secret.Digits(8)
+	_, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.Code, Handle: name, UserID: p.UserID, Data: code, Life: mailCodeLife})
+	return code, d.Now().Add(mailCodeLife), err
+}
+
+func (d *Factors) checkMailCode(ctx context.Context, second *Second, shown Shown) (*Second, error) {
+	second.Mail = mailHandle(second.Handle)
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Code, second.Mail)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var code string
+	if err := row.Read(&code); err != nil {
+		return nil, err
+	}
+	if row.UserID != second.UserID || !secret.Equal(code, otp.Typed(shown.Code)) {
+		return nil, nil
+	}
+	return second, nil
+}

@@ -1,0 +1,84 @@
+package page
+
+import (
+	"strconv"
+	"time"
+)
+
+// SecondStep is the part of the account page with second factors. Without AddAction
+// it is not shown.
+type SecondStep struct {
+	Apps     []App
+	Mail     bool             // codes are mailed
+	Browsers []TrustedBrowser // that are not asked
+
+	AddAction      string // where the form is posted that begins an app
+	RemoveAction   string // where a removal form is posted; it sends factor
+	RecoveryAction string // where the form for new recovery codes is posted; empty: there are none
+	ForgetAction   string // where a form is posted that forgets a browser; it sends browser
+}
+
+// App is an authenticator app of the user.
+type App struct {
+	ID      string    // what the form sends
+	Name    string    // empty: the word for an app
+	Created time.Time // zero: not shown
+}
+
+// TrustedBrowser is a browser that is not asked for a second factor.
+type TrustedBrowser struct {
+	ID     string    // what the form sends
+	Name   string    // as in [Device]
+	System string    // as in [Device]
+	Until  time.Time // when it is asked again
+}
+
+type secondStepView struct {
+	SecondStep
+	CSRFToken string
+	Rows      []appRow
+	Trusted   []browserRow
+}
+
+type appRow struct {
+	App
+	CSRFToken, Action string
+}
+
+type browserRow struct {
+	TrustedBrowser
+	CSRFToken, Action string
+}
+
+// newSecondStepView returns the part of the account page; nil: there is none.
+func (r *Renderer) newSecondStepView(v *Account) *secondStepView {
+	s := v.SecondStep
+	if s.AddAction == "" {
+		return nil
+	}
+	view := &secondStepView{SecondStep: s, CSRFToken: v.CSRFToken}
+	for i, app := range s.Apps {
+		if app.Name == "" {
+			app.Name = r.texts.text("account.factor.totp")
+			if i > 0 {
+				app.Name += " " + strconv.Itoa(i+1)
+			}
+		}
+		view.Rows = append(view.Rows, appRow{app, v.CSRFToken, s.RemoveAction})
+	}
+	for _, b := range s.Browsers {
+		b.Name = r.texts.device(Device{Name: b.Name, System: b.System})
+		view.Trusted = append(view.Trusted, browserRow{b, v.CSRFToken, s.ForgetAction})
+	}
+	return view
+}
+
+// tellsTimes reports whether the part shows times.
+func (s *SecondStep) tellsTimes() bool {
+	for _, app := range s.Apps {
+		if !app.Created.IsZero() {
+			return true
+		}
+	}
+	return len(s.Browsers) > 0
+}

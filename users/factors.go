@@ -1,0 +1,125 @@
+package users
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/otp"
+	"github.com/latchkeyhq/latchkey/internal/veil"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Enrolment is an authenticator app that a user sets up. Its fields are secrets: show
+// them to the user alone, and keep them nowhere.
+type Enrolment struct {
+	veil.Hidden
+
+	ID     string // names the enrolment in [Users.ConfirmTOTP]
+	URI    string // opens an authenticator app on the same device
+	Secret string // base32, for users who type it
+	QR     string // an SVG element of the URI, for users who scan it
+}
+
+var errNoFactors = errors.New("latchkey: the site has no second factors: set Config.Factors.Kinds")
+
+// openFactors does what open does, on a site with second factors.
+func (u *Users) openFactors(ctx context.Context, userID, operation string) (*directory.Work, error) {
+	w, err := u.open(ctx, userID, operation, directory.AbilityFactors)
+	if err == nil && w.Factors == nil {
+		err = failure.Wrap(fault.ErrInvalidConfig, errNoFactors)
+	}
+	return w, err
+}
+
+// Factors lists the second factors of a user, without their secrets. Passkeys are
+// listed by Passkeys. It needs latchkey.Config.Factors.
+func (u *Users) Factors(ctx context.Context, userID string) ([]storage.Factor, error) {
+	w, err := u.openFactors(ctx, userID, "Users.Factors")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := w.Store.Factors().List(ctx, userID)
+	for i := range rows {
+		rows[i].Secret = ""
+	}
+	return rows, err
+}
+
+// BeginTOTP has a user set up an authenticator app. The app counts from its first
+// right code, for which ConfirmTOTP asks; until then nothing changes. The user has 15
+// minutes. A user whose e-mail address is not proven gets ErrFactor. It needs
+// latchkey.Config.Factors.
+func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error) {
+	w, err := u.openFactors(ctx, userID, "Users.BeginTOTP")
+	if err != nil {
+		return Enrolment{}, err
+	}
+	id, e, err := w.Factors.BeginEnrolment(ctx, directory.EnrolmentOf{UserID: userID})
+	if err != nil {
+		return Enrolment{}, err
+	}
+	uri := otp.URI(w.Factors.Issuer, e.Account, e.Secret)
+	image, err := otp.SVG(uri, "QR code")
+	return Enrolment{ID: id, URI: uri, Secret: otp.Text(e.Secret), QR: image}, err
+}
+
+// ConfirmTOTP turns an authenticator app on if the code fits, and ends all sessions of
+// the user but the stored one of the request that ctx belongs to. name is what the
+// user calls the app; empty: nothing. It returns recovery codes if this is the user's
+// first factor: show them to the user once. A wrong code is ErrSecondFactor; after
+// five of them, and after 15 minutes, the enrolment is gone and the error is
+// ErrFactor.
+func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code string) (recovery []string, err error) {
+	w, err := u.openFactors(ctx, userID, "Users.ConfirmTOTP")
+	if err != nil {
+		return nil, err
+	}
+	defer w.Tell(ctx)
+	of := directory.EnrolmentOf{Handle: enrolmentID, UserID: userID}
+	recovery, err = w.Factors.ConfirmEnrolment(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, of, directory.VisibleName(name), code)
+	if errors.Is(err, directory.ErrNotPending) {
+		err = failure.Wrap(fault.ErrFactor, err)
+	}
+	return recovery, err
+}
+
+// NewRecoveryCodes replaces the recovery codes of a user and returns the new ones. A
+// user without another factor has none, and gets ErrFactor. Browsers that skip the
+// second factor ask for it again. It needs latchkey.Config.Factors.
+func (u *Users) NewRecoveryCodes(ctx context.Context, userID string) ([]string, error) {
+	w, err := u.openFactors(ctx, userID, "Users.NewRecoveryCodes")
+	if err != nil {
+		return nil, err
+	}
+	defer w.Tell(ctx)
+	return w.Factors.NewRecoveryCodes(ctx, w.Events, userID)
+}
+
+// RemoveFactor removes a factor of a user, named by [storage.Factor].ID, and ends all
+// sessions of the user but the stored one of the request that ctx belongs to. Recovery
+// codes go with the last factor. It asks no policy: the application decides whether
+// the user may be without. It needs latchkey.Config.Factors.
+func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error {
+	w, err := u.openFactors(ctx, userID, "Users.RemoveFactor")
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return w.Factors.RemoveFactor(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, factorID)
+}
+
+// ResetFactors removes all factors and recovery codes of a user who has lost them, and
+// ends all sessions of the user. Passkeys stay. Make sure that the right person asks:
+// afterwards the first factor alone signs the user in, or sets up a new factor. It
+// needs latchkey.Config.Factors.
+func (u *Users) ResetFactors(ctx context.Context, userID string) error {
+	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return w.Factors.ResetFactors(ctx, w.Events, userID)
+}
