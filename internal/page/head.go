@@ -10,7 +10,7 @@ import (
 // pageNames are the templates that are whole pages, and the first part of the
 // keys of their texts.
 var pageNames = []string{
-	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell",
+	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell", "invite",
 }
 
 // prepared is the constant first part of a page, in three pieces. The name of the
@@ -42,7 +42,7 @@ func (r *Renderer) buildHeads() error {
 			Logo:    r.look.logo,
 			LogoAlt: r.look.name,
 		}
-		if name == "confirm" && r.look.foreign {
+		if (name == "confirm" || name == "invite") && r.look.foreign {
 			h.Logo = ""
 		}
 		var buf bytes.Buffer

@@ -48,6 +48,16 @@ func variations() []shown {
 			return r.SignIn(SignIn{Providers: append([]Provider{{ID: "~", Type: Credentials, Fields: fields}}, someProviders[3:]...)})
 		}})
 	}
+	all = append(all, shown{"verify", func(r *Renderer) (Page, error) {
+		return r.VerifyRequest(VerifyRequest{
+			Host: "shop.example", Origin: "https://shop.example", Email: "me@example.com",
+			CSRFToken: "c5f", Action: "/auth/signin/email", SignInURL: "/auth/signin",
+			CodeAction: "/auth/callback/email", CodeDigits: 8, CodeWrong: true,
+		})
+	}})
+	for _, v := range []Invite{{As: "~", SignOutURL: "/", Host: "shop.example"}, {Gone: true, Host: "shop.example", Origin: "/"}} {
+		all = append(all, shown{"invite", func(r *Renderer) (Page, error) { return r.Invite(v) }})
+	}
 	all = append(all, shown{"reauth", func(r *Renderer) (Page, error) { return r.Reauth(Reauth{}) }})
 	all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{}) }})
 	return append(all, shown{"confirm", func(r *Renderer) (Page, error) { return r.Confirm(Confirm{}) }})
