@@ -18,6 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -177,6 +178,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
 	s.keys = keys.New(secrets, s.tenant, s.trust.origin.Text)
+	s.cursors = people.NewCursors(secrets, s.tenant, s.now)
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))

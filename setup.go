@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
@@ -46,6 +47,7 @@ type setup struct {
 	stateCodec     *jwt.Codec        // seals the state parameter, which a redirect proxy with the same secrets can read
 	bearerCodes    *jwt.Codec        // seals the codes that apps change for session tokens
 	challengeCodec *jwt.Codec        // seals challenges inside of their cookie, as Auth.js does
+	cursors        *people.Cursors   // of lists of users
 	keys           *keys.Keys        // of limits, used values and revocations
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation

@@ -97,3 +97,15 @@ var (
 	// the call named none of them.
 	ErrAmbiguousAccount = errors.New("latchkey: the user has several accounts at this provider: name one by ProviderAccountID")
 )
+
+// InputError reports an argument that makes no sense. It is ErrInvalidConfig.
+type InputError struct {
+	Field   string // the field of the argument, such as "Limit"
+	Problem string // what is wrong with it; it repeats no value
+}
+
+// Error implements error.
+func (e *InputError) Error() string { return "latchkey: " + e.Field + ": " + e.Problem }
+
+// Unwrap returns ErrInvalidConfig.
+func (e *InputError) Unwrap() error { return ErrInvalidConfig }

@@ -36,6 +36,7 @@ type UserChange struct {
 	Email         *string    // the caller sets EmailVerified with a new address; the store changes only what is named
 	EmailVerified *time.Time // a zero time clears it
 	Image         *string
+	Provisioned   *time.Time // a zero time clears it; a store without the field ignores it
 }
 
 // VerificationTokenAdapter keeps the tokens of magic links.

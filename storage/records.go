@@ -22,6 +22,17 @@ type User struct {
 	EmailVerified time.Time      // when Email was first proven; zero: never
 	Image         string         // URL of a picture, never fetched; empty: none
 	Extra         map[string]any // what else the application or its database knows; optional
+
+	// The following fields are optional. They are never in the user's JSON, in a
+	// token or in a browser.
+
+	Created time.Time // when the record was made; zero: unknown
+	// Provisioned is when an administrator created the user, whose e-mail address
+	// nobody has proven since. Zero: the user came by a sign-in, or has proven it.
+	Provisioned time.Time
+	// Suspension keeps the user out. nil: none, or the call does not read it:
+	// UpdateUser, DeleteUser and GetSessionAndUser need not.
+	Suspension *Suspension
 }
 
 // ProviderType is the kind of a provider, spelled as on the wire.

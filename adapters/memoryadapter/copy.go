@@ -16,6 +16,7 @@ import (
 
 func copyUser(u storage.User) (out storage.User, err error) {
 	out = storage.User{ID: u.ID, Name: u.Name, Email: u.Email, EmailVerified: utc(u.EmailVerified), Image: u.Image}
+	out.Created, out.Provisioned = utc(u.Created), utc(u.Provisioned)
 	out.Extra, err = copyJSON(u.Extra)
 	return out, err
 }

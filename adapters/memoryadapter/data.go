@@ -26,6 +26,8 @@ type data struct {
 	challenges     map[string]storage.Challenge
 	browsers       map[pair]storage.Browser // by id and user id
 	passwords      map[string]storage.PasswordHash
+	suspensions    map[string]storage.Suspension // by user id
+	activities     map[string]storage.Activity   // by id
 
 	depth int      // transactions that are open, one in the other
 	undo  []func() // what takes their changes back, to be called from the last
@@ -49,6 +51,8 @@ func newData() *data {
 		challenges:     map[string]storage.Challenge{},
 		browsers:       map[pair]storage.Browser{},
 		passwords:      map[string]storage.PasswordHash{},
+		suspensions:    map[string]storage.Suspension{},
+		activities:     map[string]storage.Activity{},
 	}
 }
 

@@ -20,6 +20,8 @@ type Adapter struct {
 	turn  chan struct{} // holds one token: whoever has it may use data
 	data  *data
 	bound bool // the transaction this adapter is bound to has the turn already
+
+	peopleStores
 }
 
 var (
@@ -40,11 +42,15 @@ var (
 	_ storage.ChallengeAdapter         = (*Adapter)(nil)
 	_ storage.BrowserAdapter           = (*Adapter)(nil)
 	_ storage.PasswordAdapter          = (*Adapter)(nil)
+	_ storage.DirectoryAdapter         = (*Adapter)(nil)
+	_ storage.SuspensionAdapter        = (*Adapter)(nil)
+	_ storage.ActivityAdapter          = (*Adapter)(nil)
 )
 
 // New returns an empty store.
 func New(o Options) *Adapter {
 	a := &Adapter{plain: o.PlainTokens, turn: make(chan struct{}, 1), data: newData()}
+	a.peopleStores = peopleStores{a}
 	a.turn <- struct{}{}
 	return a
 }
@@ -64,7 +70,9 @@ func (a *Adapter) InTx(ctx context.Context, f func(storage.Adapter) error) error
 		}()
 		d.depth++
 		defer func() { d.depth-- }()
-		if err := f(&Adapter{plain: a.plain, data: d, bound: true}); err != nil {
+		inner := &Adapter{plain: a.plain, data: d, bound: true}
+		inner.peopleStores = peopleStores{inner}
+		if err := f(inner); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

@@ -51,7 +51,7 @@ func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u sto
 		if !known {
 			return storage.ErrNotFound
 		}
-		u, err = copyUser(found)
+		u, err = d.person(found)
 		return err
 	})
 	return u, err
@@ -102,6 +102,8 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, er
 		removeIf(d, d.challenges, func(_ string, c storage.Challenge) bool { return c.UserID == id })
 		removeIf(d, d.browsers, func(_ pair, b storage.Browser) bool { return b.UserID == id })
 		removeIf(d, d.passwords, func(user string, _ storage.PasswordHash) bool { return user == id })
+		removeIf(d, d.suspensions, func(userID string, _ storage.Suspension) bool { return userID == id })
+		removeIf(d, d.activities, func(_ string, v storage.Activity) bool { return v.UserID == id })
 		return nil
 	})
 	return u, err
@@ -126,7 +128,8 @@ func changed(u storage.User, c storage.UserChange) storage.User {
 	set(&u.Email, c.Email)
 	set(&u.EmailVerified, c.EmailVerified)
 	set(&u.Image, c.Image)
-	u.EmailVerified = utc(u.EmailVerified)
+	set(&u.Provisioned, c.Provisioned)
+	u.EmailVerified, u.Provisioned = utc(u.EmailVerified), utc(u.Provisioned)
 	return u
 }
 

@@ -95,8 +95,12 @@ func adopt(ctx context.Context, tx Conn) error {
 	return run(ctx, tx, Postgres, statements)
 }
 
-// adoptFile has the statements that turn the schema of Auth.js into ours.
-const adoptFile = "schema/postgres/adopt.sql"
+// adoptFile has the statements that turn the schema of Auth.js into ours of
+// adoptedVersion. Later steps are run as in our own tables.
+const (
+	adoptFile      = "schema/postgres/adopt.sql"
+	adoptedVersion = 3
+)
 
 // violations counts the rows that break the rules of the existing tables. It
 // returns nil if there are none.

@@ -16,7 +16,7 @@ type typing struct {
 
 // unfit says what is wrong with the type of a column. It returns "" if it fits.
 func (f *typing) unfit(table string, c model.Column, d field) string {
-	if c.Kind == model.ID || c.Name == "userId" {
+	if c.Kind == model.ID {
 		return f.unfitID(table, c, d)
 	}
 	problem := ""
@@ -85,7 +85,7 @@ func (f *typing) momentType() (want string, fits func(field) bool) {
 // unfitID says what is wrong with the type of an id: the store or the database has
 // to be able to make it, and it has to match users.id.
 func (f *typing) unfitID(table string, c model.Column, d field) string {
-	isText := f.isText(d)
+	isText, refers := f.isText(d), c.Name != "id"
 	if table == "users" {
 		f.idKind = d.kind
 		if isText {
@@ -93,11 +93,11 @@ func (f *typing) unfitID(table string, c model.Column, d field) string {
 		}
 	}
 	switch {
-	case c.Name == "userId" && isText && f.idKind == "text":
+	case refers && isText && f.idKind == "text":
 		return f.unfitText(c, d)
-	case c.Name == "userId" && (d.kind == f.idKind || model.IsInteger(d.kind) && model.IsInteger(f.idKind)):
+	case refers && (d.kind == f.idKind || model.IsInteger(d.kind) && model.IsInteger(f.idKind)):
 		return ""
-	case c.Name == "userId":
+	case refers:
 		return fmt.Sprintf("it is %s, and the ids of users are %s", d.typeName(), f.idKind)
 	case !f.layout.ownIDs:
 		return f.unfitDatabaseID(table, d)
@@ -161,6 +161,7 @@ func (f *typing) isFlag(d field) bool {
 // exactly: a similar name must not find the account of another user.
 var compared = []string{
 	"id", "userId", "email", "provider", "providerAccountId", "sessionToken", "identifier", "token", "credentialID", "key",
+	"user_id", "hash", "public_id",
 }
 
 func isCompared(column string) bool { return slices.Contains(compared, column) }

@@ -52,6 +52,7 @@ func (l grammar) sql(statement string) string {
 // read lists the columns of a row that exist. Text and numbers are read as never
 // null, and ids as text.
 func (l grammar) read(table, prefix string) string {
+	l.form = l.formOf(table)
 	var list []string
 	for _, c := range model.Of(table).Columns {
 		if name := l.name(table + "." + c.Name); name != "" {
@@ -101,7 +102,7 @@ func (l grammar) insert(table string) insert {
 	var names, values []string
 	for _, c := range model.Of(table).Columns {
 		name := l.name(table + "." + c.Name)
-		takes := name != "" && (c.Name != "id" || l.ownIDs)
+		takes := name != "" && (c.Name != "id" || c.Kind != model.ID || l.ownIDs)
 		in.takes = append(in.takes, takes)
 		if takes {
 			names, values = append(names, l.dialect.quote(name)), append(values, "?")

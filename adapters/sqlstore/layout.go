@@ -20,7 +20,8 @@ type Layout struct {
 	//
 	// An empty name says that there is no such column, which is possible for
 	// columns that may be null, or no such table, which is possible for
-	// authenticators, revocations, limits and used_values. A field without a
+	// authenticators, revocations, limits, used_values, suspensions and activities. A
+	// field without a
 	// column is not stored and reads back empty.
 	Names map[string]string
 

@@ -58,7 +58,7 @@ func Schema(d Dialect) string {
 	for _, step := range steps {
 		b.WriteString(strings.Join(step.statements, ";\n\n") + ";\n")
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), userIDs, usualIDs[d])
 }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
@@ -145,10 +145,9 @@ func migrate(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 		if err := adopt(ctx, tx); err != nil {
 			return err
 		}
-		steps = steps[:0:0]
 	}
 	for i, step := range steps {
-		if i < found.Version {
+		if i < found.Version || found.Schema == SchemaAuthJS && i < adoptedVersion {
 			continue
 		}
 		if err := run(ctx, tx, d, step.statements); err != nil {
@@ -188,6 +187,10 @@ func verify(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 // run runs the statements of a step, which an earlier migration may have begun.
 func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	for _, statement := range statements {
+		statement, err := withUserIDs(ctx, c, d, statement)
+		if err != nil {
+			return err
+		}
 		has, err := hasColumn(ctx, c, d, statement)
 		if err == nil && !has {
 			_, err = c.Exec(ctx, statement)
@@ -197,6 +200,37 @@ func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 		}
 	}
 	return nil
+}
+
+// userIDs stands for the type of users.id in a statement: in tables that were adopted, or
+// made by hand, it need not be ours.
+const userIDs = "{users.id}"
+
+var (
+	// usualIDs has the type of users.id in our tables.
+	usualIDs = map[Dialect]string{Postgres: "text", MySQL: "varbinary(255)", SQLite: "text"}
+	// idType reads the type of users.id.
+	idType = map[Dialect]string{
+		Postgres: `SELECT ` + idFormat,
+		MySQL: `SELECT CONCAT(column_type, COALESCE(CONCAT(' CHARACTER SET ', character_set_name, ' COLLATE ', collation_name), ''))
+			FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'users' AND column_name = 'id'`,
+		SQLite: `SELECT type FROM pragma_table_info('users') WHERE name = 'id'`,
+	}
+)
+
+// idFormat is the type of users.id as an expression of PostgreSQL.
+const idFormat = `(SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'users'::regclass AND attname = 'id')`
+
+// withUserIDs completes a statement with the type of users.id.
+func withUserIDs(ctx context.Context, c Conn, d Dialect, statement string) (string, error) {
+	if !strings.Contains(statement, userIDs) {
+		return statement, nil
+	}
+	var kind string
+	if err := c.One(ctx, idType[d], nil, &kind); err != nil {
+		return "", err
+	}
+	return strings.ReplaceAll(statement, userIDs, kind), nil
 }
 
 // hasColumn reports whether a statement would add a column that exists. Only

@@ -20,8 +20,17 @@ func AdoptionSchema(d Dialect) string {
 		return ""
 	}
 	statements, err := statementsIn(adoptFile)
-	if err != nil {
+	steps, failed := migrations(d)
+	if err != nil || failed != nil {
 		return ""
+	}
+	for _, step := range steps[adoptedVersion:] {
+		for _, statement := range step.statements {
+			if strings.Contains(statement, userIDs) {
+				statement = "DO $$ BEGIN EXECUTE format('" + strings.ReplaceAll(statement, userIDs, "%1$s") + "', " + idFormat + "); END $$"
+			}
+			statements = append(statements, statement)
+		}
 	}
 	return strings.Join(statements, ";\n\n") + ";\n"
 }

@@ -10,18 +10,20 @@ import (
 type queries struct {
 	insertUser, insertAccount, insertSession, insertToken, insertAuthenticator insert
 
-	userByID, holdUser, userByEmail, userByAccount, updateUser, deleteUser string
-	account, accountsOf, deleteAccount, deleteAccountsOf                   string
-	sessionAndUser, sessionKnown, hashToken, renewSession, sessionExpiry   string
-	session, deleteSession, sessionsOf, deleteSessionByID, deleteSessions  string
-	deleteSessionsBut, token, deleteToken                                  string
-	authenticator, authenticatorsOf, raiseCounter                          string
-	deleteAuthenticator, deleteAuthenticatorsOf                            string
-	revoke                                                                 string
-	take                                                                   []string
-	wait, settle, giveBack, forget                                         string
-	use                                                                    []string
-	mark                                                                   string
+	userByID, plainUser, holdUser, userByEmail, userByAccount, updateUser, deleteUser string
+	account, accountsOf, deleteAccount, deleteAccountsOf                              string
+	sessionAndUser, sessionKnown, hashToken, renewSession, sessionExpiry              string
+	session, deleteSession, sessionsOf, deleteSessionByID, deleteSessions             string
+	deleteSessionsBut, token, deleteToken                                             string
+	authenticator, authenticatorsOf, raiseCounter                                     string
+	deleteAuthenticator, deleteAuthenticatorsOf                                       string
+	revoke                                                                            string
+	take                                                                              []string
+	wait, settle, giveBack, forget                                                    string
+	use                                                                               []string
+	mark                                                                              string
+	insertSuspension, suspension, deleteSuspension                                    string
+	insertActivity, activitiesOf, deleteActivitiesOf, pruneActivities                 string
 
 	sweep []sweep
 
@@ -42,6 +44,7 @@ func (l grammar) queries() *queries {
 	q.aboutSessions(l)
 	q.aboutTokens(l)
 	q.aboutLimits(l)
+	q.aboutSuspensions(l)
 	q.present = map[string][]bool{}
 	for _, table := range model.Tables {
 		q.present[table.Name] = l.present(table.Name)
@@ -55,19 +58,61 @@ func (l grammar) queries() *queries {
 }
 
 func (q *queries) aboutUsers(l grammar) {
-	q.userByID = l.sql(`SELECT {users.*} FROM {users} WHERE {users.id} = ?`)
-	q.holdUser = q.userByID
+	person := `SELECT ` + l.person("u") + ` FROM {users} u` + l.joinSuspension("u")
+	q.userByID = l.sql(person + ` WHERE u.{users.id} = ?`)
+	q.plainUser = l.sql(`SELECT {users.*} FROM {users} WHERE {users.id} = ?`)
+	q.holdUser = q.plainUser
 	if l.dialect != SQLite { // where a transaction is the only writer
 		q.holdUser += " FOR UPDATE"
 	}
-	q.userByEmail = l.sql(`SELECT {users.*} FROM {users} WHERE {users.email} = ? LIMIT 1`)
-	q.userByAccount = l.sql(`SELECT {u.users.*} FROM {accounts} a JOIN {users} u ON u.{users.id} = a.{accounts.userId}
+	q.userByEmail = l.sql(person + ` WHERE u.{users.email} = ? LIMIT 1`)
+	q.userByAccount = l.sql(`SELECT ` + l.person("u") + ` FROM {accounts} a JOIN {users} u ON u.{users.id} = a.{accounts.userId}` + l.joinSuspension("u") + `
 		WHERE a.{accounts.provider} = ? AND a.{accounts.providerAccountId} = ? LIMIT 1`)
 	q.updateUser = l.sql(l.update("users") + `{users.name} = CASE WHEN ? THEN ? ELSE {users.name} END,
 		{users.email} = CASE WHEN ? THEN ? ELSE {users.email} END,
 		{users.emailVerified} = CASE WHEN ? THEN ? ELSE {users.emailVerified} END,
-		{users.image} = CASE WHEN ? THEN ? ELSE {users.image} END WHERE {users.id} = ?`)
+		{users.image} = CASE WHEN ? THEN ? ELSE {users.image} END` + l.changeIf("users.name_key") + l.changeIf("users.provisioned") + ` WHERE {users.id} = ?`)
 	q.deleteUser = l.sql(`DELETE FROM {users} WHERE {users.id} = ?`)
+}
+
+// changeIf returns the part of an update that changes a column, if there is one.
+func (l grammar) changeIf(column string) string {
+	if !l.has(column) {
+		return ""
+	}
+	return `, {` + column + `} = CASE WHEN ? THEN ? ELSE {` + column + `} END`
+}
+
+// person lists the columns of a user and of the suspension. joinSuspension joins
+// the latter.
+func (l grammar) person(alias string) string {
+	columns := `{` + alias + `.users.*}`
+	if l.has("suspensions") {
+		columns += `, z.{suspensions.since}, z.{suspensions.until}, COALESCE(z.{suspensions.reason}, ''), COALESCE(z.{suspensions.actor}, '')`
+	}
+	return columns
+}
+
+func (l grammar) joinSuspension(alias string) string {
+	if !l.has("suspensions") {
+		return ""
+	}
+	return ` LEFT JOIN {suspensions} z ON z.{suspensions.user_id} = ` + alias + `.{users.id}`
+}
+
+func (q *queries) aboutSuspensions(l grammar) {
+	const columns = `{suspensions.since}, {suspensions.until}, COALESCE({suspensions.reason}, ''), COALESCE({suspensions.actor}, '')`
+	q.insertSuspension = l.sql(`INSERT INTO {suspensions} ({suspensions.user_id}, {suspensions.since}, {suspensions.until},
+		{suspensions.reason}, {suspensions.actor}) VALUES (?, ?, ?, ?, ?)`)
+	q.suspension = l.sql(`SELECT ` + columns + ` FROM {suspensions} WHERE {suspensions.user_id} = ?`)
+	q.deleteSuspension = l.sql(`DELETE FROM {suspensions} WHERE {suspensions.user_id} = ?`)
+	q.insertActivity = l.sql(`INSERT INTO {activities} ({activities.id}, {activities.user_id}, {activities.time}, {activities.type},
+		{activities.provider}, {activities.user_agent}, {activities.actor_kind}) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	q.activitiesOf = l.sql(`SELECT {activities.id}, {activities.time}, {activities.type}, COALESCE({activities.provider}, ''),
+		COALESCE({activities.user_agent}, ''), COALESCE({activities.actor_kind}, '') FROM {activities} WHERE {activities.user_id} = ?
+		ORDER BY {activities.time} DESC, {activities.id} DESC LIMIT ?`)
+	q.deleteActivitiesOf = l.sql(`DELETE FROM {activities} WHERE {activities.user_id} = ?`)
+	q.pruneActivities = l.sql(`DELETE FROM {activities} WHERE {activities.time} < ?`)
 }
 
 func (q *queries) aboutAccounts(l grammar) {

@@ -30,6 +30,9 @@ var (
 	_ storage.SessionStore             = (*Store)(nil)
 	_ storage.ReturningLimiter         = (*Store)(nil)
 	_ storage.ReplayStore              = (*Store)(nil)
+	_ storage.DirectoryAdapter         = (*Store)(nil)
+	_ storage.SuspensionAdapter        = (*Store)(nil)
+	_ storage.ActivityAdapter          = (*Store)(nil)
 )
 
 // New returns a store in the database that conn reaches. It sends nothing to the

@@ -62,24 +62,40 @@ type users struct {
 
 // userRow is what a row of users is read into.
 type userRow struct {
-	user     storage.User
-	verified instant
-	extra    string
+	user                           storage.User
+	verified, created, provisioned instant
+	extra, nameKey                 string
+
+	suspension   storage.Suspension
+	since, until instant // of the suspension
 }
 
 func (r *userRow) dest() []any {
-	return []any{&r.user.ID, &r.user.Name, &r.user.Email, &r.verified, &r.user.Image, &r.extra}
+	return []any{&r.user.ID, &r.user.Name, &r.user.Email, &r.verified, &r.user.Image, &r.extra, &r.created, &r.nameKey, &r.provisioned}
 }
 
 func (r *userRow) read() (storage.User, error) {
-	r.user.EmailVerified = r.verified.t
+	r.user.EmailVerified, r.user.Created, r.user.Provisioned = r.verified.t, r.created.t, r.provisioned.t
+	if !r.since.t.IsZero() {
+		r.suspension.Since, r.suspension.Until = r.since.t, r.until.t
+		r.user.Suspension = &r.suspension
+	}
 	return r.user, fromJSON(r.extra, &r.user.Extra)
+}
+
+// intoPerson returns the destinations of a user with the suspension.
+func (db *database) intoPerson(r *userRow) []any {
+	to := db.into("users", r.dest())
+	if db.layout.has("suspensions") {
+		to = append(to, &r.since, &r.until, &r.suspension.Reason, &r.suspension.By)
+	}
+	return to
 }
 
 // find reads a user by texts that come from outside.
 func (s users) find(ctx context.Context, statement string, key ...string) (storage.User, error) {
 	var row userRow
-	if err := s.db.find(ctx, statement, key, s.db.into("users", row.dest())...); err != nil {
+	if err := s.db.find(ctx, statement, key, s.db.intoPerson(&row)...); err != nil {
 		return storage.User{}, err
 	}
 	return row.read()
@@ -124,7 +140,7 @@ func (s users) insert(ctx context.Context, u storage.User) (storage.User, error)
 	if l.ownIDs {
 		u.ID = l.newID(u.ID)
 	}
-	row := []any{u.ID, null(u.Name), null(u.Email), l.arg(u.EmailVerified), null(u.Image), extra}
+	row := []any{u.ID, null(u.Name), null(u.Email), l.arg(u.EmailVerified), null(u.Image), extra, l.arg(u.Created), nameKey(u.Name), l.arg(u.Provisioned)}
 	insert := func(db *database) error { return (users{db: db}).insertRow(ctx, row, &u.ID) }
 	if u.Email == "" {
 		err = insert(s.db)
@@ -136,6 +152,12 @@ func (s users) insert(ctx context.Context, u storage.User) (storage.User, error)
 	}
 	stored := userRow{user: storage.User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}}
 	stored.verified.t = l.kept(u.EmailVerified)
+	if l.has("users.created") {
+		stored.created.t = l.kept(u.Created)
+	}
+	if l.has("users.provisioned") {
+		stored.provisioned.t = l.kept(u.Provisioned)
+	}
 	if text, kept := extra.(string); kept && l.has("users.extra") {
 		stored.extra = text
 	}
@@ -171,4 +193,12 @@ func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 		return storage.ErrConflict
 	}
 	return err
+}
+
+// nameKey returns what is stored of a name to search for it.
+func nameKey(name string) any {
+	if !findable(name) { // the name is refused, too
+		return nil
+	}
+	return null(storage.FoldName(name))
 }

@@ -48,6 +48,18 @@ func (s users) changes(ctx context.Context, c storage.UserChange) (args []any, e
 			return nil, err
 		}
 	}
+	if s.db.layout.has("users.name_key") {
+		args = append(args, c.Name != nil, nil)
+		if c.Name != nil {
+			args[len(args)-1] = nameKey(*c.Name)
+		}
+	}
+	if s.db.layout.has("users.provisioned") {
+		args = append(args, c.Provisioned != nil, nil)
+		if c.Provisioned != nil {
+			args[len(args)-1] = s.db.layout.arg(*c.Provisioned)
+		}
+	}
 	return args, nil
 }
 
@@ -62,7 +74,7 @@ func (s users) change(ctx context.Context, id string, args []any) (storage.User,
 		if err != nil {
 			return err
 		}
-		if err := db.conn.One(ctx, db.q.userByID, []any{id}, db.into("users", row.dest())...); err != nil || n > 0 {
+		if err := db.conn.One(ctx, db.q.plainUser, []any{id}, db.into("users", row.dest())...); err != nil || n > 0 {
 			return err
 		}
 		return users{db: db}.mark(ctx, id)
@@ -125,6 +137,14 @@ func (s users) delete(ctx context.Context, id string) (u storage.User, err error
 // deleteOwned deletes the sessions, accounts and passkeys of a user.
 func (s users) deleteOwned(ctx context.Context, id string) error {
 	for _, statement := range []string{s.db.q.deleteSessions, s.db.q.deleteAccountsOf} {
+		if _, err := s.db.conn.Exec(ctx, statement, id); err != nil {
+			return err
+		}
+	}
+	for table, statement := range map[string]string{"suspensions": s.db.q.deleteSuspension, "activities": s.db.q.deleteActivitiesOf} {
+		if !s.db.layout.has(table) {
+			continue
+		}
 		if _, err := s.db.conn.Exec(ctx, statement, id); err != nil {
 			return err
 		}

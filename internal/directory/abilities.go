@@ -16,6 +16,9 @@ const (
 	AbilityChallenges     Ability = "ChallengeAdapter"
 	AbilityBrowsers       Ability = "BrowserAdapter"
 	AbilityPasswords      Ability = "PasswordAdapter"
+	AbilityPeople         Ability = "DirectoryAdapter"
+	AbilitySuspensions    Ability = "SuspensionAdapter"
+	AbilityActivities     Ability = "ActivityAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. A nil field means
@@ -34,6 +37,9 @@ type abilities struct {
 	challenges     storage.ChallengeAdapter
 	browsers       storage.BrowserAdapter
 	passwords      storage.PasswordAdapter
+	people         storage.DirectoryAdapter
+	suspensions    storage.SuspensionAdapter
+	activities     storage.ActivityAdapter
 }
 
 func abilitiesOf(a storage.Adapter) (found abilities) {
@@ -50,6 +56,9 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.challenges, _ = a.(storage.ChallengeAdapter)
 	found.browsers, _ = a.(storage.BrowserAdapter)
 	found.passwords, _ = a.(storage.PasswordAdapter)
+	found.people, _ = a.(storage.DirectoryAdapter)
+	found.suspensions, _ = a.(storage.SuspensionAdapter)
+	found.activities, _ = a.(storage.ActivityAdapter)
 	return found
 }
 
@@ -66,5 +75,8 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityChallenges:     a.challenges != nil,
 		AbilityBrowsers:       a.browsers != nil,
 		AbilityPasswords:      a.passwords != nil,
+		AbilityPeople:         a.people != nil,
+		AbilitySuspensions:    a.suspensions != nil,
+		AbilityActivities:     a.activities != nil,
 	}[what]
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -44,6 +45,8 @@ type Work struct {
 	SessionID string
 
 	Tell func(ctx context.Context) // calls the application's callbacks for Events
+
+	Cursors *people.Cursors // of lists of users
 }
 
 // ProviderFacts are what the directory asks about a configured provider.
@@ -303,48 +306,4 @@ func (d *Directory) recordSignUp(ctx context.Context, s *Store, signIn *SignIn) 
 	}
 	signIn.User.ID = id
 	return guarded.Optional(s.User(ctx, id))
-}
-
-func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
-	if signIn.User.ID == "" {
-		signIn.User.ID = secret.NewUserID()
-	}
-	if err := signIn.expect(true); err != nil {
-		return err
-	}
-	u, err := s.createUser(ctx, signIn.User)
-	if err != nil {
-		return err
-	}
-	signIn.User, signIn.IsNew = u, true
-	q.addUser(event.UserCreated, u)
-	return nil
-}
-
-func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
-	signIn.Account.UserID = signIn.User.ID
-	row := signIn.Account
-	row.Tokens = signIn.Keep
-	if err := s.linkAccount(ctx, row); err != nil {
-		return err
-	}
-	if signIn.Passkey != nil {
-		key := *signIn.Passkey
-		key.UserID = signIn.User.ID
-		if err := s.createAuthenticator(ctx, key); err != nil {
-			return err
-		}
-	}
-	if err := d.yieldToProof(ctx, s, &signIn.User, &row); err != nil {
-		return err
-	}
-	if d.Store.remembersSignUps() {
-		if err := s.endSignUp(ctx, &signIn.Account); err != nil {
-			return err
-		}
-	}
-	e := event.AccountPayload{User: signIn.User, Account: signIn.Account, Profile: signIn.Profile, Identity: signIn.Person}
-	e.Identity.ID = ""
-	q.addAccount(event.AccountLinked, &e)
-	return nil
 }

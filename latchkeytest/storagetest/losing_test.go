@@ -35,7 +35,7 @@ var methods = map[reflect.Type][]string{
 
 // unkept are fields that a store may replace or leave out, whatever else it keeps.
 var unkept = map[string]bool{
-	"User.Extra": true, "Account.ID": true, "Account.Tokens.ExpiresIn": true, "StoredSession.ID": true,
+	"User.Extra": true, "User.Created": true, "User.Provisioned": true, "User.Suspension": true, "Account.ID": true, "Account.Tokens.ExpiresIn": true, "StoredSession.ID": true,
 }
 
 // losses returns every loss there is.

@@ -43,6 +43,7 @@ func fillField(v reflect.Value, name string) {
 		for i := range v.Len() {
 			fillField(v.Index(i), name)
 		}
+	case reflect.Pointer: // an optional part, which has promises of its own
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
@@ -56,7 +57,10 @@ func fillField(v reflect.Value, name string) {
 
 // filledUser returns a user as a provider may describe one, with an e-mail address.
 func filledUser(email string) storage.User {
-	return filled(func(u *storage.User) { u.ID, u.Email, u.Extra = "", email, nil })
+	return filled(func(u *storage.User) {
+		u.ID, u.Email, u.Extra = "", email, nil
+		u.Created, u.Provisioned = time.Time{}, time.Time{} // optional, with promises of their own
+	})
 }
 
 // filledSession returns a session with something in every field.

@@ -17,17 +17,19 @@ import (
 // The columns of every table, each with its kind: K key, short word; A e-mail
 // e-mail, subject, token; T any text; I instant; N number; B flag; ! not null.
 var columns = map[string]string{
-	"users": "id K!, name T, email A, emailVerified I, image T, extra T",
+	"users": "id K!, name T, email A, emailVerified I, image T, extra T, created I, name_key A, provisioned I",
 	"accounts": "id K!, userId K!, type K!, provider K!, providerAccountId A!, refresh_token T, access_token T, expires_at N, " +
 		"id_token T, scope T, session_state T, token_type T, authorization_details T, token_extra T, extra T, email A, email_vouched B",
 	"sessions": "id K!, userId K!, sessionToken A!, expires I!, created I, user_agent T, tenant K, provider K, " +
-		"provider_sid K, provider_sub K, provider_issued I, sealed T, proved I, amr K, acr K",
+		"provider_sid K, provider_sub K, provider_issued I, sealed T, proved I, amr K, acr K, actor K, actor_session K",
 	"verification_token": "identifier A!, token A!, expires I!, purpose K",
 	"authenticators": "credentialID A!, userId K!, providerAccountId A!, credentialPublicKey T!, counter N!, " +
 		"credentialDeviceType K!, credentialBackedUp B!, transports T, name T, aaguid K, created I, used I, user_handle K",
 	"revocations":         "key K!, at I!, expires I!",
 	"limits":              "key K!, full_at I!",
 	"used_values":         "key K!, expires I!",
+	"suspensions":         "user_id K!, since I!, until I, reason T, actor K",
+	"activities":          "id K!, user_id K!, time I!, type K!, provider K, user_agent T, actor_kind K",
 	"latchkey_migrations": "version bigint!", // in every engine
 }
 

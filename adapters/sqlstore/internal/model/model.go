@@ -69,6 +69,8 @@ var Tables = []Table{
 	{Name: "revocations", Columns: revocations, Key: []string{"key"}, Dispensable: true},
 	{Name: "limits", Columns: limits, Key: []string{"key"}, Dispensable: true},
 	{Name: "used_values", Columns: usedValues, Key: []string{"key"}, Dispensable: true},
+	{Name: "suspensions", Columns: suspensions, Key: []string{"user_id"}, Dispensable: true},
+	{Name: "activities", Columns: activities, Key: []string{"id"}, Dispensable: true},
 }
 
 // Of returns the table of a name, or the zero Table.
@@ -93,6 +95,9 @@ var users = []Column{
 	{"emailVerified", Moment, 0, Always},
 	{"image", OptText, unlimited, Always},
 	{"extra", OptText, unlimited, Added},
+	{"created", Moment, 0, Added},
+	{"name_key", OptText, long, Added}, // the folded name, by which users are searched for
+	{"provisioned", Moment, 0, Added},
 }
 
 var accounts = []Column{
@@ -171,4 +176,22 @@ var limits = []Column{
 var usedValues = []Column{
 	{"key", Text, short, Always},
 	{"expires", Moment, 0, Always},
+}
+
+var suspensions = []Column{
+	{"user_id", ID, short, Always},
+	{"since", Moment, 0, Always},
+	{"until", Moment, 0, Optional}, // null: until it is taken back
+	{"reason", OptText, unlimited, Optional},
+	{"actor", OptText, short, Optional},
+}
+
+var activities = []Column{
+	{"id", Text, short, Always},
+	{"user_id", ID, short, Always},
+	{"time", Moment, 0, Always},
+	{"type", Text, short, Always},
+	{"provider", OptText, short, Optional},
+	{"user_agent", OptText, unlimited, Optional},
+	{"actor_kind", OptText, short, Optional},
 }

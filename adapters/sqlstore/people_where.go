@@ -1,0 +1,87 @@
+package sqlstore
+
+import (
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// search returns the parts of a search by indexes.
+func (p people) search(q *storage.PeopleQuery) (parts []part) {
+	email := `u.{users.email}`
+	if p.db.layout.dialect == Postgres {
+		email += ` COLLATE "C"`
+	}
+	var other []condition
+	if q.Prefix != "" {
+		in := between(email, q.Prefix)
+		parts = append(parts, part{mark: 'e', where: []condition{in}, key: email})
+		other = append(other, condition{sql: `(u.{users.email} IS NULL OR NOT (` + in.sql + `))`, args: in.args})
+	}
+	if q.Folded != "" {
+		parts = append(parts, part{mark: 'n', where: append(other, between(`u.{users.name_key}`, q.Folded)), key: `u.{users.name_key}`})
+	}
+	return parts
+}
+
+// between returns the condition that a text begins with a prefix, as a range of an
+// index.
+func between(column, prefix string) condition {
+	c := condition{column + ` >= ?`, []any{prefix}}
+	if end := storage.AfterPrefix(prefix); end != "" {
+		c.sql += ` AND ` + column + ` < ?`
+		c.args = append(c.args, end)
+	}
+	return c
+}
+
+// plainSearch returns the part of a search in tables of others, which looks at every
+// row.
+func (p people) plainSearch(q *storage.PeopleQuery) []part {
+	begins := func(column string) condition {
+		return condition{`SUBSTR(LOWER(` + column + `), 1, ?) = ?`, []any{utf8.RuneCountInString(q.Prefix), q.Prefix}}
+	}
+	email, name := begins(`u.{users.email}`), begins(`u.{users.name}`)
+	either := condition{`(` + email.sql + ` OR ` + name.sql + `)`, append(email.args, name.args...)}
+	return []part{{mark: 's', where: []condition{either}}}
+}
+
+// filters returns the conditions that have no index.
+func (p people) filters(q *storage.PeopleQuery) (all []condition, err error) {
+	l := p.db.layout
+	if q.Verified != nil {
+		all = append(all, condition{sql: map[bool]string{true: `u.{users.emailVerified} IS NOT NULL`, false: `u.{users.emailVerified} IS NULL`}[*q.Verified]})
+	}
+	for _, bound := range []struct {
+		at any
+		op string
+	}{{l.arg(q.From), " >= ?"}, {l.arg(q.Before), " < ?"}} {
+		if bound.at == nil {
+			continue
+		}
+		if !l.has("users.created") {
+			return nil, errOrder
+		}
+		all = append(all, condition{`u.{users.created}` + bound.op, []any{bound.at}})
+	}
+	if q.Suspended != nil {
+		if err := p.db.needs("suspensions"); err != nil {
+			return nil, err
+		}
+		holds := `EXISTS (SELECT 1 FROM {suspensions} x WHERE x.{suspensions.user_id} = u.{users.id} AND (x.{suspensions.until} IS NULL OR x.{suspensions.until} > ?))`
+		if !*q.Suspended {
+			holds = `NOT ` + holds
+		}
+		all = append(all, condition{holds, []any{l.formOf("suspensions").arg(q.Now)}})
+	}
+	for column, wanted := range map[string]string{"accounts.provider": q.Provider, "accounts.type": string(q.Kind)} {
+		if wanted == "" {
+			continue
+		}
+		if !findable(wanted) {
+			return nil, errText
+		}
+		all = append(all, condition{`EXISTS (SELECT 1 FROM {accounts} a WHERE a.{accounts.userId} = u.{users.id} AND a.{` + column + `} = ?)`, []any{wanted}})
+	}
+	return all, nil
+}

@@ -1,0 +1,68 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Reindex writes the folded names that users are searched by, where they are missing
+// or belong to an earlier name: a program of before the column keeps none. It returns
+// how many it wrote. Repeat it after a rollout. It works in small batches while other
+// programs write, and needs the tables that [Migrate] makes.
+func Reindex(ctx context.Context, conn Conn, d Dialect, l Layout) (int, error) {
+	g := l.grammar(d)
+	if !g.has("users.name_key") {
+		return 0, nil
+	}
+	total, after := 0, ""
+	for {
+		some, last, err := reindexBatch(ctx, conn, g, after)
+		total += some
+		if err != nil || last == "" {
+			return total, fail(ctx, "reindex", err)
+		}
+		after = last
+	}
+}
+
+// reindexed is how many users one batch of Reindex looks at.
+const reindexed = 500
+
+// reindexBatch mends the users after an id, and returns the last id that it looked
+// at, or "" at the end.
+func reindexBatch(ctx context.Context, conn Conn, g grammar, after string) (mended int, last string, err error) {
+	where, args := "", []any{reindexed}
+	if after != "" {
+		where, args = ` WHERE {users.id} > ?`, []any{after, reindexed}
+	}
+	type stale struct{ id, name string }
+	var found []stale
+	n := 0
+	list := g.sql(`SELECT ` + g.readID("users.id") + `, COALESCE({users.name}, ''), COALESCE({users.name_key}, '') FROM {users}` + where + ` ORDER BY {users.id} LIMIT ?`)
+	err = conn.Each(ctx, list, args, func(scan func(...any) error) error {
+		var s stale
+		var key string
+		err := scan(&s.id, &s.name, &key)
+		if key != storage.FoldName(s.name) {
+			found = append(found, s)
+		}
+		n, last = n+1, s.id
+		return err
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	mend := g.sql(`UPDATE {users} SET {users.name_key} = ? WHERE {users.id} = ? AND COALESCE({users.name}, '') = ?`)
+	for _, s := range found {
+		n, err := conn.Exec(ctx, mend, nameKey(s.name), s.id, s.name)
+		if err != nil {
+			return mended, "", err
+		}
+		mended += int(n)
+	}
+	if n < reindexed {
+		last = ""
+	}
+	return mended, last, nil
+}

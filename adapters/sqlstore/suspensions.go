@@ -1,0 +1,140 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Suspensions implements [storage.SuspensionAdapter]. Its calls return an
+// [errors.ErrUnsupported] if the layout has no table for suspensions.
+func (s *Store) Suspensions() storage.SuspensionStore { return suspensions{s.db} }
+
+type suspensions struct{ db *database }
+
+// Put implements [storage.SuspensionStore].
+func (s suspensions) Put(ctx context.Context, userID string, v storage.Suspension) error {
+	if err := s.db.needs("suspensions"); err != nil {
+		return fail(ctx, "suspend", err)
+	}
+	at := s.db.layout.formOf("suspensions")
+	row := []any{userID, at.arg(v.Since), at.arg(v.Until), null(v.Reason), null(v.By)}
+	return fail(ctx, "suspend", s.db.tx(ctx, func(tx *database) error {
+		if !findable(v.Reason, v.By) {
+			return errText
+		}
+		if err := tx.lockUser(ctx, userID); err != nil {
+			return err
+		}
+		if _, err := tx.conn.Exec(ctx, tx.q.deleteSuspension, userID); err != nil {
+			return err
+		}
+		_, err := tx.conn.Exec(ctx, tx.q.insertSuspension, row...)
+		return err
+	}))
+}
+
+// lockUser keeps other transactions from changing a user until this one ends.
+func (db *database) lockUser(ctx context.Context, id string) error {
+	_, err := users{db: db}.update(ctx, id, storage.UserChange{})
+	return err
+}
+
+// Get implements [storage.SuspensionStore].
+func (s suspensions) Get(ctx context.Context, userID string) (storage.Suspension, error) {
+	v, err := s.read(ctx, userID)
+	return v, fail(ctx, "get suspension", err)
+}
+
+func (s suspensions) read(ctx context.Context, userID string) (v storage.Suspension, err error) {
+	if err := s.db.needs("suspensions"); err != nil {
+		return v, err
+	}
+	if !s.db.findableID(userID) {
+		return v, storage.ErrNotFound
+	}
+	var since, until instant
+	if err := s.db.find(ctx, s.db.q.suspension, []string{userID}, &since, &until, &v.Reason, &v.By); err != nil {
+		return storage.Suspension{}, err
+	}
+	v.Since, v.Until = since.t, until.t
+	return v, nil
+}
+
+// Delete implements [storage.SuspensionStore].
+func (s suspensions) Delete(ctx context.Context, userID string) (v storage.Suspension, err error) {
+	if err := s.db.needs("suspensions"); err != nil {
+		return v, fail(ctx, "restore", err)
+	}
+	err = s.db.tx(ctx, func(tx *database) error {
+		if err := tx.lockUser(ctx, userID); err != nil {
+			return err
+		}
+		if v, err = (suspensions{tx}).read(ctx, userID); err != nil {
+			return err
+		}
+		_, err = tx.conn.Exec(ctx, tx.q.deleteSuspension, userID)
+		return err
+	})
+	return v, fail(ctx, "restore", err)
+}
+
+// Activities implements [storage.ActivityAdapter]. Its calls return an
+// [errors.ErrUnsupported] if the layout has no table for activities.
+func (s *Store) Activities() storage.ActivityStore { return activities{s.db} }
+
+type activities struct{ db *database }
+
+// Append implements [storage.ActivityStore].
+func (s activities) Append(ctx context.Context, v storage.Activity) error {
+	err := s.db.needs("activities")
+	if err == nil && !s.db.findableID(v.UserID) {
+		err = storage.ErrNotFound
+	}
+	if err != nil {
+		return fail(ctx, "append activity", err)
+	}
+	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD") // as of sessions
+	row := []any{v.ID, v.UserID, s.db.layout.formOf("activities").arg(v.Time), v.Type, null(v.Provider), null(agent), null(v.ActorKind)}
+	_, err = s.db.conn.Exec(ctx, s.db.q.insertActivity, row...)
+	if is(err, orphan) || is(err, malformed) {
+		err = storage.ErrNotFound
+	}
+	return fail(ctx, "append activity", err)
+}
+
+// List implements [storage.ActivityStore].
+func (s activities) List(ctx context.Context, userID string, limit int) (list []storage.Activity, err error) {
+	if err := s.db.needs("activities"); err != nil {
+		return nil, fail(ctx, "list activities", err)
+	}
+	if !s.db.findableID(userID) {
+		return nil, ctx.Err()
+	}
+	err = s.db.byID(ctx, func(db *database) error {
+		return db.conn.Each(ctx, db.q.activitiesOf, []any{userID, limit}, func(scan func(...any) error) error {
+			v := storage.Activity{UserID: userID}
+			var at instant
+			err := scan(&v.ID, &at, &v.Type, &v.Provider, &v.UserAgent, &v.ActorKind)
+			v.Time = at.t
+			list = append(list, v)
+			return err
+		})
+	})
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	return list, fail(ctx, "list activities", err)
+}
+
+// Prune implements [storage.ActivityStore].
+func (s activities) Prune(ctx context.Context, before time.Time) (int, error) {
+	if err := s.db.needs("activities"); err != nil {
+		return 0, fail(ctx, "prune activities", err)
+	}
+	n, err := s.db.conn.Exec(ctx, s.db.q.pruneActivities, s.db.layout.formOf("activities").arg(before))
+	return int(n), fail(ctx, "prune activities", err)
+}

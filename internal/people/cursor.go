@@ -1,0 +1,77 @@
+package people
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Cursors seal the positions of lists. A cursor is worth something for one query of
+// one tenant, and for a day. They are safe for concurrent use.
+type Cursors struct {
+	codec  *jwt.Codec
+	tenant string
+	now    func() time.Time
+}
+
+const (
+	cursorSalt   = "latchkey people cursor" // keeps the keys apart from all others made of the same secrets
+	cursorLife   = 24 * time.Hour
+	longestSeals = 8 << 10 // bytes of a cursor
+)
+
+// NewCursors returns the cursors of a configuration. secrets has the secret in use
+// first, and then older ones, which still open. tenant is empty if there is one site.
+func NewCursors(secrets []string, tenant string, now func() time.Time) *Cursors {
+	return &Cursors{jwt.NewCodec(secrets, cursorSalt), tenant, now}
+}
+
+// cursor is what is sealed.
+type cursor struct {
+	Tenant   string        `json:"tenant,omitempty"`
+	Query    string        `json:"query"` // a hash
+	Order    storage.Order `json:"order,omitempty"`
+	Position string        `json:"position"`
+	Expires  time.Time     `json:"expires"`
+}
+
+// seal returns the cursor for a position of a query, or "" at the end.
+func (c *Cursors) seal(q *Query, order storage.Order, position string) (string, error) {
+	if position == "" {
+		return "", nil
+	}
+	payload, err := json.Marshal(cursor{c.tenant, q.hash(), order, position, c.now().Add(cursorLife)})
+	if err != nil {
+		return "", err
+	}
+	return c.codec.Seal(payload)
+}
+
+// open returns what is sealed in q.After. Anything else is an InputError.
+func (c *Cursors) open(q *Query) (found cursor, err error) {
+	if q.After == "" {
+		return cursor{Order: q.Order}, nil
+	}
+	if len(q.After) <= longestSeals {
+		payload, err := c.codec.Open(q.After)
+		if err == nil && json.Unmarshal(payload, &found) == nil &&
+			found.Tenant == c.tenant && found.Query == q.hash() && c.now().Before(found.Expires) {
+			return found, nil
+		}
+	}
+	return cursor{}, wrong("After", "it is not the Next of a page of this query, or older than a day")
+}
+
+// hash names everything that decides which users a query has, and in which order.
+func (q *Query) hash() string {
+	named := *q
+	named.Limit, named.After = 0, ""
+	named.From, named.Before = q.From.UTC(), q.Before.UTC()
+	text, _ := json.Marshal(named) // it has texts, times and truth values
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}

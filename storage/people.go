@@ -1,0 +1,170 @@
+package storage
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/internal/fold"
+)
+
+// Suspension keeps a user out: every sign-in of the user is refused while it holds.
+type Suspension struct {
+	Since  time.Time // when it was made
+	Until  time.Time // zero: until it is taken back
+	Reason string    // at most 500 code points; part of the user's export
+	By     string    // the administrator's id; empty: the system
+}
+
+// Holds reports whether s is in force at now. It is false for nil.
+func (s *Suspension) Holds(now time.Time) bool {
+	return s != nil && (s.Until.IsZero() || now.Before(s.Until))
+}
+
+// Order is the order of a list of users.
+type Order string
+
+// The orders.
+const (
+	Newest Order = "newest" // by Created and then by ID, the newest first; then users of unknown age by ID
+	ByID   Order = "id"
+)
+
+// PeopleQuery says which users a list has, and in which order. Fields that are empty
+// leave out no user.
+type PeopleQuery struct {
+	Order Order // of List; a store that lacks it returns an [errors.ErrUnsupported]
+
+	// Prefix is how an e-mail address begins, in lower case. Search looks for it in
+	// addresses, and for Folded in names.
+	Prefix string
+	Folded string // [FoldName] of what was asked for; empty: no name is looked for
+
+	From, Before time.Time // Created is From or later, and before Before, to the millisecond; users of unknown age are left out
+	Suspended    *bool     // a suspension holds at Now
+	Verified     *bool     // the e-mail address is proven
+	Provider     string    // has an account of this provider
+	Kind         ProviderType
+	Now          time.Time
+
+	After  string // the position that the call before returned; empty: the beginning
+	Limit  int    // users to return at most; positive
+	Window int    // rows to look at, where a filter has no index; positive
+}
+
+// Filtered reports whether the query has a filter that may have no index.
+func (q *PeopleQuery) Filtered() bool {
+	return q.Suspended != nil || q.Verified != nil || q.Provider != "" || q.Kind != "" || !q.From.IsZero() || !q.Before.IsZero()
+}
+
+// DirectoryAdapter is an [Adapter] that can list and search its users.
+// latchkey.Users.List needs it.
+type DirectoryAdapter interface {
+	// People returns the store of lists. In a transaction it is bound to the
+	// transaction.
+	People() PeopleStore
+}
+
+// PeopleStore lists and searches users. A user who is stored throughout an iteration
+// is returned exactly once, whatever is written meanwhile. Users have their
+// suspension.
+type PeopleStore interface {
+	// List returns users after the position q.After, and the position to go on from,
+	// which is empty at the end. It looks at no more than q.Window rows: a page may be
+	// short or empty and not the last. A position of another query is an error.
+	List(ctx context.Context, q PeopleQuery) (users []User, next string, err error)
+	// Search is List for users whose e-mail address begins with q.Prefix, by address,
+	// and then for the others whose folded name begins with q.Folded, by folded name.
+	// It ignores q.Order.
+	Search(ctx context.Context, q PeopleQuery) (users []User, next string, err error)
+	// Count returns how many users List has, or Search if q has a Prefix, and at most
+	// most.
+	Count(ctx context.Context, q PeopleQuery, most int) (int, error)
+}
+
+// SuspensionAdapter is an [Adapter] that keeps suspensions. latchkey.Users.Suspend
+// needs it. GetUser, GetUserByEmail and GetUserByAccount of such an adapter return
+// users with their suspension.
+type SuspensionAdapter interface {
+	// Suspensions returns the store of suspensions. In a transaction it is bound to
+	// the transaction.
+	Suspensions() SuspensionStore
+}
+
+// SuspensionStore keeps at most one suspension of each user. Put and Delete lock the
+// user if the store has transactions. DeleteUser deletes the suspension.
+type SuspensionStore interface {
+	// Put stores a suspension in place of the one there is. An unknown user is
+	// ErrNotFound.
+	Put(ctx context.Context, userID string, s Suspension) error
+	// Get returns the suspension of a user, in force or not. ErrNotFound: there is
+	// none.
+	Get(ctx context.Context, userID string) (Suspension, error)
+	// Delete removes the suspension of a user and returns it. ErrNotFound: there was
+	// none.
+	Delete(ctx context.Context, userID string) (Suspension, error)
+}
+
+// Activity is one thing that happened to a user, as the user may see it.
+type Activity struct {
+	ID        string // chosen by the library; unique
+	UserID    string
+	Time      time.Time
+	Type      string // of the event, such as "sign_in"
+	Provider  string // the provider involved; empty: none
+	UserAgent string // of the browser; empty: unknown
+	ActorKind string // the kind of actor, such as "user" or "admin"
+}
+
+// ActivityAdapter is an [Adapter] that keeps the latest activities of users.
+// DeleteUser deletes them.
+type ActivityAdapter interface {
+	// Activities returns the store of activities. In a transaction it is bound to the
+	// transaction.
+	Activities() ActivityStore
+}
+
+// ActivityStore keeps the latest activities of users.
+type ActivityStore interface {
+	// Append stores a. An unknown user may be ErrNotFound.
+	Append(ctx context.Context, a Activity) error
+	// List returns at most limit activities of a user, the newest first.
+	List(ctx context.Context, userID string, limit int) ([]Activity, error)
+	// Prune removes the activities from before the instant, and returns how many.
+	Prune(ctx context.Context, before time.Time) (int, error)
+}
+
+// longestFolded is how many bytes of a folded name are kept.
+const longestFolded = 200
+
+// FoldName returns the form in which a name is searched for: without accents and
+// case, with single spaces, at most 200 bytes. Stores keep it beside the name.
+func FoldName(name string) string {
+	folded := fold.Name(name)
+	if len(folded) <= longestFolded {
+		return folded
+	}
+	end := longestFolded
+	for end > 0 && !utf8.RuneStart(folded[end]) {
+		end--
+	}
+	return folded[:end]
+}
+
+// AfterPrefix returns the first text that follows all texts with the prefix, in the
+// order of code points. Empty: there is none.
+func AfterPrefix(prefix string) string {
+	runes := []rune(prefix)
+	for i := len(runes) - 1; i >= 0; i-- {
+		switch r := runes[i]; {
+		case r == utf8.MaxRune:
+			continue
+		case r == 0xD7FF: // surrogates follow
+			runes[i] = 0xE000
+		default:
+			runes[i] = r + 1
+		}
+		return string(runes[:i+1])
+	}
+	return ""
+}

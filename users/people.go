@@ -1,0 +1,146 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/people"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Order is the order of a list of users.
+type Order = storage.Order
+
+// The orders.
+const (
+	Newest = storage.Newest // by the time at which they were created, the newest first; then users of unknown age
+	ByID   = storage.ByID
+)
+
+// InputError reports a field of an argument that makes no sense. It is
+// latchkey.ErrInvalidConfig.
+type InputError = fault.InputError
+
+// Query says which users a list has. The zero Query has all users.
+type Query struct {
+	Search              string               // the beginning of a name or of an e-mail address; then Order is empty
+	From, Before        time.Time            // created at From or later, and before Before; leaves out users of unknown age
+	Suspended, Verified *bool                // nil: either
+	Provider            string               // has an account of this provider
+	Kind                storage.ProviderType // has an account of this kind
+	Order               Order                // Newest or ByID; empty: the first of them that the store keeps
+	Limit               int                  // users of a page; 0: 50; at most 200
+	After               string               // Page.Next of the same query
+}
+
+// Page is a part of a list. It may be short or empty and not the last.
+type Page struct {
+	Users []storage.User
+	Next  string // empty: the last page. It is opaque, and valid for a day
+	Order Order  // the order in force; empty: that of a search
+}
+
+// ByEmail returns the user with the e-mail address, in the form that a sign-in gives
+// it. An address that is none is ErrNotFound.
+func (u *Users) ByEmail(ctx context.Context, email string) (storage.User, error) {
+	w, err := u.backend.Open(ctx)
+	if err != nil {
+		return storage.User{}, err
+	}
+	email, err = mailbox.Normalize(email)
+	if err != nil {
+		return storage.User{}, storage.ErrNotFound
+	}
+	return w.Store.UserByEmail(ctx, email)
+}
+
+// ByAccount returns the user of the account that a provider knows by the id.
+func (u *Users) ByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
+	w, err := u.backend.Open(ctx)
+	if err != nil {
+		return storage.User{}, err
+	}
+	if provider == "" || providerAccountID == "" {
+		return storage.User{}, storage.ErrNotFound
+	}
+	return w.Store.UserByAccount(ctx, provider, providerAccountID)
+}
+
+// List returns a page of users. A field of q that makes no sense is an [InputError].
+// A search ignores case and accents; it returns matches of the address first, and no
+// user twice. List needs an Adapter that is a [storage.DirectoryAdapter]. With
+// another one, a search finds the user whose e-mail address or id is exactly
+// q.Search, and everything else is an [errors.ErrUnsupported].
+func (u *Users) List(ctx context.Context, q Query) (Page, error) {
+	r, w, err := u.reader(ctx, "Users.List")
+	if errors.Is(err, errors.ErrUnsupported) && q.Search != "" {
+		return exact(ctx, w, q.Search)
+	}
+	if err != nil {
+		return Page{}, err
+	}
+	page, err := r.List(ctx, people.Query(q))
+	return Page(page), err
+}
+
+// All returns the users of all pages, from q.After on. It reads them page by page
+// while the caller consumes them. A user who exists throughout is returned exactly
+// once. An error is the last that it yields. It needs what List needs.
+func (u *Users) All(ctx context.Context, q Query) iter.Seq2[storage.User, error] {
+	return func(yield func(storage.User, error) bool) {
+		r, _, err := u.reader(ctx, "Users.All")
+		if err != nil {
+			yield(storage.User{}, err)
+			return
+		}
+		r.All(ctx, people.Query(q))(yield)
+	}
+}
+
+// Count returns how many users q has, up to 10,000, and whether there are more. It
+// needs what List needs.
+func (u *Users) Count(ctx context.Context, q Query) (n int, more bool, err error) {
+	r, _, err := u.reader(ctx, "Users.Count")
+	if err != nil {
+		return 0, false, err
+	}
+	return r.Count(ctx, people.Query(q))
+}
+
+// reader returns what reads lists. call names the caller in the error for a missing
+// ability.
+func (u *Users) reader(ctx context.Context, call string) (*people.Reader, *directory.Work, error) {
+	w, err := u.backend.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	store := w.Store.People()
+	if store == nil {
+		return nil, w, w.Store.Lacks(call, directory.AbilityPeople)
+	}
+	return &people.Reader{Store: store, Cursors: w.Cursors, Canonical: mailbox.Canonical}, w, nil
+}
+
+// exact finds a user by the e-mail address or id, for stores without lists.
+func exact(ctx context.Context, w *directory.Work, search string) (Page, error) {
+	var found storage.User
+	err := error(storage.ErrNotFound)
+	if email, invalid := mailbox.Normalize(search); invalid == nil {
+		found, err = w.Store.UserByEmail(ctx, email)
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		found, err = w.Store.User(ctx, search)
+	}
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return Page{}, nil
+	case err != nil:
+		return Page{}, err
+	}
+	return Page{Users: []storage.User{found}}, nil
+}
