@@ -180,10 +180,6 @@ func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) (Use
 	return u, x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
 }
 
-func (p *emailProvider) account(email string) Account {
-	return Account{Provider: p.ID, ProviderAccountID: email, Type: TypeEmail, Email: email, EmailVouched: true}
-}
-
 // deliver stores the link's hash and then sends the link; one that could not be
 // sent is void. The expiry of the link tells when it was issued.
 func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, issued time.Time, who limit.Requester) error {
@@ -257,22 +253,6 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	return p.proven(&row)
 }
 
-// proven returns what a link or its code has proven.
-func (p *emailProvider) proven(row *storage.VerificationToken) (outcome, error) {
-	email, err := mailbox.Canonical(row.Identifier) // Auth.js may have sent the link
-	if err != nil {
-		return outcome{}, err
-	}
-	return outcome{assertion: &directory.Assertion{
-		Person:        User{Email: email},
-		Account:       p.account(email),
-		ProvesEmail:   true,
-		EmailVerified: true,
-		Issued:        row.Expires.Add(-p.MaxAge),
-		Counted:       true,
-	}}, nil
-}
-
 // redeem trades the link's secret for the row that was stored with it. Tries
 // are counted, and the right one is given back, to the mailbox with its mail.
 func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
@@ -303,23 +283,6 @@ func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) 
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
 	return p.take(ctx, v, email, hash)
-}
-
-// take removes the link with a hash and returns it, if it is still good.
-func (p *emailProvider) take(ctx context.Context, v *visit, email, hash string) (storage.VerificationToken, error) {
-	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link is unknown or was used"))
-	case err != nil:
-	case email == "":
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
-	case !v.now().Before(row.Expires):
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
-	case p.hasManyCodes():
-		err = p.checkNewest(ctx, &row)
-	}
-	return row, err
 }
 
 // isPrefetch tells browsers that only look ahead.

@@ -131,7 +131,7 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 	}
 	ready, wrong := in.Forms(view)
 	f.Error = said(wrong, failure)
-	if p, kept := x.setup.awaitsCode(&x.visit); kept {
+	if p, kept := awaitsCode(x.setup, &x.visit); kept {
 		f.CodeField = newCodeForm(p, in, x.url(p.codeRoute), x.query.Get("error") == string(ErrVerification))
 	}
 	for i := range ready {

@@ -167,7 +167,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		return x.ownPage(own, params...), nil
 	}
 	view := page.VerifyRequest{Host: x.origin.Host(), Origin: x.home()}
-	if p, kept := x.setup.awaitsCode(&x.visit); kept {
+	if p, kept := awaitsCode(x.setup, &x.visit); kept {
 		view.CodeAction, view.CodeDigits, view.CodeWrong = x.url(p.codeRoute), p.codeDigits, x.query.Get("error") == string(ErrVerification)
 		view.CSRFToken, view.FormOrigins = x.csrfToken, x.setup.formOrigins(&x.links, x.callbackURL)
 	}
@@ -181,7 +181,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 }
 
 // awaitsCode returns the provider whose mail has a code for this browser.
-func (s *setup) awaitsCode(v *visit) (*providerInfo, bool) {
+func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
 	p, known := s.providers[v.cookies.MailCode(v.now(), challenges.CodeLife).For]
 	if !known || p.info().codeRoute == "" {
 		return nil, false

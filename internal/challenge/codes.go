@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/otp"
+	"github.com/latchkeyhq/latchkey/internal/fold"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -78,7 +78,7 @@ func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, f
 	}
 	c := MailCode{For: data.For, Identifier: row.Identifier, UserID: row.UserID, Link: data.Link, CallbackURL: data.CallbackURL}
 	return c, func(typed string) error {
-		if typed = otp.Typed(typed); data.Code == "" || !secret.Equal(typed, data.Code) {
+		if typed = fold.Code(typed); data.Code == "" || !secret.Equal(typed, data.Code) {
 			return ErrWrongCode
 		}
 		return nil
