@@ -57,6 +57,7 @@ type VerifyRequest struct {
 	// own request, not from the query. If it is empty, nothing below is shown.
 	Email       string
 	Again       bool   // this is not the first link
+	About       string // "signup" and "reset" are about a password, and offer no other mail; empty: a magic link
 	CSRFToken   string // of the form that has another one sent
 	CallbackURL string // where the browser ends up; empty: not sent
 	Action      string // where the form is posted
@@ -73,6 +74,14 @@ type VerifyRequest struct {
 
 // CodeLength returns how much may be typed: spaces between the digits do no harm.
 func (v VerifyRequest) CodeLength() int { return 2 * v.CodeDigits }
+
+// Sent returns the key of the text that says what was sent.
+func (v VerifyRequest) Sent() string {
+	if v.About == "reset" {
+		return "password.sent.reset"
+	}
+	return "password.sent"
+}
 
 // VerifyRequest renders the verify-request page.
 func (r *Renderer) VerifyRequest(v VerifyRequest) (Page, error) {
