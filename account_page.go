@@ -37,6 +37,9 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return elsewhere, err
 	}
+	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+		return res, err
+	}
 	switch do := x.query.Get("do"); {
 	case do == "delete":
 		return askToDelete(ctx, x, here)
@@ -101,6 +104,9 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	}
 	if s.store.Has(directory.AbilityDeletion) {
 		view.DeleteURL = x.deletion()
+	}
+	if err := showPasswords(ctx, s, &x.links, &view, &here.user); err != nil {
+		return view, err
 	}
 	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
 	if err != nil {
@@ -203,6 +209,9 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
+	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+		return res, err
+	}
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, id) }
 	switch x.query.Get("do") {
 	case "link":

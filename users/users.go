@@ -31,6 +31,9 @@ type Backend interface {
 	// Open returns the directory of the tenant that ctx names. A site without an
 	// Adapter is ErrMissingAdapter.
 	Open(ctx context.Context) (*directory.Work, error)
+	// Passwords returns what passwords need. With mails, a site whose URL is not known
+	// is ErrInvalidConfig.
+	Passwords(ctx context.Context, mails bool) (*Keeper, error)
 }
 
 // New returns the users of a site. Applications call latchkey.Auth.Users.
