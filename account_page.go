@@ -54,13 +54,6 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Account(view))
 }
 
-// askAgain asks for a recent sign-in, which leads to the URL to.
-func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
-	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
-		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
-	}))
-}
-
 // askToDelete asks before an account is deleted: first for a recent sign-in.
 func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if !x.isFresh(here) {
