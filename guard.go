@@ -163,7 +163,7 @@ func (a *Auth) Middleware(next http.Handler) http.Handler {
 // answers serves r if it is for a route of Auth's own.
 func (a *Auth) answers(w http.ResponseWriter, r *http.Request, state *requestState) bool {
 	s, fault := state.setup()
-	if s = a.orBlank(s); s == nil || !s.config.owns(r.URL.EscapedPath()) {
+	if s = orBlank(a, s); s == nil || !s.config.owns(r.URL.EscapedPath()) {
 		return false
 	}
 	serveHTTP(w, r, requestHead(r), s, fault)

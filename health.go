@@ -59,7 +59,7 @@ func (a *Auth) HealthHandler() http.Handler {
 			status, word = http.StatusOK, "live"
 		case strings.HasSuffix(r.URL.Path, "/readyz"):
 			status, word = http.StatusServiceUnavailable, "unready"
-			if a.life.Ready(time.Now(), func() bool { return a.probe(r.Context()) }) {
+			if a.life.Ready(time.Now(), func() bool { return probe(a, r.Context()) }) {
 				status, word = http.StatusOK, "ready"
 			}
 		}
@@ -72,7 +72,7 @@ func (a *Auth) HealthHandler() http.Handler {
 
 // probe reports whether the store answers. That there is no such account is an answer;
 // that there is no such table is none, and the log has the cure.
-func (a *Auth) probe(ctx context.Context) bool {
+func probe(a *Auth, ctx context.Context) bool {
 	s := a.fixed
 	_, err := s.store.UserByAccount(context.WithoutCancel(ctx), "latchkey-probe", "none")
 	if err = failure.Ignoring(err, ErrNotFound); err != nil {
@@ -95,10 +95,10 @@ func (a *Auth) Shutdown(ctx context.Context) error {
 	if a.life == nil {
 		return nil
 	}
-	return a.life.Stop(ctx.Done(), ctx.Err, func() error { return a.finish(ctx) })
+	return a.life.Stop(ctx.Done(), ctx.Err, func() error { return finish(a, ctx) })
 }
 
-func (a *Auth) finish(ctx context.Context) error {
+func finish(a *Auth, ctx context.Context) error {
 	pool, ends := a.pool, 0
 	if a.fixed != nil {
 		pool, ends = a.fixed.mails.pool, a.fixed.lateEnds.Finish(ctx)

@@ -28,7 +28,7 @@ func (a *Auth) Users() *Users { return users.New(usersBackend{a}) }
 type usersBackend struct{ auth *Auth }
 
 func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
-	s, err := b.auth.setupWithStore(ctx)
+	s, err := setupWithStore(b.auth, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 
 // setupWithStore returns the setup for work without a request. It needs an
 // Adapter.
-func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
+func setupWithStore(a *Auth, ctx context.Context) (*setup, error) {
 	s, err := a.setupIn(ctx)
 	if err != nil {
 		return nil, failure.Public(err)

@@ -68,9 +68,7 @@ type Operation struct {
 // OperationResult is how an [Operation] ended.
 type OperationResult struct {
 	Status int // of HTTP; 0: there was none
-	// Attempts is how often the call was made; 0: once.
-	Attempts int
-	Err      error
+	Err    error
 	// Type and Detail are empty if the operation succeeded. A visitor's mistake, such
 	// as a wrong password, has a type, too; see Mend.
 	Type   fault.ErrorType
@@ -105,7 +103,6 @@ const (
 type Measure struct {
 	Kind     MeasureKind
 	Provider string
-	Tenant   string // name of the tenant, of SignIns on a site with tenants
 	Value    string
 	Type     fault.ErrorType
 	N        int64

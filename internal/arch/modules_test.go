@@ -10,7 +10,7 @@ import (
 // repository.
 var unbound = []string{
 	"./cmd/...", "./demo/...", "./examples/...", "./internal/...",
-	"./adapters/sqladapter/test/...", "./otel/test/...",
+	"./adapters/sqladapter/test/...",
 }
 
 // TestShippedModulesImportPublicPackages lets users upgrade the root module

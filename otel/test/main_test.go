@@ -1,5 +1,0 @@
-package test
-
-import "log/slog"
-
-var discard = slog.New(slog.DiscardHandler)
