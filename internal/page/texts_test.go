@@ -29,6 +29,9 @@ func variations() []shown {
 	for _, code := range []string{"Configuration", "AccessDenied", "Verification", "~"} {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Error(Error{Code: code}) }})
 	}
+	all = append(all, shown{"error", func(r *Renderer) (Page, error) {
+		return r.Error(Error{Code: "AccessDenied", Suspended: true, Until: time.Unix(1, 0)})
+	}})
 	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
@@ -47,6 +50,16 @@ func variations() []shown {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) {
 			return r.SignIn(SignIn{Providers: append([]Provider{{ID: "~", Type: Credentials, Fields: fields}}, someProviders[3:]...)})
 		}})
+	}
+	all = append(all, shown{"verify", func(r *Renderer) (Page, error) {
+		return r.VerifyRequest(VerifyRequest{
+			Host: "shop.example", Origin: "https://shop.example", Email: "me@example.com",
+			CSRFToken: "c5f", Action: "/auth/signin/email", SignInURL: "/auth/signin",
+			CodeAction: "/auth/callback/email", CodeDigits: 8, CodeWrong: true,
+		})
+	}})
+	for _, v := range []Invite{{As: "~", SignOutURL: "/", Host: "shop.example"}, {Gone: true, Host: "shop.example", Origin: "/"}} {
+		all = append(all, shown{"invite", func(r *Renderer) (Page, error) { return r.Invite(v) }})
 	}
 	for _, about := range []string{"signup", "reset"} {
 		all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{Email: "~", About: about}) }})
