@@ -31,13 +31,17 @@ const (
 	noticeSuspended = "suspended"
 
 	// On the account page: done, …
-	noticeLinked   = "linked"
-	noticeUnlinked = "unlinked"
-	noticeEnded    = "ended"   // a session was
-	noticeOthers   = "others"  // … or all but this one
-	noticeAdded    = "added"   // a passkey was
-	noticeRenamed  = "renamed" // … or was given a name
-	noticeRemoved  = "removed" // … or taken away; Typed[goneKey] says which
+	noticeLinked    = "linked"
+	noticeUnlinked  = "unlinked"
+	noticeEnded     = "ended"     // a session was
+	noticeOthers    = "others"    // … or all but this one
+	noticeAdded     = "added"     // a passkey was
+	noticeRenamed   = "renamed"   // … or was given a name
+	noticeRemoved   = "removed"   // … or taken away; Typed[goneKey] says which
+	noticePassword  = "password"  // the password was changed
+	noticeEmail     = "email"     // the address was
+	noticeAsked     = "sent"      // … or a link went to the new one
+	noticeForgotten = "forgotten" // a known browser is not known any more
 	// … and not done.
 	noticeLast      = "last"  // the account is the last way in
 	noticeTaken     = "taken" // the account is somebody else's
@@ -45,7 +49,6 @@ const (
 
 	noticeFactorAdded   = "factor"
 	noticeFactorRemoved = "unfactor"
-	noticeForgotten     = "forgotten"
 	noticeLastFactor    = "lastfactor" // a user has to have one
 	noticeUnverified    = "unverified" // the e-mail address is not proven
 	noticeFactorNeeded  = "needfactor" // a proof by a second factor
@@ -117,7 +120,8 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 		return
 	}
 	switch left.About {
-	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten:
+	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten,
+		noticePassword, noticeEmail, noticeAsked:
 		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:
 		view.Error = left.About
