@@ -124,7 +124,7 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	view.Linked = append(view.Linked, others...)
 	view.Passkeys, view.Script = passkeysView(x, here, accounts, keys), x.setup.passkeyScript(&x.links)
 	if len(view.Linked)+len(view.Passkeys.Keys) == 0 {
-		view.Linked = passwords(s, nil) // nothing else can have let them in
+		view.Linked = typedWays(s, nil) // nothing else can have let them in
 	}
 	view.Providers = unlinked(x, here, accounts)
 	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {
@@ -159,12 +159,12 @@ func otherWaysIn(s *setup, here *currentUser, sessions []storage.StoredSession) 
 			ways = append(ways, page.Linked{Provider: s.shownProvider(info.id), Detail: here.user.Email, Fixed: true})
 		}
 	}
-	return append(ways, passwords(s, used)...)
+	return append(ways, typedWays(s, used)...)
 }
 
-// passwords returns the sign-in methods that the application checks itself and
+// typedWays returns the sign-in methods that the application checks itself and
 // that were used. A nil used means all of them.
-func passwords(s *setup, used map[string]bool) []page.Linked {
+func typedWays(s *setup, used map[string]bool) []page.Linked {
 	var ways []page.Linked
 	for _, p := range s.order {
 		if info := p.info(); info.kind == TypeCredentials && (used == nil || used[info.id]) {

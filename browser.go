@@ -3,10 +3,13 @@ package latchkey
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 )
 
 // requesterOf returns the client of a request. isKnown reports whether its browser
@@ -49,17 +52,34 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 	if userID == "" {
 		return false
 	}
+	if s.passwords != nil {
+		row, err := s.passwords.Directory.KnownBrowser(ctx, k.ID, userID)
+		if err != nil {
+			s.log.Error(ctx, journal.NoSubject{}, err)
+		}
+		return row != nil && err == nil
+	}
 	at, ok := k.Since(s.keys.All(keys.KnownUser, userID))
 	return ok && s.revocations.IsLive(ctx, userID, at)
 }
 
-// rememberBrowser makes the browser known for the user that has signed in. form is
-// the key of what the user typed; empty: nothing.
-func rememberBrowser(s *setup, c *browser.Cookies, userID, form string) error {
-	if s.limits.Off() || userID == "" {
+// rememberBrowser makes the browser known for the user that has signed in. form is the
+// key of what the user typed; empty: nothing. Where the store keeps known browsers the
+// browser gets a new handle, and is known from at.
+func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form string, at time.Time) error {
+	if userID == "" || s.limits.Off() && s.passwords == nil {
 		return nil
 	}
-	return c.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, s.now())
+	handle := ""
+	if s.passwords != nil {
+		var err error
+		agent := texts.Cut(v.request.Header.Get("User-Agent"), 256)
+		handle, err = s.passwords.Directory.RememberBrowser(ctx, v.cookies.Known(s.tenant, s.now()).ID, userID, agent, at)
+		if err != nil || handle == "" {
+			return err
+		}
+	}
+	return v.cookies.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, handle, s.now())
 }
 
 // What an operator reads whose visitors cannot be told apart.

@@ -46,6 +46,8 @@ type Config struct {
 	Mail        Mail          // how mails other than sign-in links are delivered
 
 	env environment // see WithEnv
+
+	passwords int // how many providers are a Password; set by prepare
 }
 
 // Site says where the site lives and whom to believe about it. Without URL one
@@ -116,6 +118,7 @@ type Pages struct {
 	SignOut       string
 	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
+	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
 

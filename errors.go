@@ -41,6 +41,7 @@ const (
 	ErrOAuthCallback               = fault.ErrOAuthCallback               // the provider refused, or somebody pressed Cancel there
 	ErrOAuthProfileParse           = fault.ErrOAuthProfileParse           // Identify failed, or found no Subject
 	ErrOAuthSignIn                 = fault.ErrOAuthSignIn                 // a sign-in could not be begun
+	ErrPassword                    = fault.ErrPassword                    // a new password is refused; Error.Code says why
 	ErrSessionToken                = fault.ErrSessionToken                // a stored session could not be read or extended
 	ErrSignOut                     = fault.ErrSignOut                     // a session could not be ended
 	ErrUnknownAction               = fault.ErrUnknownAction               // no such route

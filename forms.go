@@ -29,6 +29,8 @@ type Forms struct {
 	SignInURL  string // the sign-in page, with a way back to RedirectTo
 	SignOutURL string // where a sign-out is posted, or asked for
 	AccountURL string // the account page; empty: it is switched off
+	SignUpURL  string // where an account with a password is created; empty: nowhere
+	ForgotURL  string // where a forgotten password is replaced; empty: nowhere
 
 	Script string // URL of the module that fills in the forms of passkeys; empty: there are none
 
@@ -114,6 +116,7 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 		CSRFToken: x.csrfToken, RedirectTo: shownCallback(ctx, x, failure), Status: http.StatusOK,
 		SignOutURL: x.url("signout"), Language: in.Language(), Direction: words.Direction(in.Language()), Text: in.Text,
 	}
+	f.SignUpURL, f.ForgotURL = passwordURLs(x.setup.passwords, &x.links)
 	f.SignInURL, f.Script = x.links.signIn(f.RedirectTo), x.setup.passkeyScript(&x.links)
 	if x.setup.config.AccountPage.Enabled {
 		f.AccountURL = x.url("account")

@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -49,6 +50,8 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 		Host: x.origin.Host(), As: x.setup.visitorName(ctx, &x.visit), Providers: x.setup.buttons(&x.links), FormOrigins: x.setup.formOrigins(&x.links, x.callbackURL),
 		Script: x.setup.passkeyScript(&x.links),
 	}
+	view.SignUpURL, view.ForgotURL = passwordURLs(x.setup.passwords, &x.links)
+	view.Done = x.query.Get("done")
 	n := x.flash()
 	if failed != "" {
 		view.Tried = tried(&n, x.now())
@@ -95,6 +98,18 @@ func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignedIn(page.SignedIn{
 		As: nameOf(who), Host: x.origin.Host(), ContinueURL: x.callbackURL, SignOutURL: x.url("signout"),
 	}))
+}
+
+// passwordURLs returns the pages on which an account is created and a forgotten
+// password is replaced, or "" for each that is not there.
+func passwordURLs(f *passwords.Flows, l *links) (signUp, forgot string) {
+	if f == nil {
+		return "", ""
+	}
+	if f.SignUpOpen {
+		signUp = l.url("password?do=signup")
+	}
+	return signUp, l.url("password?do=forgot")
 }
 
 // buttons returns the providers as the sign-in page shows them.
@@ -167,7 +182,12 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	view := page.VerifyRequest{Host: x.origin.Host(), Origin: x.home()}
 	n := x.flash()
-	if p, ok := x.setup.providers[n.Provider]; ok && isSent(&n) {
+	if p, ok := x.setup.providers[n.Provider]; ok && isSent(&n) && x.setup.passwords != nil && p.info().id == x.setup.passwords.Provider {
+		view.Email, view.About = n.Typed["email"], "signup"
+		if x.query.Get("type") == "reset" {
+			view.About = "reset"
+		}
+	} else if ok && isSent(&n) {
 		view.Email, view.Again = n.Typed["email"], n.About == noticeAgain
 		view.CSRFToken, view.CallbackURL, view.FormOrigins = x.csrfToken, x.callbackURL, x.setup.formOrigins(&x.links, x.callbackURL)
 		view.Action, view.SignInURL = x.url(p.info().start+p.info().id), x.url("signin")

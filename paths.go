@@ -31,7 +31,7 @@ var actions = map[string]struct{ reserved, takesName bool }{
 	"frontchannel-logout": {reserved: true, takesName: true},
 	"factor":              {reserved: true},
 	"reauth":              {reserved: true},
-	"password":            {reserved: true},
+	"password":            {}, // not in Auth.js
 	"invite":              {reserved: true},
 	"device":              {reserved: true},
 	"signals":             {reserved: true},
@@ -49,7 +49,7 @@ func IsAction(name string) bool {
 // offersAction reports whether the action is known and its capability is on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
-	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled)
+	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0)
 }
 
 // routes returns the paths of all actions that are on, as patterns of

@@ -53,6 +53,11 @@ type common struct {
 func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s := &setup{config: c.inEnv(), tenant: tenant, issuers: shared.issuers}
 	s.copyLists()
+	for _, p := range s.config.Providers {
+		if _, is := p.(*Password); is {
+			s.config.passwords++
+		}
+	}
 	s.config.harden()
 	s.config.fillDefaults()
 	s.now = s.config.Runtime.Time
@@ -232,6 +237,7 @@ func (s *setup) preparePages(f *failure.List) {
 		{"SignOut", p.SignOut},
 		{"Error", p.Error},
 		{"VerifyRequest", p.VerifyRequest},
+		{"Password", p.Password},
 		{"NewUser", p.NewUser},
 	} {
 		path, _, _ := strings.Cut(own.url, "?")

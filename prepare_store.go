@@ -295,6 +295,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	if s.directory.EndlessTokens && s.directory.ProvesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
+	preparePasswords(s, f)
 	s.warnOfLesserStores()
 }
 

@@ -47,6 +47,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return x.callback(ctx)
 	case "account":
 		return showAccount(ctx, x)
+	case "password":
+		return passwordRoute(ctx, x)
 	case "webauthn-options":
 		if x.provider != nil && x.provider.info().options != nil {
 			return x.provider.info().options(ctx, x)
@@ -60,7 +62,7 @@ func dependsOnCookie(action string) bool { return action != "providers" && actio
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account":
+	case "signin", "signout", "session", "account", "password":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -76,6 +78,8 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return x.callback(ctx)
 	case "account":
 		return changeAccount(ctx, x)
+	case "password":
+		return passwordRoute(ctx, x)
 	}
 	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for POST"))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -64,6 +65,7 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
+	passwords   *passwords.Flows // nil: the library keeps no passwords
 
 	// Places for what is plugged in. nil: nothing is.
 

@@ -137,7 +137,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		return nil, atProvider(x.provider, err)
 	}
 	if in.Counted {
-		if err := rememberBrowser(x.setup, &x.cookies, who.User.ID, in.Form); err != nil {
+		if err := rememberBrowser(ctx, x.setup, &x.visit, who.User.ID, in.Form, who.Begun()); err != nil {
 			return nil, atProvider(x.provider, err)
 		}
 	}

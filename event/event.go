@@ -57,6 +57,13 @@ const (
 	UserEvicted     Type = "user.evicted" // the first proof of an e-mail address removed unproven accounts and sessions
 	AccountLinked   Type = "account.linked"
 	AccountUnlinked Type = "account.unlinked"
+	PasswordSet     Type = "password.set"     // the first password of a user, or one that the application has set
+	PasswordChanged Type = "password.changed" // by its user
+	PasswordReset   Type = "password.reset"   // by a link to the user's address
+	EmailAsked      Type = "email.asked"      // a user asked for another address, which is not proven yet
+	EmailChanged    Type = "email.changed"
+	EmailReverted   Type = "email.reverted"    // the owner of the former address took it back
+	BrowserForgot   Type = "browser.forgotten" // a known browser of a user is known no more
 	// TokenRefreshed tells that the tokens of an account were renewed at its provider.
 	TokenRefreshed Type = "token.refreshed"
 	// TokenDisconnected tells that the library can no longer act for the user at a

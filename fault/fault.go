@@ -40,6 +40,7 @@ const (
 	ErrOAuthCallback               ErrorType = "OAuthCallbackError"          // the provider refused, or somebody pressed Cancel there
 	ErrOAuthProfileParse           ErrorType = "OAuthProfileParseError"      // Identify failed, or found no Subject
 	ErrOAuthSignIn                 ErrorType = "OAuthSignInError"            // a sign-in could not be begun
+	ErrPassword                    ErrorType = "PasswordError"               // a new password is refused: Code is short, long, common, context, repeated, breached or control
 	ErrSessionToken                ErrorType = "SessionTokenError"           // a stored session could not be read or extended
 	ErrSignOut                     ErrorType = "SignOutError"                // a session could not be ended
 	ErrUnknownAction               ErrorType = "UnknownAction"               // no such route

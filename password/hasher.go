@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -88,12 +89,9 @@ func (p Pepper) GoString() string { return p.String() }
 // LogValue hides the key.
 func (p Pepper) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
-// Result tells what [Hasher.Check] found.
-type Result struct {
-	OK       bool // the password is right
-	Stale    bool // it is right, and should be hashed and stored anew
-	Breached bool // it is right, and known to be leaked; only with Options.CheckBreached
-}
+// Result tells what [Hasher.Check] found: OK, Stale, and Breached, which is set only
+// with Options.CheckBreached.
+type Result = latchkey.PasswordCheck
 
 // Hasher hashes and checks passwords. It is safe for concurrent use.
 type Hasher struct {

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -77,14 +78,15 @@ func (k Known) Since(users []string) (at time.Time, ok bool) {
 
 // Remember makes the browser known for a user that has signed in, by the key of
 // the user's id and the key of what was typed. A cookie that says so already is
-// left alone for half its life.
-func (c *Cookies) Remember(user, form, tenant string, now time.Time) error {
+// left alone for half its life. A handle that is not empty takes the place of the
+// browser's id.
+func (c *Cookies) Remember(user, form, tenant, handle string, now time.Time) error {
 	k := c.Known(tenant, now)
 	isSame := func(s knownSignIn) bool { return s.User == user && s.Form == form }
-	if len(k.signIns) > 0 && isSame(k.signIns[0]) && now.Before(k.since.Add(KnownMaxAge/2)) {
+	if handle == "" && len(k.signIns) > 0 && isSame(k.signIns[0]) && now.Before(k.since.Add(KnownMaxAge/2)) {
 		return nil
 	}
-	if k.ID == "" {
+	if k.ID = cmp.Or(handle, k.ID); k.ID == "" {
 		k.ID = secret.RandomHex(16)
 	}
 	signIns := append([]knownSignIn{{user, form, now.Unix()}}, slices.DeleteFunc(k.signIns, isSame)...)

@@ -19,6 +19,9 @@ type Assertion struct {
 	IDToken     jwt.Claims // verified; nil: there is none
 	Credentials map[string]string
 
+	UserID      string       // the stored user whose password was shown; empty: another kind of sign-in
+	NewPassword *NewPassword // of the user that it creates; nil: none
+
 	Vouched       bool                   // the application itself names the user
 	ProvesEmail   bool                   // opening the link proved the e-mail address
 	EmailVerified bool                   // the provider says that the e-mail address is verified

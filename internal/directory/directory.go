@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -29,8 +30,11 @@ type Directory struct {
 	Providers      map[string]ProviderFacts // by id
 	ProvesEmails   bool                     // some provider's sign-in may be the first proof of an e-mail address
 	RefuseEviction bool
-	EndlessTokens  bool // sessions are JWTs, and nothing remembers that one has ended
-	StoredSessions bool // sessions are rows
+	EndlessTokens  bool           // sessions are JWTs, and nothing remembers that one has ended
+	StoredSessions bool           // sessions are rows
+	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
+	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
+	Tenant         string         // empty: there is one site
 	Log            *journal.Logger
 	Now            func() time.Time
 }
@@ -82,7 +86,9 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 	switch {
 	case in.Vouched:
 		return nil, nil
-	case in.ProvesEmail:
+	case in.UserID != "":
+		return guarded.Optional(s.User(ctx, in.UserID))
+	case in.ProvesEmail, in.NewPassword != nil:
 		return guarded.Optional(s.UserByEmail(ctx, in.Person.Email))
 	default:
 		return guarded.Optional(s.userByAccount(ctx, &in.Account))
@@ -151,7 +157,12 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 	if err != nil {
 		return err
 	}
-	if signIn.ProvesEmail {
+	switch {
+	case signIn.NewPassword != nil:
+		return Passwords{d}.signUp(ctx, q, s, signIn, owner)
+	case signIn.UserID != "":
+		return Passwords{d}.resolveByPassword(ctx, s, signIn, owner)
+	case signIn.ProvesEmail:
 		return d.resolveByEmail(ctx, q, s, signIn, owner)
 	}
 	return d.resolveByAccount(ctx, q, s, signIn, owner, current)

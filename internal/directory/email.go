@@ -99,7 +99,7 @@ func (d *Directory) evictSessionsLate(ctx context.Context, signIn *SignIn) error
 func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, found *attachments) error {
 	e := found.evicted
 	for _, a := range e.Accounts {
-		if err := d.dropAccount(ctx, s, &a); err != nil {
+		if err := dropAccount(ctx, d, s, &a); err != nil {
 			return err
 		}
 	}
@@ -107,6 +107,9 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 		if err := failure.Ignoring(s.deleteAuthenticator(ctx, k.CredentialID), storage.ErrNotFound); err != nil { // it may have gone with its account
 			return err
 		}
+	}
+	if err := (Passwords{d}).detachProofs(ctx, s, signIn.User.ID); err != nil {
+		return err
 	}
 	ended, err := d.endAll(ctx, s, signIn.User.ID, "")
 	if err != nil {
@@ -143,6 +146,7 @@ type attachments struct {
 	evicted  event.EvictPayload      // what an eviction removes
 	vouching map[string]bool         // the providers of the accounts that stay
 	sessions []storage.StoredSession // all sessions; nil: the store cannot list them
+	proofs   int                     // a password and second factors
 }
 
 func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (found attachments, err error) {
@@ -161,13 +165,16 @@ func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (fo
 	if found.evicted.Authenticators, err = s.ListAuthenticators(ctx, u.ID); err != nil {
 		return found, err
 	}
-	found.sessions, err = s.ListSessions(ctx, u.ID)
+	if found.sessions, err = s.ListSessions(ctx, u.ID); err != nil {
+		return found, err
+	}
+	found.proofs, err = (Passwords{d}).countProofs(ctx, s, u.ID)
 	return found, err
 }
 
 // evictedCount returns how many sign-in methods and sessions an eviction ends.
 func (found *attachments) evictedCount() int {
-	return len(found.evicted.Accounts) + len(found.evicted.Authenticators) + len(found.sessions)
+	return len(found.evicted.Accounts) + len(found.evicted.Authenticators) + len(found.sessions) + found.proofs
 }
 
 // isVouched reports whether only the owner of the e-mail address can have
@@ -178,5 +185,5 @@ func (found *attachments) isVouched() bool {
 			return false
 		}
 	}
-	return len(found.vouching) > 0 && len(found.evicted.Accounts)+len(found.evicted.Authenticators) == 0
+	return len(found.vouching) > 0 && len(found.evicted.Accounts)+len(found.evicted.Authenticators)+found.proofs == 0
 }

@@ -230,7 +230,7 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 	if wasUnproven && !now.EmailVerified.IsZero() && !d.vouched(&signIn.Account, now.Email) {
 		return storage.ErrConflict // it may have been opened by a sign-in method that the proof has removed
 	}
-	if signIn.Vouched || signIn.ProvesEmail {
+	if signIn.Vouched || signIn.ProvesEmail || signIn.UserID != "" || signIn.NewPassword != nil {
 		return nil
 	}
 	return s.checkOwner(ctx, &signIn.Account, now)

@@ -138,9 +138,10 @@ func (d *Directory) WaysIn(ctx context.Context, s *Store, userID string) ([]stor
 // CanLose reports whether a user can sign in without the i-th of their
 // accounts; with an i of -1, whether they can sign in at all. They can with
 // another account of a configured provider (for a passkey the passkey is needed
-// too), or with a magic link to a proven e-mail address.
+// too), with a magic link to a proven e-mail address, or with a password of which a
+// link to that address sets a new one.
 func (d *Directory) CanLose(u *storage.User, accounts []storage.Account, keys []storage.Authenticator, i int) bool {
-	if u.Email != "" && !u.EmailVerified.IsZero() && d.Offers(storage.TypeEmail) {
+	if u.Email != "" && !u.EmailVerified.IsZero() && (d.Passwords || d.Offers(storage.TypeEmail)) {
 		return true
 	}
 	for j, a := range accounts {
@@ -217,6 +218,9 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 			return err
 		}
 		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion, so that it voids every sign-in until then
+		if d.Box != nil && revoked == nil {
+			_, revoked = s.Challenges().Delete(context.WithoutCancel(ctx), id)
+		}
 		return errors.Join(err, revoked)
 	})
 	if deleted && (err == nil || d.Store.Tx == nil) {
@@ -261,7 +265,7 @@ func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User,
 	if now.EmailVerified.IsZero() || d.vouched(linked, now.Email) {
 		return nil
 	}
-	if err := d.dropAccount(ctx, s, linked); err != nil {
+	if err := dropAccount(ctx, d, s, linked); err != nil {
 		return err
 	}
 	return storage.ErrConflict
@@ -269,7 +273,7 @@ func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User,
 
 // dropAccount unlinks an account together with the record of its sign-up, so
 // that nothing of it leads to its user again.
-func (d *Directory) dropAccount(ctx context.Context, s *Store, a *storage.Account) error {
+func dropAccount(ctx context.Context, d *Directory, s *Store, a *storage.Account) error {
 	if d.Store.remembersSignUps() {
 		if err := s.endSignUp(ctx, a); err != nil {
 			return err

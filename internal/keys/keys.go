@@ -19,6 +19,9 @@ const (
 	TriesOfAccount   Kind = "tries of account"   // a provider's id and a folded name
 	TriesOfBrowser   Kind = "tries of browser"   // the id of a known browser
 	TriesOfClient    Kind = "tries of client"    // a network
+	TriesOfUser      Kind = "tries of user"      // a user's id
+	TriesOfUserHere  Kind = "tries of user here" // a user's id, and the id of a known browser
+	PasswordRequests Kind = "password requests"  // a network
 	MailsToMailbox   Kind = "mails to mailbox"   // an e-mail address
 	NoticesToMailbox Kind = "notices to mailbox" // an e-mail address and the kind of notice
 	MailsOfBrowser   Kind = "mails of browser"   // the id of a known browser

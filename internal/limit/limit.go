@@ -95,6 +95,32 @@ func (l *Limits) Attempt(provider, account string, r Requester) Event {
 	return e
 }
 
+// knownBrowserRate is the rate of wrong passwords that one user may type in one
+// browser that is known for the user, while the budget of all others is used up.
+var knownBrowserRate = storage.Rate{Events: 10, Per: 15 * time.Minute}
+
+// UserAttempt returns the event of a sign-in attempt by a password that the library
+// keeps. It counts for the user with the id. An empty id is no user: it then counts
+// for the mailbox, in a budget that no user's sign-in touches.
+func (l *Limits) UserAttempt(userID, mailbox string, r Requester) Event {
+	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
+	if userID == "" {
+		e.target = budget{l.keys.Of(keys.TriesOfUser, "", fold.Name(mailbox)), l.rates.AttemptsPerAccount}
+		return e
+	}
+	e.target = budget{l.keys.Of(keys.TriesOfUser, userID), l.rates.AttemptsPerAccount}
+	if r.Browser != "" {
+		e.own = budget{l.keys.Of(keys.TriesOfUserHere, userID, r.Browser), knownBrowserRate}
+	}
+	return e
+}
+
+// PasswordRequest returns the event of a request that begins a sign-up, or a change
+// that a mail confirms. It counts for the client alone.
+func (l *Limits) PasswordRequest(r Requester) Event {
+	return l.event(keys.PasswordRequests, l.rates.AttemptsPerClient, r)
+}
+
 // Mail returns the event of a mail to a mailbox.
 func (l *Limits) Mail(email string, r Requester) Event {
 	e := l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)

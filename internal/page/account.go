@@ -18,7 +18,7 @@ type Account struct {
 	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed; unknown: no message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten; unknown: no message
 	Error  string // what failed: last, taken, link, confirm; unknown: the general message
 
 	Linked       []Linked
@@ -26,6 +26,13 @@ type Account struct {
 	Providers    []Provider // what can be linked besides; their Action starts a sign-in
 
 	Passkeys Passkeys
+
+	PasswordURL string // where the password is changed; empty: not offered
+	HasPassword bool   // there is one
+	AddressURL  string // where the address is changed; empty: not offered
+
+	Browsers     []Device // that are known; Action of each is ForgetAction
+	ForgetAction string   // where a known browser is forgotten; it sends browser
 
 	Devices      []Device
 	EndAction    string // where a sign-out form of one device is posted; it sends session
@@ -82,6 +89,11 @@ func (r *Renderer) Account(v Account) (Page, error) {
 		p.clock = p.clock || !d.Seen.IsZero()
 	}
 	view.Done = notice(v.Notice, view.Others && v.OthersAction != "")
+	for _, d := range v.Browsers {
+		d.Name = r.texts.device(d)
+		view.Known = append(view.Known, deviceRow{d, v.ForgetAction, v.CSRFToken})
+		p.clock = p.clock || !d.Seen.IsZero()
+	}
 	view.Clock, view.Host = p.clock, r.site(v.Host)
 	view.Picture, view.Initials = ownPicture(v.Image, v.Origin), initials(v.Name, v.Email)
 	return r.render("account", http.StatusOK, view, p, v.Host)
@@ -96,6 +108,7 @@ type accountView struct {
 	Failed message
 	More   []providerForm
 	Rows   []deviceRow
+	Known  []deviceRow
 	Others bool // there is a device besides this one
 	Clock  bool // there are times to tell
 	Keys   *passkeysView
@@ -118,7 +131,7 @@ func notice(code string, others bool) string {
 			return "account.notice.others.stay"
 		}
 		return "account.notice.unlinked"
-	case "linked", "ended", "others", "added", "renamed", "removed":
+	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten":
 		return "account.notice." + code
 	}
 	return ""

@@ -64,6 +64,7 @@ var someSignIn = SignIn{
 	CSRFToken: "c5f", CallbackURL: "https://shop.example/back?x=1", Error: "SessionRequired",
 	Email: "me@example.com", Host: "shop.example", As: "ada@example.com", Providers: someProviders, Script: "/auth/passkey.js",
 	FormOrigins: []string{"https://github.com/login/oauth/authorize", "http://op.example:9000"},
+	SignUpURL:   "/auth/password?do=signup", ForgotURL: "/auth/password?do=forgot", Done: "reset",
 }
 
 var someAccount = Account{
@@ -86,6 +87,8 @@ var someAccount = Account{
 		RenameAction: "/account/rename", RemoveAction: "/account/remove",
 		Add: []Provider{{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "/auth/callback/passkey"}},
 	},
+	PasswordURL: "/auth/account?do=password", HasPassword: true, AddressURL: "/auth/account?do=email",
+	Browsers: []Device{{ID: "b1", Name: "Firefox", System: "Linux", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC)}}, ForgetAction: "/auth/account?do=forget",
 	Script:    "/auth/passkey.js",
 	EndAction: "/account/end", OthersAction: "/account/others", SignOutURL: "/auth/signout", DeleteURL: "/account/delete",
 }
@@ -126,6 +129,12 @@ var everyPage = []shown{
 		})
 	}},
 	{"account", func(r *Renderer) (Page, error) { return r.Account(someAccount) }},
+	{"password", func(r *Renderer) (Page, error) {
+		return r.Password(Password{
+			Step: SignUpStep, CSRFToken: "c5f", Action: "/auth/password?do=signup", Host: "shop.example", Email: "me@example.com", MinLength: 8,
+			Fields: []Field{{Name: "name", Label: "Name"}}, Error: "short", SignInURL: "/auth/signin",
+		})
+	}},
 	{"delete", func(r *Renderer) (Page, error) {
 		return r.DeleteAccount(DeleteAccount{CSRFToken: "c5f", Action: "/account/delete", CancelURL: "/account", Name: "ada@example.com", Host: "shop.example"})
 	}},
@@ -135,6 +144,23 @@ var everyPage = []shown{
 	{"farewell", func(r *Renderer) (Page, error) {
 		return r.Farewell(Farewell{Host: "shop.example", Origin: "https://shop.example"})
 	}},
+}
+
+// passwordPages shows every step of a password.
+func passwordPages() (all []shown) {
+	for _, step := range passwordSteps {
+		v := Password{
+			Step: step, CSRFToken: "c5f", Action: "/auth/password?do=" + string(step), Host: "shop.example", Email: "me@example.com", MinLength: 8,
+			Hidden: []Hidden{{"token", "70ken"}}, Current: step == ChangeStep, CancelURL: "/auth/account", SignInURL: "/auth/signin",
+		}
+		all = append(all, shown{"password", func(r *Renderer) (Page, error) { return r.Password(v) }})
+		for _, code := range []string{"short", "long", "common", "context", "repeated", "breached", "control", "wrong", "address", "~"} {
+			wrong := v
+			wrong.Error, wrong.New = code, true
+			all = append(all, shown{"password", func(r *Renderer) (Page, error) { return r.Password(wrong) }})
+		}
+	}
+	return all
 }
 
 // filled sets every string of a view, however deep, and gives each list two
@@ -191,6 +217,8 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		func() (Page, error) { return r.DeleteAccount(filled[DeleteAccount](s)) },
 		func() (Page, error) { return r.Reauth(filled[Reauth](s)) },
 		func() (Page, error) { return r.Farewell(filled[Farewell](s)) },
+		func() (Page, error) { return r.Password(filled[Password](s)) },
+		func() (Page, error) { return r.Password(resetPassword(s)) },
 		func() (Page, error) { return r.Problem(filled[Problem](s)) },
 		func() (Page, error) { return r.SignIn(triedSignIn(s)) },
 	} {
@@ -221,4 +249,11 @@ func directives(policy string) []string {
 		names = append(names, name)
 	}
 	return names
+}
+
+// resetPassword is a page for a new password with one string in every place.
+func resetPassword(s string) Password {
+	v := filled[Password](s)
+	v.Step, v.Current, v.New = ResetStep, true, true
+	return v
 }

@@ -96,6 +96,9 @@ type input struct {
 	Wrong   message // what is wrong with its value; zero: nothing, or the form says it
 	WrongID string  // of the element that says it; empty: nothing is wrong
 	Focus   bool    // where the reader begins
+
+	Hint   message // what to type; zero: nothing is said
+	HintID string  // of the element that says it
 }
 
 func newInput(form, at int, f Field, providerType, email string) input {

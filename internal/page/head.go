@@ -32,17 +32,25 @@ const emptyStyle = "<style></style>"
 
 // buildHeads renders the part of each page that is always the same.
 func (r *Renderer) buildHeads() error {
-	r.heads = make(map[string]prepared, len(pageNames))
+	r.heads = make(map[string]prepared, len(pageNames)+len(passwordSteps))
+	titles := make(map[string]string, cap(pageNames))
 	for _, name := range pageNames {
+		titles[name] = name + ".title"
+	}
+	secluded := map[string]bool{"confirm": true}
+	for _, s := range passwordSteps {
+		titles[passwordHead(s)], secluded[passwordHead(s)] = passwordHead(s)+".heading", s.hasSecret()
+	}
+	for name, title := range titles {
 		h := head{
 			Lang: r.texts.tag, Dir: words.Direction(r.texts.tag), Scheme: r.look.scheme,
-			Title:   r.texts.text(name + ".title"),
+			Title:   r.texts.text(title),
 			Style:   emptyStyle,
 			Icon:    r.look.icon,
 			Logo:    r.look.logo,
 			LogoAlt: r.look.name,
 		}
-		if name == "confirm" && r.look.foreign {
+		if secluded[name] && r.look.foreign {
 			h.Logo = ""
 		}
 		var buf bytes.Buffer

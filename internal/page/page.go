@@ -148,13 +148,18 @@ func (r *Renderer) site(host string) string {
 // render joins the prepared head and the executed template. host names the
 // site in the title if the theme has no name.
 func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
+	return r.renderAs(name, name, status, view, p, host)
+}
+
+// renderAs does what render does, with the prepared head of another name.
+func (r *Renderer) renderAs(headName, name string, status int, view any, p policy, host string) (Page, error) {
 	if r.broken != nil {
 		return Page{}, r.broken
 	}
 	buf := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buf)
 	buf.Reset()
-	head := r.heads[name]
+	head := r.heads[headName]
 	buf.Write(head.title)
 	if site := cmp.Or(r.look.name, host); site != "" {
 		buf.WriteString(" · ")

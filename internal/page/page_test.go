@@ -47,7 +47,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestEveryPage(t *testing.T) {
 	r := mustNew(t, Options{})
-	for _, s := range everyPage {
+	for _, s := range append(everyPage, passwordPages()...) {
 		t.Run(s.name, func(t *testing.T) {
 			p, err := s.page(r)
 			doc := mustParse(t, p, err)

@@ -24,6 +24,10 @@ type SignIn struct {
 
 	Providers []Provider // in the order in which they are shown
 
+	SignUpURL string // where an account is created; empty: not offered
+	ForgotURL string // where a new password is asked for; empty: not offered
+	Done      string // what has just been done: reset; unknown: no message
+
 	// FormOrigins are the origins, or whole URLs, to which a form may lead besides
 	// the site itself and every https URL; see [Source]. What a policy cannot name is
 	// left out.
@@ -106,7 +110,7 @@ func (r *Renderer) SignIn(v SignIn) (Page, error) {
 	if v.Script != "" {
 		p.nonce = nonce()
 	}
-	view := signInView{SignIn: v, Message: v.message(), Nonce: p.nonce, Site: r.look.name}
+	view := signInView{SignIn: v, Message: v.message(), Finished: finished(v.Done), Nonce: p.nonce, Site: r.look.name}
 	view.Groups = view.group()
 	view.Host = r.site(v.Host)
 	return r.render("signin", http.StatusOK, view, p, v.Host)
@@ -114,10 +118,19 @@ func (r *Renderer) SignIn(v SignIn) (Page, error) {
 
 type signInView struct {
 	SignIn
-	Site    string  // the theme's name, for the heading; empty: none
-	Message message // zero: none, or one of the forms shows it
-	Groups  []providerGroup
-	Nonce   string
+	Site     string  // the theme's name, for the heading; empty: none
+	Message  message // zero: none, or one of the forms shows it
+	Finished string  // key of a text; empty: none
+	Groups   []providerGroup
+	Nonce    string
+}
+
+// finished returns the key of the text for what has just been done.
+func finished(done string) string {
+	if done == "reset" {
+		return "password.reset.done"
+	}
+	return ""
 }
 
 // message is the key of a text, and what fills its place.

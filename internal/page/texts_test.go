@@ -48,6 +48,13 @@ func variations() []shown {
 			return r.SignIn(SignIn{Providers: append([]Provider{{ID: "~", Type: Credentials, Fields: fields}}, someProviders[3:]...)})
 		}})
 	}
+	for _, about := range []string{"signup", "reset"} {
+		all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{Email: "~", About: about}) }})
+	}
+	for _, notice := range []string{"password", "email", "sent", "forgotten"} {
+		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: notice, PasswordURL: "/"}) }})
+	}
+	all = append(all, passwordPages()...)
 	all = append(all, shown{"reauth", func(r *Renderer) (Page, error) { return r.Reauth(Reauth{}) }})
 	all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{}) }})
 	return append(all, shown{"confirm", func(r *Renderer) (Page, error) { return r.Confirm(Confirm{}) }})

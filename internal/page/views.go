@@ -57,12 +57,21 @@ type VerifyRequest struct {
 	// own request, not from the query. If it is empty, nothing below is shown.
 	Email       string
 	Again       bool   // this is not the first link
+	About       string // "signup" and "reset" are about a password, and offer no other mail; empty: a magic link
 	CSRFToken   string // of the form that has another one sent
 	CallbackURL string // where the browser ends up; empty: not sent
 	Action      string // where the form is posted
 	SignInURL   string // where another address can be typed
 
 	FormOrigins []string // as in [SignIn]
+}
+
+// Sent returns the key of the text that says what was sent.
+func (v VerifyRequest) Sent() string {
+	if v.About == "reset" {
+		return "password.sent.reset"
+	}
+	return "password.sent"
 }
 
 // VerifyRequest renders the verify-request page.

@@ -54,6 +54,7 @@ var holders = map[string]reflect.Type{
 	"latchkeytest.RecordedRequest": reflect.TypeFor[latchkeytest.RecordedRequest](),
 	"latchkeytest.Client":          reflect.TypeFor[latchkeytest.Client](),
 	"latchkeytest.Page":            reflect.TypeFor[latchkeytest.Page](),
+	"storage.Factor":               reflect.TypeFor[storage.Factor](),
 }
 
 // noSecret have a field that is called like a secret and holds none.
@@ -63,7 +64,9 @@ var noSecret = []string{
 	"latchkeytest.Answer.Header", "latchkeytest.Answer.Body", // what a test made up
 	"latchkey.Cookies.SessionToken", "latchkey.Cookies.CSRFToken", // names and attributes
 	"storage.Authenticator.PublicKey", "latchkey.SessionConfig.NewToken", "latchkey.Callbacks.Token",
-	"latchkey.Config.Cookies", // names and attributes
+	"latchkey.Config.Cookies",                                   // names and attributes
+	"latchkey.Pages.Password",                                   // a path
+	"latchkey.TokenInfo.IDToken", "event.SignInPayload.IDToken", // claims
 }
 
 const canary = "c4nary \"quoted\"\n\u00e4 <s3cret>"

@@ -1,0 +1,71 @@
+package directory
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/knownbrowsers"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Browsers returns the known browsers of the site.
+func (d Passwords) browsers() *knownbrowsers.Browsers {
+	return &knownbrowsers.Browsers{Store: d.Store.Browsers(), Tenant: d.Tenant, Now: d.Now}
+}
+
+// KnownBrowser returns the row of a browser for a user, or nil if the browser is not
+// known for the user. What is known from before the user's sessions were ended does
+// not count.
+func (d Passwords) KnownBrowser(ctx context.Context, handle, userID string) (*storage.Browser, error) {
+	row, err := d.browsers().Get(ctx, handle, userID, time.Time{})
+	if row == nil || err != nil {
+		return nil, err
+	}
+	void, err := d.Revocations.userVoidAt(ctx, d.Store, userID)
+	if err != nil || !row.Created.After(void) {
+		return nil, err
+	}
+	return row, nil
+}
+
+// RememberBrowser makes a browser known for a user who has signed in from it, and
+// returns its new handle, or "" if a concurrent sign-in was faster, whose handle
+// stays. handle is the one that the browser had; empty: none. The sign-in counts from
+// at.
+func (d Passwords) RememberBrowser(ctx context.Context, handle, userID, userAgent string, at time.Time) (next string, err error) {
+	known, err := d.KnownBrowser(ctx, handle, userID)
+	if err != nil {
+		return "", err
+	}
+	return d.browsers().SignedIn(ctx, knownbrowsers.SignIn{Handle: handle, UserID: userID, UserAgent: userAgent, Known: known, At: at})
+}
+
+// KnownBrowsers returns the browsers that are known for a user.
+func (d Passwords) KnownBrowsers(ctx context.Context, userID string) ([]storage.Browser, error) {
+	rows, err := d.Store.Browsers().List(ctx, userID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	void, err := d.Revocations.userVoidAt(ctx, d.Store, userID)
+	var known []storage.Browser
+	for _, row := range rows {
+		if d.Now().Before(row.Expires) && row.Created.After(void) {
+			known = append(known, row)
+		}
+	}
+	return known, err
+}
+
+// ForgetBrowser removes a known browser of a user, named by its public id, and with
+// an empty id all of them. It returns ErrNotFound if there is none such.
+func (d Passwords) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
+	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
+	if err == nil && n == 0 && publicID != "" {
+		err = storage.ErrNotFound
+	}
+	if err == nil && n > 0 {
+		q.Add(event.Event{Type: event.BrowserForgot, UserID: userID}, nil)
+	}
+	return err
+}

@@ -1,0 +1,258 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Passwords is what a directory does about passwords that the library keeps, the
+// addresses of their users, and known browsers.
+type Passwords struct{ *Directory }
+
+// errChanged reports that what a link was made for is not so any more.
+var errChanged = failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: errors.New("the link is void: it was used, or the account has changed since")})
+
+// KeepChallenges has d keep challenges, sealed under secrets, of which the first is in
+// use. tenant is empty if there is one site.
+func KeepChallenges(d *Directory, secrets []string, tenant string) {
+	d.Box, d.Tenant = challenge.NewBox(secrets, tenant), tenant
+}
+
+// Waiting returns the challenges of the site in a store, which may be bound to a
+// transaction.
+func (d *Directory) Waiting(s *Store) *challenge.Rows {
+	return &challenge.Rows{Box: d.Box, Store: s.Challenges(), Now: d.Now}
+}
+
+// PasswordOf returns the stored password of a user, or nil if there is none.
+func (d Passwords) PasswordOf(ctx context.Context, userID string) (*storage.PasswordHash, error) {
+	return guarded.Optional(d.Store.Passwords().Get(ctx, userID))
+}
+
+// PasswordChange is a password to be set.
+type PasswordChange struct {
+	UserID string
+	Hash   string // of the new password; empty: it is removed
+
+	// Was is the stored hash that the user proved to know. A nil Was is for other
+	// proofs: any stored hash is replaced.
+	Was *string
+
+	// Reset is the handle of a reset link; empty: there is none. The link proves the
+	// address that it was sent to.
+	Reset string
+
+	Keep  string // id of the stored session that goes on; empty: none
+	Renew func(ctx context.Context, s *Store, after time.Time) error
+	Event event.Type
+}
+
+// SetPassword sets the password of a user, and ends everything that the user proved
+// before: all sessions but Keep, links, codes, known browsers and sign-ins under way.
+// It does all of it in one transaction if the store has transactions. Renew gives the
+// kept session a new token; after is the first instant that is not void.
+func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
+	begun := q.mark()
+	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		u, err = d.setPassword(ctx, q, s, &c)
+		return err
+	})
+	if err != nil && d.Store.Tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	return u, err
+}
+
+func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *PasswordChange) (storage.User, error) {
+	var reset *ResetLink
+	if c.Reset != "" {
+		var err error
+		if reset, err = d.takeReset(ctx, s, c.Reset); err != nil {
+			return storage.User{}, err
+		}
+		c.UserID = reset.UserID
+	}
+	u, err := s.LockUser(ctx, c.UserID)
+	if err == nil && reset != nil {
+		u, err = d.proveByReset(ctx, q, s, &u, reset)
+	}
+	if err != nil {
+		return u, err
+	}
+	if err := d.storePassword(ctx, s, c); err != nil {
+		return u, err
+	}
+	ended, err := d.endAll(ctx, s, u.ID, c.Keep)
+	if err == nil {
+		err = d.dropProofs(ctx, s, u.ID)
+	}
+	if err == nil && c.Renew != nil {
+		err = c.Renew(ctx, s, after(ended))
+	}
+	q.Add(event.Event{Type: c.Event, UserID: u.ID}, nil)
+	return u, err
+}
+
+// after returns the first instant that an end leaves valid.
+func after(ended time.Time) time.Time { return ended.Add(time.Millisecond) }
+
+// storePassword replaces, stores or removes the hash of a user.
+func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChange) error {
+	stored, err := guarded.Optional(s.Passwords().Get(ctx, c.UserID))
+	if err != nil {
+		return err
+	}
+	was := ""
+	if stored != nil {
+		was = stored.Hash
+	}
+	if c.Was != nil && *c.Was != was {
+		return storage.ErrConflict
+	}
+	if c.Hash == "" {
+		return s.Passwords().Delete(ctx, c.UserID)
+	}
+	now := d.Now().UTC()
+	return s.Passwords().Set(ctx, storage.PasswordHash{UserID: c.UserID, Hash: c.Hash, Created: now, Changed: now}, was)
+}
+
+// dropProofs deletes what the end of a user's sign-ins has made void, to save
+// space: known browsers, and challenges but the way back to a former address.
+func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) error {
+	if s.Has(AbilityBrowsers) {
+		if _, err := s.Browsers().Delete(ctx, userID, ""); err != nil {
+			return err
+		}
+	}
+	_, err := s.Challenges().Delete(ctx, userID,
+		string(challenge.SignIn), string(challenge.Enrol), string(challenge.Reauth), string(challenge.Code), string(challenge.Reset), string(challenge.Email))
+	return err
+}
+
+// Rehash replaces the stored hash of a right password by a newer one, and clears
+// the count of wrong ones. A concurrent change wins.
+func (d Passwords) Rehash(ctx context.Context, stored *storage.PasswordHash, hash string) error {
+	next := *stored
+	next.Hash, next.Failures = hash, 0
+	return failure.Ignoring(d.Store.Passwords().Set(ctx, next, stored.Hash), storage.ErrConflict)
+}
+
+// RequireNewPassword has the password of a user let in no more. Everything that the
+// user proved before is void. It returns ErrNotFound for a user without a password.
+func (d Passwords) RequireNewPassword(ctx context.Context, userID string) error {
+	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, userID); err != nil {
+			return err
+		}
+		stored, err := s.Passwords().Get(ctx, userID)
+		if err != nil {
+			return err
+		}
+		stored.Renew = true
+		if err := s.Passwords().Set(ctx, stored, stored.Hash); err != nil {
+			return err
+		}
+		_, err = d.endAll(ctx, s, userID, "")
+		return err
+	})
+}
+
+// ResetLink is what a link for a new password says.
+type ResetLink struct {
+	UserID string
+	Email  string    // the address that it was sent to
+	issued time.Time // compared with the instant before which everything is void
+}
+
+// resetData is the sealed part of a reset link's row.
+type resetData struct {
+	Issued time.Time `json:"issued"`
+}
+
+// NewReset stores a reset link for a user and returns its handle.
+func (d Passwords) NewReset(ctx context.Context, u *storage.User, life time.Duration) (handle string, expires time.Time, err error) {
+	now := d.Now()
+	handle, err = d.Waiting(d.Store).Create(ctx, challenge.Draft{
+		Purpose: challenge.Reset, UserID: u.ID, Identifier: u.Email, Life: life,
+		Data: resetData{d.Revocations.IssueTime(u.ID, now)},
+	})
+	return handle, now.Add(life), err
+}
+
+// LookAtReset returns what a reset link says, without using it up. It returns
+// ErrVerification for a link that is void.
+func (d Passwords) LookAtReset(ctx context.Context, handle string) (*ResetLink, error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Reset, handle)
+	if err != nil {
+		return nil, voidIf(err)
+	}
+	return d.resetOf(ctx, d.Store, row)
+}
+
+func (d Passwords) takeReset(ctx context.Context, s *Store, handle string) (*ResetLink, error) {
+	row, err := d.Waiting(s).Take(ctx, challenge.Reset, handle)
+	if err != nil {
+		return nil, voidIf(err)
+	}
+	if _, err := s.LockUser(ctx, row.UserID); err != nil { // before the instant is compared
+		return nil, voidIf(err)
+	}
+	return d.resetOf(ctx, s, row)
+}
+
+// resetOf reads a row and compares it with the user of now.
+func (d Passwords) resetOf(ctx context.Context, s *Store, row *challenge.Row) (*ResetLink, error) {
+	var data resetData
+	if err := row.Read(&data); err != nil {
+		return nil, errChanged
+	}
+	u, err := s.User(ctx, row.UserID)
+	if err != nil {
+		return nil, voidIf(err)
+	}
+	if !hasEmail(row.Identifier)(u) {
+		return nil, errChanged
+	}
+	if err := d.isLater(ctx, s, u.ID, data.Issued); err != nil {
+		return nil, err
+	}
+	return &ResetLink{UserID: u.ID, Email: u.Email, issued: data.Issued}, nil
+}
+
+// isLater returns errChanged for what a user proved, or was sent, at or before the
+// instant that voids it.
+func (d Passwords) isLater(ctx context.Context, s *Store, userID string, issued time.Time) error {
+	void, err := d.Revocations.userVoidAt(ctx, s, userID)
+	if err == nil && !void.IsZero() && !issued.After(void) {
+		err = errChanged
+	}
+	return err
+}
+
+// voidIf returns errChanged for ErrNotFound.
+func voidIf(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return errChanged
+	}
+	return err
+}
+
+// proveByReset marks the address of a user as proven by a link that was sent to it,
+// with everything that a first proof removes.
+func (d Passwords) proveByReset(ctx context.Context, q *Outbox, s *Store, u *storage.User, r *ResetLink) (storage.User, error) {
+	if !u.EmailVerified.IsZero() {
+		return *u, nil
+	}
+	proof := &SignIn{Assertion: Assertion{ProvesEmail: true, Issued: r.issued, Started: d.Now()}, User: *u}
+	err := d.proveEmail(ctx, q, s, proof)
+	return proof.User, err
+}

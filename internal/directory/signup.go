@@ -1,0 +1,135 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Sign-ins by password, and the users that are created with one.
+
+// NewPassword is the password of a user that a sign-in creates.
+type NewPassword struct {
+	Handle string // of the sign-up that is completed; empty: the address is not proven
+	Hash   string
+}
+
+// SignUp is a sign-up that waits for the proof of its address.
+type SignUp struct {
+	Email       string            `json:"-"`
+	Hash        string            `json:"hash"` // of the password
+	Fields      map[string]string `json:"fields,omitempty"`
+	CallbackURL string            `json:"callbackUrl,omitempty"`
+	Mark        string            `json:"-"` // what the browser that signed up keeps
+}
+
+// signUpLife is how long a sign-up waits.
+const signUpLife = time.Hour
+
+// NewSignUp stores a sign-up and returns the handle for its link. The user is not
+// created.
+func (d Passwords) NewSignUp(ctx context.Context, in *SignUp) (handle string, expires time.Time, err error) {
+	handle, err = d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.SignUp, Identifier: in.Email, Life: signUpLife, Data: in})
+	in.Mark = d.Box.ID(challenge.SignUp, handle)
+	return handle, d.Now().Add(signUpLife), err
+}
+
+// LookAtSignUp returns the sign-up of a link, without using it up. It returns
+// ErrVerification for a link that is void.
+func (d Passwords) LookAtSignUp(ctx context.Context, handle string) (*SignUp, error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.SignUp, handle)
+	if err != nil {
+		return nil, voidIf(err)
+	}
+	in := &SignUp{Email: row.Identifier, Mark: row.ID}
+	return in, row.Read(in)
+}
+
+// resolveByPassword handles a user whose password was shown.
+func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *SignIn, owner *storage.User) error {
+	if owner == nil {
+		return signIn.ended() // deleted meanwhile
+	}
+	if err := d.recognise(ctx, s, signIn, *owner); err != nil {
+		return err
+	}
+	return d.awaitProof(ctx, s, signIn, owner)
+}
+
+// signUp creates a user with a password. It returns ErrAddressTaken if the address
+// is a user's by now.
+func (d Passwords) signUp(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner *storage.User) error {
+	if owner != nil {
+		return ErrAddressTaken
+	}
+	if handle := signIn.NewPassword.Handle; handle != "" {
+		row, err := d.Waiting(s).Take(ctx, challenge.SignUp, handle)
+		if err != nil {
+			return voidIf(err)
+		}
+		if row.Identifier != signIn.User.Email {
+			return errChanged
+		}
+	}
+	if signIn.ProvesEmail {
+		signIn.User.EmailVerified = d.Now().UTC()
+	}
+	if err := d.createUser(ctx, q, s, signIn); err != nil {
+		return err
+	}
+	now := d.Now().UTC()
+	q.Add(event.Event{Type: event.PasswordSet, UserID: signIn.User.ID}, nil)
+	return s.Passwords().Set(ctx, storage.PasswordHash{UserID: signIn.User.ID, Hash: signIn.NewPassword.Hash, Created: now, Changed: now}, "")
+}
+
+// countProofs returns how many passwords and second factors a user has, where the
+// library keeps any.
+func (d Passwords) countProofs(ctx context.Context, s *Store, userID string) (n int, err error) {
+	if d.Box == nil {
+		return 0, nil
+	}
+	if s.Has(AbilityFactors) {
+		factors, err := s.Factors().List(ctx, userID)
+		if err != nil {
+			return 0, err
+		}
+		n = len(factors)
+	}
+	if !d.Directory.Passwords {
+		return n, nil
+	}
+	stored, err := guarded.Optional(s.Passwords().Get(ctx, userID))
+	if stored != nil {
+		n++
+	}
+	return n, err
+}
+
+// detachProofs removes the password, second factors, known browsers and challenges
+// of a user, where the library keeps any. The way back to a former address stays.
+func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string) error {
+	if d.Box == nil {
+		return nil
+	}
+	if d.Directory.Passwords {
+		if err := failure.Ignoring(s.Passwords().Delete(ctx, userID), storage.ErrNotFound); err != nil {
+			return err
+		}
+	}
+	if err := d.removeFactorsSince(ctx, s, userID, time.Time{}); err != nil {
+		return err
+	}
+	return d.dropProofs(ctx, s, userID)
+}
+
+// Begun returns the instant from which a sign-in counts.
+func (signIn *SignIn) Begun() time.Time { return signIn.begun }
+
+// IsVoid reports whether err is about a link that is void.
+func IsVoid(err error) bool { return errors.Is(err, errChanged) }

@@ -1,0 +1,197 @@
+package page
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// PasswordStep is what a page about passwords and addresses asks for.
+type PasswordStep string
+
+// The steps.
+const (
+	SignUpStep  PasswordStep = "signup"  // an address and a password
+	ForgotStep  PasswordStep = "forgot"  // an address
+	VerifyStep  PasswordStep = "verify"  // a button; in another browser a password
+	ResetStep   PasswordStep = "reset"   // a new password, by a link
+	ChangeStep  PasswordStep = "change"  // the current password and a new one
+	AddressStep PasswordStep = "address" // a new address
+	MoveStep    PasswordStep = "move"    // a button that confirms the new address
+	UndoStep    PasswordStep = "undo"    // a button that takes the former address back
+)
+
+var passwordSteps = []PasswordStep{SignUpStep, ForgotStep, VerifyStep, ResetStep, ChangeStep, AddressStep, MoveStep, UndoStep}
+
+// hasSecret reports whether the URL of the page holds the secret of a link.
+func (s PasswordStep) hasSecret() bool {
+	return s == VerifyStep || s == ResetStep || s == MoveStep || s == UndoStep
+}
+
+// submit returns the key of the text on the button.
+func (s PasswordStep) submit() string {
+	switch s {
+	case ForgotStep, AddressStep:
+		return "password.forgot.submit"
+	case ResetStep, ChangeStep:
+		return "password.reset.submit"
+	case VerifyStep:
+		return "password.signup.heading"
+	case MoveStep:
+		return "password.address.heading"
+	}
+	return "password." + string(s) + ".heading"
+}
+
+// Password is a page on which a user signs up, chooses a password, or changes the
+// password or the address.
+type Password struct {
+	Step      PasswordStep
+	CSRFToken string
+	Action    string   // where the form is posted
+	Hidden    []Hidden // what else the form sends, such as the token of the link
+	Host      string   // of the site
+
+	Email       string  // whose password it is, or what was typed; empty: not known
+	Fields      []Field // of a sign-up, besides the address and the password
+	MinLength   int     // of a new password
+	Current     bool    // the current password is asked for
+	New         bool    // VerifyStep asks for a new password
+	Error       string  // the code of what is wrong with what was typed; empty: nothing; unknown: the general message
+	CancelURL   string  // back to the settings; empty: not offered
+	SignInURL   string  // the sign-in page; empty: not offered
+	FormOrigins []string
+}
+
+// Password renders a page about passwords. Its status is 422 if something is wrong
+// with what was typed.
+func (r *Renderer) Password(v Password) (Page, error) {
+	status := http.StatusOK
+	if v.Error != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	view := passwordView{Password: v, Submit: v.Step.submit(), Inputs: v.inputs()}
+	if !v.Step.isKnown() {
+		view.Step = ForgotStep
+	}
+	name := passwordHead(view.Step)
+	page, err := r.renderAs(name, "password", status, view, policy{secluded: v.Step.hasSecret(), formOrigins: v.FormOrigins}, v.Host)
+	if v.Step.hasSecret() {
+		page.Referrer = noReferrer
+	}
+	return page, err
+}
+
+func (s PasswordStep) isKnown() bool {
+	for _, known := range passwordSteps {
+		if s == known {
+			return true
+		}
+	}
+	return false
+}
+
+// passwordHead is the name of the prepared head of a step.
+func passwordHead(s PasswordStep) string { return "password." + string(s) }
+
+type passwordView struct {
+	Password
+	Submit string
+	Inputs []input
+}
+
+// Heading returns the key of the heading.
+func (v passwordView) Heading() string { return "password." + string(v.Step) + ".heading" }
+
+// Lead returns the key of the text below it.
+func (v passwordView) Lead() string {
+	if v.Step == VerifyStep && v.New {
+		return "password.verify.elsewhere"
+	}
+	return "password." + string(v.Step) + ".text"
+}
+
+// NamesEmail reports whether that text has a place for the address.
+func (v passwordView) NamesEmail() bool {
+	return v.Step.hasSecret() && !(v.Step == VerifyStep && v.New)
+}
+
+// Saves reports whether password managers keep what is typed, for the address.
+func (v passwordView) Saves() bool { return v.Email != "" && v.asksForNew() && v.Step != SignUpStep }
+
+func (v *Password) asksForNew() bool {
+	return v.Step == SignUpStep || v.Step == ResetStep || v.Step == ChangeStep || v.Step == VerifyStep && v.New
+}
+
+// inputs returns the fields of the form. The first that is wrong, or else the first
+// empty one, gets the focus.
+func (v *Password) inputs() (all []input) {
+	add := func(f Field, labelKey string, wrong message, hint bool) {
+		in := newInput(0, len(all), f, "", "")
+		if labelKey != "" {
+			in.LabelKey = labelKey
+		}
+		if wrong.Key != "" {
+			in.Wrong, in.WrongID = wrong, in.ElementID+"-wrong"
+		} else if hint {
+			in.Hint, in.HintID = message{"password.hint", strconv.Itoa(v.MinLength)}, in.ElementID+"-hint"
+		}
+		all = append(all, in)
+	}
+	wrong, about := v.wrong()
+	for _, f := range v.Fields {
+		add(f, "", message{}, false)
+	}
+	only := func(name string) message {
+		if name == about {
+			return wrong
+		}
+		return message{}
+	}
+	switch v.Step {
+	case SignUpStep:
+		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
+	case ForgotStep:
+		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
+	case AddressStep:
+		add(Field{Name: "email", Type: "email", Autocomplete: "email", Required: true}, "password.address.new", only("email"), false)
+	}
+	if v.Current {
+		add(Field{Name: "current", Type: "password", Autocomplete: "current-password", Required: true}, "password.current", only("current"), false)
+	}
+	if v.asksForNew() {
+		label := "password.new"
+		if v.Step == SignUpStep {
+			label = ""
+		}
+		add(Field{Name: "password", Type: "password", Autocomplete: "new-password", Required: true}, label, only("password"), true)
+	}
+	for i := range all {
+		if all[i].WrongID != "" {
+			all[i].Focus = true
+			break
+		}
+	}
+	return all
+}
+
+// wrong returns the text for the error of the page, and the name of the field that
+// it is about.
+func (v *Password) wrong() (m message, field string) {
+	switch v.Error {
+	case "":
+		return message{}, ""
+	case "short":
+		return message{"password.error.short", strconv.Itoa(v.MinLength)}, "password"
+	case "long", "common", "context", "repeated", "breached", "control":
+		return message{Key: "password.error." + v.Error}, "password"
+	case "wrong":
+		return message{Key: "password.error.wrong"}, "current"
+	case "address":
+		return message{Key: "signin.error.address"}, "email"
+	}
+	if minutes, ok := strings.CutPrefix(v.Error, "wait "); ok && v.Current {
+		return message{"signin.error.wait", minutes}, "current"
+	}
+	return message{Key: "account.error.other"}, "password"
+}

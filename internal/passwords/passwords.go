@@ -1,0 +1,225 @@
+// Package passwords has the flows of passwords that the library keeps: sign-in,
+// sign-up, resets and changes. It knows no request: callers hand over what was typed,
+// and get what came of it.
+package passwords
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// mostFailures is how many wrong passwords in a row a user may have before a right
+// one from an unknown browser is no proof alone (NIST SP 800-63B-4, section 3.2.2).
+const mostFailures = 100
+
+// Hasher is the application's, or that of module password.
+type Hasher struct {
+	Hash  func(ctx context.Context, password string) (string, error)
+	Check func(ctx context.Context, hash, password string) (Result, error)
+	// Weakness says why a new password is refused; empty: it is good.
+	Weakness func(ctx context.Context, password string, about []string) (string, error)
+}
+
+// Result is what Check found.
+type Result struct{ OK, Stale, Breached bool }
+
+// MailKind is what a mail is about.
+type MailKind int
+
+// The kinds of mail.
+const (
+	NoMail      MailKind = iota
+	MailSignUp           // the link that completes a sign-up
+	MailKnown            // somebody signed up with the address of a user
+	MailReset            // the link that sets a new password
+	MailRenew            // the same, because the password is known to others
+	MailChanged          // the password was set or changed
+	MailAddress          // the link that proves a new address
+	MailMoving           // to the former address, with the link that undoes the change
+	MailTaken            // a user wanted to take the address of another
+)
+
+// Mail is a mail to be sent. The zero Mail is none.
+type Mail struct {
+	Kind    MailKind
+	To      string
+	UserID  string // whose mailbox it is; empty: of no user
+	Handle  string // of its link; empty: it has none
+	Expires time.Time
+}
+
+// Flows are the flows of one configuration. They are safe for concurrent use.
+type Flows struct {
+	Provider        string // id of the provider
+	Directory       directory.Passwords
+	Limits          *limit.Limits
+	Hasher          Hasher
+	LinkLife        time.Duration // of a reset link
+	SignUpOpen      bool          // everybody can create an account
+	AllowUnverified bool          // users come in before their address is proven
+	Timeout         time.Duration // of one call of Hasher
+	Warn            func(ctx context.Context, err error)
+}
+
+// Asker is the client that a request comes from.
+type Asker struct {
+	// Requester returns how a client is counted for a user: with the id of its browser
+	// if that is known for the user. The user need not exist.
+	Requester func(userID string) limit.Requester
+	// Mail sends what write returns, and calls write, after the answer.
+	Mail func(write func(ctx context.Context) (Mail, error))
+}
+
+// Verdict is what became of a password that was shown.
+type Verdict int
+
+// The verdicts.
+const (
+	Wrong     Verdict = iota // or there is no such user, or no password
+	Right                    // the user may sign in
+	Unproven                 // it is right, but the address is not proven: a link was mailed
+	Renewable                // it is right, known to others, and the browser is known: the user chooses another one
+	Closed                   // it is right, but alone no proof: a link was mailed
+)
+
+// Shown is the outcome of a password that was shown.
+type Shown struct {
+	Verdict Verdict
+	User    storage.User
+	Stored  *storage.PasswordHash
+	Wait    time.Duration // how long until a try makes sense; 0: at once
+}
+
+// Check decides about a password that was shown for an address. For an address
+// without a user, and for a user without a password, it does the same work.
+func (f *Flows) Check(ctx context.Context, email, password string, from Asker) (Shown, error) {
+	user, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
+	if err != nil {
+		return Shown{}, err
+	}
+	return f.check(ctx, user, email, password, from)
+}
+
+// CheckUser decides about a password that a signed-in user has typed.
+func (f *Flows) CheckUser(ctx context.Context, u *storage.User, password string, from Asker) (Shown, error) {
+	return f.check(ctx, u, u.Email, password, from)
+}
+
+func (f *Flows) check(ctx context.Context, user *storage.User, email, password string, from Asker) (shown Shown, err error) {
+	id, counted := secret.NewUserID(), ""
+	if user != nil {
+		id, counted = user.ID, user.ID
+		shown.User = *user
+	}
+	who := from.Requester(id)
+	try, err := f.Limits.Take(ctx, f.Limits.UserAttempt(counted, email, who))
+	if shown.Wait = try.Wait; err != nil || try.Wait > 0 {
+		return shown, err
+	}
+	shown.Stored, err = guarded.Optional(f.Directory.Store.Passwords().Get(ctx, id))
+	if err != nil {
+		return shown, errors.Join(err, f.Limits.Return(ctx, try))
+	}
+	res, err := f.compare(ctx, shown.Stored, password)
+	switch {
+	case err != nil:
+		return shown, errors.Join(err, f.Limits.Return(ctx, try))
+	case !res.OK || shown.Stored == nil || user == nil:
+		_, err := f.Directory.Store.Passwords().Fail(ctx, id)
+		return shown, failure.Ignoring(err, storage.ErrNotFound)
+	}
+	if err := f.Limits.Return(ctx, try); err != nil {
+		f.Warn(ctx, err)
+	}
+	shown.Verdict = f.judge(shown.Stored, user, res, who.Browser != "")
+	switch shown.Verdict {
+	case Right:
+		f.renew(ctx, shown.Stored, password, res.Stale)
+	case Unproven:
+		f.mailReset(from, MailReset, func(context.Context) (*storage.User, error) { return user, nil })
+	case Closed:
+		f.mailReset(from, MailRenew, func(context.Context) (*storage.User, error) { return user, nil })
+	}
+	return shown, nil
+}
+
+// compare calls Hasher.Check. A hash that it does not know fits no password.
+func (f *Flows) compare(ctx context.Context, stored *storage.PasswordHash, password string) (Result, error) {
+	hash := ""
+	if stored != nil {
+		hash = stored.Hash
+	}
+	res, err := guarded.Timed(ctx, f.Timeout, "Password.Hasher: Check", func(ctx context.Context) (Result, error) { return f.Hasher.Check(ctx, hash, password) })
+	if errors.Is(err, errors.ErrUnsupported) {
+		f.Warn(ctx, err)
+		return Result{}, nil
+	}
+	return res, busyAsOutage(err)
+}
+
+// busyAsOutage makes an error of a hasher that has no memory left an outage of the
+// site: the same request succeeds in a moment.
+func busyAsOutage(err error) error {
+	if errors.Is(err, storage.ErrUnavailable) {
+		return failure.Wrap(fault.ErrAdapter, err)
+	}
+	return err
+}
+
+func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result, known bool) Verdict {
+	switch {
+	case (stored.Renew || res.Breached) && known:
+		return Renewable
+	case stored.Renew || res.Breached, stored.Failures >= mostFailures && !known:
+		return Closed
+	case u.EmailVerified.IsZero() && !f.AllowUnverified:
+		return Unproven
+	}
+	return Right
+}
+
+// renew stores a newer hash of a right password, and forgets the wrong ones before
+// it. A failure changes nothing: the password stays as it is.
+func (f *Flows) renew(ctx context.Context, stored *storage.PasswordHash, password string, stale bool) {
+	if !stale && stored.Failures == 0 {
+		return
+	}
+	hash, err := stored.Hash, error(nil)
+	if stale {
+		hash, err = f.Hash(ctx, password)
+	}
+	if err == nil {
+		err = f.Directory.Rehash(ctx, stored, hash)
+	}
+	if err != nil {
+		f.Warn(ctx, err)
+	}
+}
+
+// Hash calls Hasher.Hash.
+func (f *Flows) Hash(ctx context.Context, password string) (string, error) {
+	hash, err := guarded.Timed(ctx, f.Timeout, "Password.Hasher: Hash", func(ctx context.Context) (string, error) { return f.Hasher.Hash(ctx, password) })
+	if err == nil && hash == "" {
+		err = errors.New("Password.Hasher: Hash returned nothing")
+	}
+	return hash, busyAsOutage(err)
+}
+
+// Weakness returns an ErrPassword whose Code says why a new password is refused, or
+// nil. about holds what an attacker would try first.
+func (f *Flows) Weakness(ctx context.Context, password string, about ...string) error {
+	code, err := guarded.Timed(ctx, f.Timeout, "Password.Weakness", func(ctx context.Context) (string, error) { return f.Hasher.Weakness(ctx, password, about) })
+	if err == nil && code != "" {
+		err = &fault.Error{Type: fault.ErrPassword, Code: code, Err: &failure.Mistake{Err: errors.New("the new password is refused: " + code)}}
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package latchkey
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
+)
+
+// Password signs people in by an e-mail address and a password that the library
+// keeps. Users sign up, choose a new password by a link in a mail, and change password
+// and address on pages below {base path}/password and {base path}/account. For existing
+// clients it is a provider of the type credentials: they post email and password to
+// {base path}/callback/password. One may be configured. It needs an Adapter that is a
+// [storage.PasswordAdapter], [storage.ChallengeAdapter] and [storage.BrowserAdapter] and
+// keeps revocations, and a way to send mails: [Config].Mail or an [Email] provider.
+// Provider of module password fills in Hasher, MinLength and Weakness.
+type Password struct {
+	hidden
+
+	ID   string // empty: password
+	Name string // empty: Password
+
+	Hasher PasswordHasher
+	// MinLength is the least number of characters of a new password: 8 or more. The
+	// pages say it, and Weakness checks it.
+	MinLength int
+	// Weakness says why a new password is refused: short, long, common, context,
+	// repeated, breached or control. An empty code accepts it. about holds the address,
+	// the user's name and the site's name and host. It may be called concurrently.
+	Weakness func(ctx context.Context, password string, about []string) (code string, err error)
+	// Derive fills in what depends on options of another module; an error fails New.
+	// nil: nothing does.
+	Derive func(p *Password) error
+
+	// Fields are asked for at a sign-up, besides address and password. What was typed
+	// is in [SignInAttempt].Credentials; a field called name becomes the user's name.
+	Fields []Field
+	SignUp SignUpPolicy
+	// AllowUnverified signs users in before their address is proven. The first proof of
+	// the address by anybody else removes the password again. Hardened refuses it.
+	AllowUnverified bool
+	// LinkMaxAge is how long a link works that sets a new password. 0: 30 minutes.
+	LinkMaxAge time.Duration
+	Style      Style
+}
+
+// PasswordHasher hashes and checks passwords, which it gets as they were typed. An
+// error that is [storage.ErrUnavailable] is answered with status 503, and one that is
+// errors.ErrUnsupported, for a hash that it cannot check, like a wrong password. It is
+// called concurrently.
+type PasswordHasher interface {
+	Hash(ctx context.Context, password string) (string, error)
+	// Check compares a password with a stored hash. An empty hash fits no password, and
+	// has to cost as much time as any other.
+	Check(ctx context.Context, hash, password string) (PasswordCheck, error)
+}
+
+// PasswordCheck tells what [PasswordHasher].Check found.
+type PasswordCheck struct {
+	OK       bool // the password is right
+	Stale    bool // it is right, and should be hashed and stored anew
+	Breached bool // it is right, and known to be leaked
+}
+
+// SignUpPolicy says who can create an account with a password.
+type SignUpPolicy int
+
+// The sign-up policies.
+const (
+	SignUpOpen   SignUpPolicy = iota // everybody
+	SignUpClosed                     // nobody: the application creates the users
+)
+
+// passwordKeeper is the provider of a [Password] made ready.
+type passwordKeeper interface {
+	given() *Password
+	use(f *passwords.Flows)
+}
+
+// preparePasswords makes ready what passwords need of the rest of the configuration.
+func preparePasswords(s *setup, f *failure.List) {
+	i := slices.IndexFunc(s.order, func(p preparedProvider) bool { _, is := p.(passwordKeeper); return is })
+	if i < 0 {
+		return
+	}
+	provider, _ := s.order[i].(passwordKeeper)
+	p := provider.given()
+	directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
+	s.mails.need(f, "Password")
+	if s.revocations == nil || s.revocations.Store == nil {
+		f.Add(ErrMissingAdapterMethods, "Password needs a store that remembers when the sessions of a user were ended: an Adapter that is a RevocationStore, or Session.Revocations")
+	}
+	s.directory.Passwords = true
+	s.passwords = &passwords.Flows{
+		Provider: p.ID, SignUpOpen: p.SignUp == SignUpOpen,
+		Directory: directory.Passwords{Directory: s.directory}, Limits: s.limits, LinkLife: p.LinkMaxAge, AllowUnverified: p.AllowUnverified, Timeout: s.config.Limits.CallbackTimeout,
+		Warn: func(ctx context.Context, err error) { s.log.Warn(ctx, err.Error(), "provider", p.ID) },
+	}
+	provider.use(s.passwords)
+	if p.Hasher != nil && p.Weakness != nil {
+		s.passwords.Hasher = passwords.Hasher{Hash: p.Hasher.Hash, Weakness: p.Weakness, Check: func(ctx context.Context, hash, password string) (passwords.Result, error) {
+			found, err := p.Hasher.Check(ctx, hash, password)
+			return passwords.Result(found), err
+		}}
+	}
+}

@@ -1,0 +1,292 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// The pages below {base path}/password: sign-up, its confirmation, and new passwords
+// by a link. Looking at a link uses up nothing.
+
+var errNoStep = failure.Wrap(ErrUnknownAction, errors.New("no page about passwords has this name"))
+
+// passwordRoute answers GET and POST /password.
+func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
+	p, ok := x.setup.providers[x.setup.passwords.Provider].(*passwordProvider)
+	if !ok {
+		return nil, errNoStep
+	}
+	step, token := page.PasswordStep(x.query.Get("do")), x.query.Get("token")
+	view := page.Password{Step: step, Email: shownEmail(x.query.Get("email"))}
+	var err error
+	switch step {
+	case page.SignUpStep:
+		if p.SignUp == SignUpClosed {
+			return nil, errNoStep
+		}
+		if x.isPost() {
+			return signUp(ctx, x, p)
+		}
+	case page.ForgotStep:
+		if x.isPost() {
+			return forgotPassword(ctx, x, p)
+		}
+	case page.VerifyStep:
+		return verifySignUp(ctx, x, p, token)
+	case page.ResetStep:
+		return resetPassword(ctx, x, p, token)
+	case page.UndoStep:
+		if x.isPost() {
+			return undoMove(ctx, x, p, token)
+		}
+		view.Email, err = p.flows.Directory.LookAtUndo(ctx, token)
+	default:
+		err = errNoStep
+	}
+	if err != nil {
+		return nil, err
+	}
+	return passwordPage(ctx, x, p, view, nil)
+}
+
+// passwordPage shows a page about passwords. wrong is what is wrong with what was
+// typed; an error that is no such thing is returned.
+func passwordPage(ctx context.Context, x *exchange, p *passwordProvider, view page.Password, wrong error) (*Response, error) {
+	code := wrongCode(wrong)
+	switch {
+	case wrong != nil && code == "":
+		return nil, wrong
+	case wrong != nil && (x.wantsJSON() || isScript(x.request.Header)):
+		return wrongJSON(code), nil
+	}
+	action := "password"
+	if x.action == "account" {
+		action, view.CancelURL = "account", x.url("account")
+	}
+	do := map[page.PasswordStep]string{page.ChangeStep: "password", page.AddressStep: "email", page.MoveStep: "email"}[view.Step]
+	if do == "" {
+		do = string(view.Step)
+	}
+	params := []string{"do", do}
+	if token := x.query.Get("token"); token != "" {
+		params = append(params, "token", token)
+	}
+	if own := x.setup.config.Pages.Password; own != "" {
+		if code != "" {
+			params = append(params, "error", string(ErrPassword), "code", code)
+		}
+		return x.ownPage(own, params...), nil
+	}
+	view.Error, view.CSRFToken, view.Host, view.MinLength = code, x.csrfToken, x.origin.Host(), p.MinLength
+	view.Action = x.url(action) + weburl.WithQuery("", params...)
+	view.FormOrigins = x.setup.formOrigins(&x.links, "")
+	if view.Step == page.SignUpStep || view.Step == page.ForgotStep {
+		view.SignInURL = x.url("signin")
+	}
+	if view.Step == page.SignUpStep {
+		view.Fields = (&providerInfo{fields: p.Fields}).button("").Fields
+		for i, f := range view.Fields {
+			view.Fields[i].Value = ""
+			if f.Type != "password" && f.Type != "hidden" {
+				view.Fields[i].Value = x.field(f.Name)
+			}
+		}
+	}
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Password(view))
+}
+
+// wrongCode returns the code of what is wrong with what was typed, or "".
+func wrongCode(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrPassword {
+		return e.Code
+	}
+	if errors.Is(err, mailbox.ErrInvalid) {
+		return "address"
+	}
+	return ""
+}
+
+// wrongJSON tells a script what is wrong with what was typed.
+func wrongJSON(code string) *Response {
+	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
+	return jsonBytes(http.StatusUnprocessableEntity, body)
+}
+
+// typedPassword returns the new password of a form, or an ErrPassword that says what
+// is wrong with it.
+func typedPassword(ctx context.Context, x *exchange, p *passwordProvider, about ...string) (string, error) {
+	typed := x.field("password")
+	about = append(about, x.origin.Host(), x.setup.config.Theme.Name)
+	return typed, p.flows.Weakness(ctx, typed, about...)
+}
+
+// signUp begins a sign-up. Nothing is created, and the answer does not tell whether
+// the address is known (F-077, F-078).
+func signUp(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
+	fields := map[string]string{}
+	for _, f := range p.Fields {
+		fields[f.Name] = x.field(f.Name)
+	}
+	email, err := typedMailbox(x.field("email"), mailbox.Normalize)
+	typed := ""
+	if err == nil {
+		typed, err = typedPassword(ctx, x, p, email, fields["name"])
+	}
+	view := page.Password{Step: page.SignUpStep, Email: shownEmail(x.field("email"))}
+	if err != nil {
+		return passwordPage(ctx, x, p, view, err)
+	}
+	fields["email"] = email
+	attempt := SignInAttempt{
+		User: User{Name: fields["name"], Email: email}, Credentials: fields, VerificationRequest: true,
+		Account: Account{Provider: p.ID, ProviderAccountID: email, Type: TypeCredentials},
+	}
+	if err := x.runSignInCallback(ctx, attempt); err != nil {
+		return nil, err
+	}
+	in := &directory.SignUp{Email: email, Fields: fields, CallbackURL: x.callbackURL}
+	if err := p.flows.SignUp(ctx, in, typed, p.asker(ctx, x.setup, &x.visit, &x.links)); err != nil {
+		return nil, err
+	}
+	return p.checkMail(&x.visit, &x.links, email, "email"), p.markBrowser(&x.visit, in.Mark)
+}
+
+// forgotPassword mails the link that sets a new password.
+func forgotPassword(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
+	email, err := typedMailbox(x.field("email"), mailbox.Normalize)
+	if err != nil {
+		return passwordPage(ctx, x, p, page.Password{Step: page.ForgotStep, Email: shownEmail(x.field("email"))}, err)
+	}
+	p.flows.Forgot(email, p.asker(ctx, x.setup, &x.visit, &x.links))
+	return p.checkMail(&x.visit, &x.links, email, "reset"), nil
+}
+
+// verifySignUp shows the page that completes a sign-up, and completes it by POST. A
+// browser that has not begun the sign-up chooses a password: the one that waits may be
+// an attacker's (F-079).
+func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
+	started := x.now()
+	in, err := p.flows.Directory.LookAtSignUp(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	view := page.Password{Step: page.VerifyStep, Email: in.Email, New: p.markOf(&x.visit) != in.Mark}
+	if !x.isPost() {
+		return passwordPage(ctx, x, p, view, nil)
+	}
+	if view.New {
+		typed, err := typedPassword(ctx, x, p, in.Email, in.Fields["name"])
+		if err == nil {
+			in.Hash, err = p.flows.Hash(ctx, typed)
+		}
+		if err != nil {
+			return passwordPage(ctx, x, p, view, err)
+		}
+	}
+	if x.callbackURL, err = x.resolveRedirect(ctx, in.CallbackURL); err != nil {
+		x.callbackURL = x.home()
+	}
+	x.provider = p
+	res, err := x.completeSignIn(ctx, directory.Assertion{
+		Person: User{Name: in.Fields["name"], Email: in.Email}, ProvesEmail: true, EmailVerified: true, Credentials: in.Fields, Counted: true, Started: started,
+		NewPassword: &directory.NewPassword{Handle: token, Hash: in.Hash},
+		Account:     Account{Provider: p.ID, ProviderAccountID: in.Email, Type: TypeCredentials},
+	})
+	if errors.Is(err, directory.ErrAddressTaken) {
+		return &Response{Redirect: x.links.signIn(x.callbackURL)}, nil
+	}
+	return x.conclude(ctx, outcome{response: res}, err)
+}
+
+// resetPassword shows the form for a new password, and sets it by POST. It signs in
+// nobody (F-083, F-084).
+func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
+	d := p.flows.Directory
+	link, err := d.LookAtReset(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	view := page.Password{Step: page.ResetStep, Email: link.Email}
+	if !x.isPost() {
+		return passwordPage(ctx, x, p, view, nil)
+	}
+	hash := ""
+	typed, err := typedPassword(ctx, x, p, link.Email)
+	if err == nil {
+		hash, err = p.flows.Hash(ctx, typed)
+	}
+	if err != nil {
+		return passwordPage(ctx, x, p, view, err)
+	}
+	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: link.UserID})
+	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Hash: hash, Event: event.PasswordReset})
+	if err != nil {
+		return nil, err
+	}
+	p.flows.Tell(&u, p.asker(ctx, x.setup, &x.visit, &x.links))
+	if err := p.keepKnown(ctx, x.setup, &x.visit, u.ID); err != nil {
+		x.setup.log.Error(ctx, x, err)
+	}
+	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "reset")}, nil
+}
+
+// undoMove gives a user the former address back.
+func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
+	u, err := p.flows.Directory.UndoMove(ctx, &x.events, token)
+	if errors.Is(err, directory.ErrAddressTaken) {
+		return nil, failure.Wrap(ErrVerification, &failure.Mistake{Err: err})
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.asker(ctx, x.setup, &x.visit, &x.links).Mail(func(ctx context.Context) (passwords.Mail, error) {
+		return p.flows.Reset(ctx, &u, passwords.MailReset)
+	})
+	return p.checkMail(&x.visit, &x.links, u.Email, "reset"), nil
+}
+
+// keepKnown makes a browser known anew in which its user has just set a password: an
+// attacker who keeps the budget of unknown browsers full cannot keep the user out.
+func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
+	at := s.revocations.IssueTime(userID, s.now())
+	return rememberBrowser(ctx, s, v, userID, "", at)
+}
+
+// purposeSignUp marks the cookie of the browser that began a sign-up.
+const purposeSignUp = "password-signup"
+
+// signUpMaxAge is how long a browser keeps that cookie.
+const signUpMaxAge = time.Hour
+
+// markBrowser has a browser keep which sign-up it has begun.
+func (p *passwordProvider) markBrowser(v *visit, mark string) error {
+	k, now := &v.cookies.Specs.Link, v.now()
+	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": mark, "provider": p.ID, "purpose": purposeSignUp}, now, signUpMaxAge)
+	if err == nil {
+		v.cookies.Set(k.New(sealed, now.Add(signUpMaxAge)))
+	}
+	return err
+}
+
+// markOf returns the sign-up that a browser has begun, or "".
+func (p *passwordProvider) markOf(v *visit) string {
+	k := &v.cookies.Specs.Link
+	value, _ := v.cookies.Value(k)
+	claims, err := k.Codec.OpenClaims(value, v.now(), signUpMaxAge)
+	if err != nil || claims.String("purpose") != purposeSignUp || claims.String("provider") != p.ID {
+		return ""
+	}
+	return claims.String("value")
+}
