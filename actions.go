@@ -40,18 +40,18 @@ import (
 // [FormFailure] as JSON; htmx is told where to go by HX-Redirect, and the forms of
 // SvelteKit, use:enhance, by an ActionResult, without a page also after a failure.
 func (a *Auth) SignInAction(page http.Handler) http.Handler {
-	return a.action(page, (*Core).SignInAction)
+	return action(a, page, (*Core).SignInAction)
 }
 
 // SignOutAction answers the posts of the application's own sign-out forms, as
 // [Auth.SignOut] would. Its one field is redirectTo. All else is as with
 // [Auth.SignInAction].
 func (a *Auth) SignOutAction(page http.Handler) http.Handler {
-	return a.action(page, (*Core).SignOutAction)
+	return action(a, page, (*Core).SignOutAction)
 }
 
 // action returns the handler of a form action.
-func (a *Auth) action(page http.Handler, run func(*Core, context.Context, *Request) (*Response, *FormFailure)) http.Handler {
+func action(a *Auth, page http.Handler, run func(*Core, context.Context, *Request) (*Response, *FormFailure)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)

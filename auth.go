@@ -61,7 +61,7 @@ func (a *Auth) Routes(group string) ([]string, error) {
 // not suffice, Sweep returns [storage.ErrUnfinished] with how many rows went, and the
 // next call goes on.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
-	s, err := a.setupWithStore(ctx)
+	s, err := setupWithStore(ctx, a)
 	if err != nil {
 		return 0, err
 	}

@@ -42,6 +42,7 @@ type Config struct {
 	Limits      Limits        // what strangers can make the server do
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
+	Tokens      TokenConfig   // how provider tokens are kept and renewed
 	Operations  Operations    // how the site is watched and run
 	Mail        Mail          // how mails other than sign-in links are delivered
 
@@ -286,6 +287,9 @@ type Runtime struct {
 	Logger     *slog.Logger     // nil: slog.Default
 	Debug      bool             // log at level debug to standard error; ignored when Logger is set
 	Time       func() time.Time // nil: time.Now
+	// Leases let one of several processes renew a provider token. nil: the Adapter, if
+	// it is one; otherwise each process renews by itself.
+	Leases storage.LeaseStore
 	// Background runs f after the answer to a request, with a context that ends when
 	// the program has to stop: mails are sent there. It is for platforms that freeze
 	// the process after a response, and may call f before it returns. nil: this

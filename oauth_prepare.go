@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -163,7 +164,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 	c := oauth.Config{
 		OIDC: p.OIDC, Issuer: p.Issuer, ClientID: p.ClientID, ClientAuth: oauth.ClientAuth(p.ClientAuth),
 		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
-		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
+		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo), Revocation: oauth.Endpoint(p.Revocation),
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.ProviderCallTimeout, MaxBody: int64(s.config.Limits.MaxResponseBytes),
 		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.watched(s).Trace,
 	}
@@ -172,6 +173,9 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 	}
 	if p.Scopes != nil {
 		c.Scopes = []string{strings.Join(p.Scopes, cmp.Or(p.ScopeSeparator, " "))}
+	}
+	if p.Offline {
+		askOffline(p, &c)
 	}
 	if p.AssertionAudience != "" {
 		c.AssertionAudience = []string{p.AssertionAudience}
@@ -222,4 +226,31 @@ func discoveryCache(l Limits) *oauth.Cache {
 		c.MaxRetryAfter = 0
 	}
 	return &c
+}
+
+// askOffline adds what asks for a refresh token. What the application has set wins.
+func askOffline(p *oauthProvider, c *oauth.Config) {
+	scopes := p.Refresh.AskScopes
+	if len(scopes) == 0 && len(p.Refresh.AskParams) == 0 && p.OIDC {
+		scopes = []string{"offline_access"}
+	}
+	if len(scopes) > 0 {
+		all := p.Scopes
+		if all == nil {
+			all = []string{"openid", "profile", "email"}
+		}
+		for _, scope := range scopes {
+			if !slices.Contains(all, scope) {
+				all = append(slices.Clip(all), scope)
+			}
+		}
+		c.Scopes = []string{strings.Join(all, cmp.Or(p.ScopeSeparator, " "))}
+	}
+	params := url.Values{}
+	for _, from := range []url.Values{p.Refresh.AskParams, c.Authorization.Params} {
+		for name, values := range from {
+			params[name] = values
+		}
+	}
+	c.Authorization.Params = params
 }

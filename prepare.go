@@ -78,6 +78,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background,
 	}
 	s.prepareDirectory(&faults)
+	prepareVault(s, &faults)
 	s.warnOfOneClient()
 	s.links = links{base: s.config.Site.BasePath, prefix: s.config.Site.Prefix, signInPage: s.config.Pages.SignIn}
 	return s, errors.Join(faults...)
@@ -88,6 +89,7 @@ func (s *setup) copyLists() {
 	c := &s.config
 	c.Providers = slices.Clone(c.Providers)
 	c.Secrets = slices.Clone(c.Secrets)
+	c.Tokens.Keys = slices.Clone(c.Tokens.Keys)
 	c.Texts.Languages = slices.Clone(c.Texts.Languages)
 	c.Site.AllowedHosts = slices.Clone(c.Site.AllowedHosts)
 	c.Site.TrustedProxies = slices.Clone(c.Site.TrustedProxies)

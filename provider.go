@@ -209,6 +209,15 @@ type OAuth struct {
 	// Extra.
 	KeepTokens func(Tokens) Tokens
 
+	// Offline asks for a refresh token, in this provider's way. It needs an Adapter that is
+	// a [storage.TokenAdapter]. See docs/provider-tokens.md.
+	Offline    bool
+	Refresh    Refresh  // what is special about the refresh tokens
+	Revocation Endpoint // of RFC 7009; URL empty: discovered
+	// Revoke replaces the request of RFC 7009. nil: that request, where there is an
+	// endpoint.
+	Revoke func(ctx context.Context, c *http.Client, t Tokens) error
+
 	// EmailTrust says whether the provider proves e-mail addresses before it
 	// hands them out. When a user's address is proven for the first time, an
 	// account stays linked only if its provider vouched for that address, and is

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -65,6 +66,7 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
+	vault       *vault.Vault     // nil: the Adapter cannot swap tokens
 	passwords   *passwords.Flows // nil: the library keeps no passwords
 
 	// Places for what is plugged in. nil: nothing is.
@@ -123,6 +125,9 @@ func (s *setup) tracksSignIns() bool {
 
 // tell calls the application's functions for the events in o.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {
+	for _, row := range o.TakeGone() {
+		s.vault.LetGo(row, vault.GrantUnlinked)
+	}
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/users"
 )
 
@@ -28,7 +29,7 @@ func (a *Auth) Users() *Users { return users.New(usersBackend{a}) }
 type usersBackend struct{ auth *Auth }
 
 func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
-	s, err := b.auth.setupWithStore(ctx)
+	s, err := setupWithStore(ctx, b.auth)
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +44,17 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	return w, nil
 }
 
+func (b usersBackend) Vault(ctx context.Context) (*vault.Vault, error) {
+	s, err := setupWithStore(ctx, b.auth)
+	if err != nil {
+		return nil, err
+	}
+	return s.vault, hasVault(s)
+}
+
 // setupWithStore returns the setup for work without a request. It needs an
 // Adapter.
-func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
+func setupWithStore(ctx context.Context, a *Auth) (*setup, error) {
 	s, err := a.setupIn(ctx)
 	if err != nil {
 		return nil, failure.Public(err)

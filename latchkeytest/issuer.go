@@ -24,6 +24,7 @@ const (
 	PathUserInfo   = "/userinfo"
 	PathJWKS       = "/jwks"
 	PathEndSession = "/end_session"
+	PathRevocation = "/revoke"
 )
 
 // IssuerConfig says what an [Issuer] is like. The zero value is an ordinary
@@ -43,6 +44,8 @@ type IssuerConfig struct {
 	Algorithm    string        // of ID tokens: RS256, ES256 or EdDSA; empty: RS256
 	RedirectURIs []string      // those allowed; empty: any
 	Lifetime     time.Duration // of access and ID tokens; 0: an hour
+	// Rotation is what becomes of refresh tokens that are used. Empty: RotateOnce.
+	Rotation Rotation
 	// SignedUserInfo answers the userinfo request with a signed token.
 	SignedUserInfo bool
 	// People are offered for choice on a page. Empty: nobody is asked.
@@ -74,7 +77,8 @@ type Issuer struct {
 	codes    map[string]grant
 	access   map[string]grant
 	refresh  map[string]grant
-	seen     map[string]bool // jti of client assertions
+	used     map[string]string // refresh tokens that were replaced, with the grant of each
+	seen     map[string]bool   // jti of client assertions
 	recorded []RecordedRequest
 }
 
@@ -110,7 +114,7 @@ func StartIssuer(c IssuerConfig) (*Issuer, error) {
 	}
 	iss := &Issuer{
 		config: c, person: anybody(), keys: keys, closing: make(chan struct{}),
-		codes: map[string]grant{}, access: map[string]grant{}, refresh: map[string]grant{}, seen: map[string]bool{},
+		codes: map[string]grant{}, access: map[string]grant{}, refresh: map[string]grant{}, used: map[string]string{}, seen: map[string]bool{},
 	}
 	iss.server = httptest.NewUnstartedServer(http.HandlerFunc(iss.serve))
 	iss.server.Listener.Close()

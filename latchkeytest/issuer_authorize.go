@@ -17,6 +17,9 @@ const codeLifetime = 10 * time.Minute
 
 // grant is what a code, an access token or a refresh token stands for.
 type grant struct {
+	id      string // the same for every token that follows from one code
+	renewed bool   // by a refresh token
+
 	person      Person
 	redirectURI string
 	nonce       string

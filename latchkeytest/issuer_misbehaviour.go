@@ -46,6 +46,7 @@ type Answer struct {
 	Body     []byte        // nil: the usual one
 	Pad      int           // bytes of white space after the body, which leave JSON valid
 	Truncate bool          // the body ends after half its length
+	Lost     bool          // the connection ends in place of the answer, after the usual effects
 }
 
 // Signing is a way to sign ID tokens.
@@ -102,6 +103,9 @@ func wait(r *http.Request, closing <-chan struct{}, until <-chan time.Time) (rea
 }
 
 func (a Answer) send(w http.ResponseWriter, usual reply) {
+	if a.Lost {
+		panic(http.ErrAbortHandler)
+	}
 	maps.Copy(w.Header(), usual.header)
 	maps.Copy(w.Header(), a.Header)
 	body := usual.body

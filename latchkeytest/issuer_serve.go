@@ -51,6 +51,8 @@ func (iss *Issuer) route(bad Misbehaviour, r *http.Request) reply {
 		return iss.userInfo(bad, r)
 	case PathEndSession:
 		return iss.endSession(r)
+	case PathRevocation:
+		return iss.revoke(r)
 	}
 	return plain(http.StatusNotFound, "there is nothing here")
 }
@@ -67,6 +69,7 @@ func (iss *Issuer) discovery() map[string]any {
 		"userinfo_endpoint":                              iss.URL + PathUserInfo,
 		"jwks_uri":                                       iss.URL + PathJWKS,
 		"end_session_endpoint":                           iss.URL + PathEndSession,
+		"revocation_endpoint":                            iss.URL + PathRevocation,
 		"scopes_supported":                               []string{"openid", "profile", "email", "offline_access"},
 		"response_types_supported":                       []string{"code"},
 		"response_modes_supported":                       []string{"query", "form_post"},

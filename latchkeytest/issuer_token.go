@@ -31,7 +31,7 @@ func (iss *Issuer) token(bad Misbehaviour, r *http.Request) reply {
 		proven := g.proves(r.PostForm.Get("code_verifier")) || bad.LaxPKCE && g.challenge == ""
 		usable = usable && proven && g.redirectURI == r.PostForm.Get("redirect_uri")
 	case "refresh_token":
-		g, usable = iss.spend(iss.refresh, r.PostForm.Get("refresh_token"))
+		g, usable = iss.useRefreshToken(r.PostForm.Get("refresh_token"))
 		g.nonce = "" // OpenID Connect Core 1.0, section 12.2
 	default:
 		return oauthError(http.StatusBadRequest, "unsupported_grant_type")
@@ -71,6 +71,8 @@ func sum(hash crypto.Hash, text string, part int) string {
 
 func (iss *Issuer) issueTokens(bad Misbehaviour, g grant) reply {
 	access, refresh := rand.Text(), rand.Text()
+	setDefault(&g.id, rand.Text())
+	hasOne := g.renewed && iss.config.Rotation == RotateNever
 	idToken, err := iss.idToken(bad, g, access)
 	if err != nil {
 		return plain(http.StatusInternalServerError, err.Error())
@@ -79,7 +81,10 @@ func (iss *Issuer) issueTokens(bad Misbehaviour, g grant) reply {
 	forAccess.expires = iss.config.Time().Add(iss.config.Lifetime)
 	forRefresh.expires = time.Time{} // never
 	iss.mu.Lock()
-	iss.access[access], iss.refresh[refresh] = forAccess, forRefresh
+	iss.access[access] = forAccess
+	if !hasOne {
+		iss.refresh[refresh] = forRefresh
+	}
 	iss.mu.Unlock()
 	answer := map[string]any{
 		"access_token":  access,
@@ -88,6 +93,9 @@ func (iss *Issuer) issueTokens(bad Misbehaviour, g grant) reply {
 		"token_type":    "Bearer",
 		"expires_in":    int(iss.config.Lifetime.Seconds()),
 		"scope":         g.scope,
+	}
+	if hasOne {
+		delete(answer, "refresh_token")
 	}
 	a := document(answer, bad.Token)
 	a.header.Set("Cache-Control", "no-store")

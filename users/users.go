@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/internal/veil"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -31,6 +33,9 @@ type Backend interface {
 	// Open returns the directory of the tenant that ctx names. A site without an
 	// Adapter is ErrMissingAdapter.
 	Open(ctx context.Context) (*directory.Work, error)
+	// Vault returns what keeps the tokens of the tenant that ctx names. The caller has
+	// asked for the abilities that it needs.
+	Vault(ctx context.Context) (*vault.Vault, error)
 }
 
 // New returns the users of a site. Applications call latchkey.Auth.Users.
@@ -40,13 +45,17 @@ func New(b Backend) *Users { return &Users{backend: b} }
 type AccountRef struct {
 	UserID            string
 	Provider          string // the provider's id, such as "github"
-	ProviderAccountID string // the user's id at that provider
+	ProviderAccountID string // the user's id at that provider; empty, for tokens: the only account there
 }
 
 var (
 	errNoUserID      = errors.New("latchkey: the user id is empty; Session.UserID has the id of the signed-in user")
 	errNothingToKeep = errors.New("latchkey: the id of the session to keep is empty; Users.EndSessions ends all of them")
 )
+
+// ErrAmbiguousAccount reports that a user has several accounts at a provider, and the
+// call named none of them.
+var ErrAmbiguousAccount = fault.ErrAmbiguousAccount
 
 // open opens the directory for work on a user. The caller needs the abilities of
 // the Adapter; operation names the caller in the error for a missing one.
@@ -75,14 +84,16 @@ func (u *Users) Get(ctx context.Context, userID string) (storage.User, error) {
 	return w.Store.User(ctx, userID)
 }
 
-// Accounts lists the provider accounts of a user. It needs an Adapter that is a
-// [storage.AccountAdapter].
+// Accounts lists the provider accounts of a user. They have no access, refresh and ID
+// token if the Adapter is a [storage.TokenAdapter]: call AccessToken. It needs an Adapter
+// that is a [storage.AccountAdapter].
 func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account, error) {
 	w, err := u.open(ctx, userID, "Users.Accounts", directory.AbilityAccountLists)
 	if err != nil {
 		return nil, err
 	}
-	return w.Store.ListAccounts(ctx, userID)
+	list, err := w.Store.ListAccounts(ctx, userID)
+	return directory.WithoutTokens(w.Directory, list), err
 }
 
 // Unlink takes an account away from its user. It returns ErrLastAccount if the

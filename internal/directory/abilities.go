@@ -16,6 +16,7 @@ const (
 	AbilityChallenges     Ability = "ChallengeAdapter"
 	AbilityBrowsers       Ability = "BrowserAdapter"
 	AbilityPasswords      Ability = "PasswordAdapter"
+	AbilityTokens         Ability = "TokenAdapter"
 	AbilityPeople         Ability = "DirectoryAdapter"
 	AbilitySuspensions    Ability = "SuspensionAdapter"
 	AbilityActivities     Ability = "ActivityAdapter"
@@ -37,6 +38,8 @@ type abilities struct {
 	challenges     storage.ChallengeAdapter
 	browsers       storage.BrowserAdapter
 	passwords      storage.PasswordAdapter
+	Tokens         storage.TokenAdapter
+	Leases         storage.LeaseStore
 	people         storage.DirectoryAdapter
 	suspensions    storage.SuspensionAdapter
 	activities     storage.ActivityAdapter
@@ -56,6 +59,8 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.challenges, _ = a.(storage.ChallengeAdapter)
 	found.browsers, _ = a.(storage.BrowserAdapter)
 	found.passwords, _ = a.(storage.PasswordAdapter)
+	found.Tokens, _ = a.(storage.TokenAdapter)
+	found.Leases, _ = a.(storage.LeaseStore)
 	found.people, _ = a.(storage.DirectoryAdapter)
 	found.suspensions, _ = a.(storage.SuspensionAdapter)
 	found.activities, _ = a.(storage.ActivityAdapter)
@@ -75,6 +80,7 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityChallenges:     a.challenges != nil,
 		AbilityBrowsers:       a.browsers != nil,
 		AbilityPasswords:      a.passwords != nil,
+		AbilityTokens:         a.Tokens != nil,
 		AbilityPeople:         a.people != nil,
 		AbilitySuspensions:    a.suspensions != nil,
 		AbilityActivities:     a.activities != nil,

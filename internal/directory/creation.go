@@ -30,7 +30,10 @@ func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn 
 func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	signIn.Account.UserID = signIn.User.ID
 	row := signIn.Account
-	row.Tokens = signIn.Keep
+	var err error
+	if row.Tokens, err = newTokens(ctx, d, s, signIn); err != nil {
+		return err
+	}
 	if err := s.linkAccount(ctx, row); err != nil {
 		return err
 	}

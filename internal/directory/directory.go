@@ -27,6 +27,7 @@ import (
 type Directory struct {
 	Store          *Store
 	Revocations    *Revocations             // nil: none
+	Tokens         TokenKeeper              // nil: an account keeps the tokens that it was linked with, as they are
 	Providers      map[string]ProviderFacts // by id
 	ProvesEmails   bool                     // some provider's sign-in may be the first proof of an e-mail address
 	RefuseEviction bool
@@ -193,7 +194,11 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 		if err := d.recognise(ctx, s, signIn, *owner); err != nil {
 			return err
 		}
-		if err := s.checkOwner(ctx, &signIn.Account, owner); err != nil {
+		row, err := s.ownedAccount(ctx, &signIn.Account, owner)
+		if err != nil {
+			return err
+		}
+		if err := replaceTokens(ctx, d, s, signIn, row); err != nil {
 			return err
 		}
 		return d.awaitProof(ctx, s, signIn, owner)
@@ -256,19 +261,6 @@ func (d *Directory) refuseNamesake(ctx context.Context, s *Store, signIn *SignIn
 		return notLinked(&signIn.Assertion)
 	}
 	return d.recognise(ctx, s, signIn, *owner)
-}
-
-// notLinked returns the error for an account, or an e-mail address, that
-// belongs to another user.
-func notLinked(in *Assertion) error {
-	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
-}
-
-func notLinkedType(in *Assertion) fault.ErrorType {
-	if in.Account.Type == storage.TypeWebAuthn {
-		return fault.ErrAccountNotLinked
-	}
-	return fault.ErrOAuthAccountNotLinked
 }
 
 // resolveByEmail signs in the user of the mailbox: the client that opened the

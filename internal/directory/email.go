@@ -108,6 +108,7 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 			return err
 		}
 	}
+	letGo(d, q, e.Accounts...)
 	if err := (Passwords{d}).detachProofs(ctx, s, signIn.User.ID); err != nil {
 		return err
 	}
@@ -135,6 +136,7 @@ func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachme
 		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "sessions", len(found.sessions))
 	var payload any
 	if q.Wants(event.UserEvicted) {
+		e.Accounts = WithoutTokens(d, e.Accounts)
 		payload = e
 	}
 	q.Add(event.Event{Type: event.UserEvicted, UserID: e.User.ID}, payload)

@@ -2,8 +2,11 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -62,4 +65,17 @@ func (signIn *SignIn) expect(isNew bool) error {
 		return nil
 	}
 	return &OtherUser{User: signIn.User, IsNew: isNew}
+}
+
+// notLinked returns the error for an account, or an e-mail address, that
+// belongs to another user.
+func notLinked(in *Assertion) error {
+	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
+}
+
+func notLinkedType(in *Assertion) fault.ErrorType {
+	if in.Account.Type == storage.TypeWebAuthn {
+		return fault.ErrAccountNotLinked
+	}
+	return fault.ErrOAuthAccountNotLinked
 }

@@ -1,6 +1,8 @@
 package directory
 
 import (
+	"slices"
+
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -22,6 +24,10 @@ type Entry struct {
 	Event   *event.Event // nil: no observer listens
 	Type    event.Type
 	Payload any // nil: no callback listens
+
+	// Gone is an account that was removed, as it was stored. Its tokens are to be
+	// revoked. nil: the entry is an event.
+	Gone *storage.Account
 }
 
 // Wants reports whether a callback listens for events of the type. If not, the
@@ -60,6 +66,23 @@ func (o *Outbox) Take() []Entry {
 	list := o.list
 	o.list = nil
 	return list
+}
+
+// TakeGone removes the accounts that were removed from the outbox and returns them.
+func (o *Outbox) TakeGone() (gone []storage.Account) {
+	if !slices.ContainsFunc(o.list, func(e Entry) bool { return e.Gone != nil }) {
+		return nil
+	}
+	var events []Entry
+	for _, e := range o.list {
+		if e.Gone != nil {
+			gone = append(gone, *e.Gone)
+		} else {
+			events = append(events, e)
+		}
+	}
+	o.list = events
+	return gone
 }
 
 // mark returns a position for rewind.

@@ -72,17 +72,24 @@ func (s *Store) userByAccount(ctx context.Context, a *storage.Account) (storage.
 // answer to GetUserByAccount names no account. It returns ErrConflict if the
 // account was unlinked since.
 func (s *Store) checkOwner(ctx context.Context, a *storage.Account, owner *storage.User) error {
+	_, err := s.ownedAccount(ctx, a, owner)
+	return err
+}
+
+// ownedAccount returns the account as it is stored, with the errors of checkOwner. It
+// returns a itself if the store cannot tell.
+func (s *Store) ownedAccount(ctx context.Context, a *storage.Account, owner *storage.User) (storage.Account, error) {
 	if s.AccountLists == nil {
-		return nil
+		return *a, nil
 	}
-	_, err := guarded.CallFor(ctx, s.bounds, "GetAccount", func(found storage.Account) bool { return isAccount(&found, a) && found.UserID == owner.ID },
+	row, err := guarded.CallFor(ctx, s.bounds, "GetAccount", func(found storage.Account) bool { return isAccount(&found, a) && found.UserID == owner.ID },
 		func(ctx context.Context) (storage.Account, error) {
 			return s.AccountLists.GetAccount(ctx, a.Provider, a.ProviderAccountID)
 		})
 	if errors.Is(err, storage.ErrNotFound) {
-		return storage.ErrConflict
+		return row, storage.ErrConflict
 	}
-	return failure.Ignoring(err, errors.ErrUnsupported)
+	return row, failure.Ignoring(err, errors.ErrUnsupported)
 }
 
 func isAccount(a, b *storage.Account) bool {

@@ -43,7 +43,13 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 		if err := endOpenedBy(ctx, d, s, userID, provider, keep); err != nil {
 			return err
 		}
-		q.addAccount(event.AccountUnlinked, &event.AccountPayload{User: u, Account: gone})
+		if d.Tokens != nil {
+			if err := d.Revocations.ForgetTokens(ctx, s, provider, id); err != nil {
+				return err
+			}
+		}
+		letGo(d, q, gone)
+		q.addAccount(event.AccountUnlinked, &event.AccountPayload{User: u, Account: withoutTokens(d, gone)})
 		if !d.Store.remembersSignUps() {
 			return nil
 		}
@@ -211,7 +217,13 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 	}
 	var u storage.User
 	deleted := false
+	var accounts []storage.Account
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) (err error) {
+		if d.Tokens != nil {
+			if accounts, err = s.ListAccounts(ctx, id); err != nil {
+				return err
+			}
+		}
 		u, err = s.deleteUser(ctx, id)
 		deleted = err == nil
 		if err != nil && (s.Tx != nil || !errors.Is(err, storage.ErrNotFound)) {
@@ -224,6 +236,7 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 		return errors.Join(err, revoked)
 	})
 	if deleted && (err == nil || d.Store.Tx == nil) {
+		letGo(d, q, accounts...)
 		q.addUser(event.UserDeleted, u)
 	} else if !errors.Is(err, storage.ErrNotFound) {
 		return err

@@ -37,6 +37,7 @@ const (
 	UsedValue        Kind = "used value"         // what the value is for, and the value
 	RevokedSignIn    Kind = "revoked sign-in"    // the id of a sign-in or of a token
 	RevokedUser      Kind = "revoked user"       // a user's id
+	RevokedTokens    Kind = "revoked tokens"     // the id of a provider, and of an account there
 	NewestCode       Kind = "newest code"        // an e-mail address
 )
 

@@ -60,9 +60,9 @@ func TestR306TokensAreKeptForTheStoreAlone(t *testing.T) {
 				}
 			},
 		},
-		"R-306 by default what Auth.js stores": {nil, func(t *testing.T, stored latchkey.Tokens) {
-			if stored.AccessToken == "" || stored.RefreshToken == "" || stored.IDToken == "" || stored.ExpiresAt.IsZero() || stored.ExpiresIn != 0 || len(stored.Extra) != 0 {
-				t.Error("not what Auth.js stores")
+		"R-306 by default what Auth.js stores, and the lifetime": {nil, func(t *testing.T, stored latchkey.Tokens) {
+			if stored.AccessToken == "" || stored.RefreshToken == "" || stored.IDToken == "" || stored.ExpiresAt.IsZero() || stored.ExpiresIn != 0 || len(stored.Extra) != 1 || fmt.Sprint(stored.Extra["expires_in"]) != "600" {
+				t.Error("not what Auth.js stores, and the lifetime")
 			}
 		}},
 		"R-306 a function that spoils what it is given": {func(given latchkey.Tokens) latchkey.Tokens {

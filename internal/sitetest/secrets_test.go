@@ -59,7 +59,7 @@ var holders = map[string]reflect.Type{
 
 // noSecret have a field that is called like a secret and holds none.
 var noSecret = []string{
-	"latchkey.Endpoint.Params", "latchkey.OAuth.Token", "latchkeytest.Misbehaviour.Token",
+	"latchkey.Endpoint.Params", "latchkey.Refresh.Params", "latchkey.OAuth.Token", "latchkeytest.Misbehaviour.Token",
 	"latchkeytest.Misbehaviour.IDToken", "latchkeytest.Misbehaviour.Header", "latchkeytest.Misbehaviour.RawIDToken", // a number, parameters of ours, an endpoint, a function
 	"latchkeytest.Answer.Header", "latchkeytest.Answer.Body", // what a test made up
 	"latchkey.Cookies.SessionToken", "latchkey.Cookies.CSRFToken", // names and attributes

@@ -82,7 +82,7 @@ func (v *Vault) earlyFor(t *storage.Tokens) time.Duration {
 // renewEarly renews a token that is still good. The caller gets the old one at once,
 // unless it has to wait.
 func (v *Vault) renewEarly(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
-	if at.tokens.RefreshToken == "" || v.memoryOf(at.key()).isPaused(v.Now()) || !v.mayRenewEarly(at) {
+	if !p.canRenew(at, v.Now()) || v.memoryOf(at.key()).isPaused(v.Now()) || !v.mayRenewEarly(at) {
 		return at.tokens, nil
 	}
 	f := v.begin(p, at)
@@ -114,7 +114,7 @@ func (v *Vault) mayRenewEarly(at *opened) bool {
 
 // replaceRejected renews a token that an API has refused, once a minute.
 func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
-	if at.tokens.RefreshToken == "" {
+	if !p.canRenew(at, v.Now()) {
 		return storage.Tokens{}, reconnect(at, "")
 	}
 	m, now := v.memoryOf(at.key()), v.Now()
@@ -132,13 +132,18 @@ func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (s
 
 // join waits for a renewal of the account, and begins one unless one is under way.
 func (v *Vault) join(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
-	if at.tokens.RefreshToken == "" {
+	if !p.canRenew(at, v.Now()) {
 		return storage.Tokens{}, reconnect(at, "")
 	}
 	if err := v.memoryOf(at.key()).paused(v.Now(), at.row.Provider); err != nil {
 		return storage.Tokens{}, err
 	}
 	return v.begin(p, at).wait(ctx)
+}
+
+// canRenew reports whether there is something to renew the tokens with.
+func (p *Provider) canRenew(at *opened, now time.Time) bool {
+	return at.tokens.RefreshToken != "" || p.ByAccessToken && at.tokens.AccessToken != "" && lasting(&at.tokens, now) > 0
 }
 
 // reconnect returns the error for an account that only its user can connect again.

@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 		}},
 		"T-128 tokens are revoked during a renewal": {once, func(t *testing.T, w *world, v *vault.Vault) {
 			w.issuer.fail = func() error {
-				return v.Revoke(context.Background(), vault.Ref{UserID: w.user.ID, Provider: "acme", AccountID: "1"})
+				return v.Revoke(context.Background(), w.row("1"))
 			}
 			got, err := w.ask(v)
 			want(t, got, err, "", fault.ErrReconnect)
@@ -198,7 +198,7 @@ func TestRevoking(t *testing.T) {
 					return nil
 				}
 				begin := time.Now()
-				if err := v.Revoke(t.Context(), vault.Ref{UserID: w.user.ID, Provider: "acme"}); err != nil {
+				if err := v.Revoke(t.Context(), w.row("1")); err != nil {
 					t.Fatal(err)
 				}
 				if time.Since(begin) != 0 {

@@ -23,18 +23,15 @@ const (
 // mostSwaps is how often a swap is tried while others change the row.
 const mostSwaps = 3
 
-// Revoke forgets the tokens of an account and revokes them at the provider. The
-// account stays linked.
-func (v *Vault) Revoke(ctx context.Context, of Ref) error {
-	row, err := v.find(ctx, of)
-	if err != nil {
-		return err
-	}
+// Revoke forgets the tokens of an account and revokes them at the provider, in the
+// background. row is the account as [Vault.Find] has read it. The account stays linked.
+func (v *Vault) Revoke(ctx context.Context, row storage.Account) error {
+	of := Ref{row.UserID, row.Provider, row.ProviderAccountID}
 	for range mostSwaps {
 		if row.Tokens.AccessToken == "" && row.Tokens.RefreshToken == "" && row.Tokens.IDToken == "" {
 			return nil
 		}
-		err = v.Rows.SwapTokens(ctx, row.Provider, row.ProviderAccountID, row.Tokens, storage.Tokens{})
+		err := v.Rows.SwapTokens(ctx, row.Provider, row.ProviderAccountID, row.Tokens, storage.Tokens{})
 		if err == nil {
 			v.LetGo(row, GrantRevoked)
 			return nil
@@ -42,7 +39,7 @@ func (v *Vault) Revoke(ctx context.Context, of Ref) error {
 		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
-		if row, err = v.find(ctx, Ref{row.UserID, row.Provider, row.ProviderAccountID}); err != nil {
+		if row, err = v.Find(ctx, of); err != nil {
 			return err
 		}
 	}
@@ -81,9 +78,9 @@ func (v *Vault) revokeLater(p *Provider, row storage.Account, t storage.Tokens, 
 	v.work.Go(func() {
 		err := guarded.Contain(func() error { return v.revoke(p, row, t) })
 		if err != nil {
-			v.Log.Warn(context.Background(), "tokens could not be revoked at the provider", "provider", row.Provider, "user", row.UserID, "error", err.Error())
+			v.Log.Warn(context.Background(), "tokens could not be revoked at the provider", "provider", row.Provider, "user", row.UserID, "error", textOf(err, t))
 		}
-		v.ended(row, detail, err)
+		v.ended(row, detail, hide(err, t))
 	})
 }
 

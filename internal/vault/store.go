@@ -8,6 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -128,13 +130,13 @@ func (r *renewal) storeLater(u *unsaved) {
 
 func (r *renewal) alertUnsaved(err error) {
 	r.Log.Alert("renewed tokens could not be stored: they are kept in memory, and the refresh token in the store may be dead",
-		"provider", r.at.row.Provider, "user", r.at.row.UserID, "error", err.Error())
+		"provider", r.at.row.Provider, "user", r.at.row.UserID, "error", textOf(err, r.at.tokens))
 }
 
 // refused handles the error of a provider.
 func (r *renewal) refused(ctx context.Context, err error) (storage.Tokens, error) {
 	a := answerOf(err, r.provider.Refused)
-	cause := &fault.TokenError{Code: a.code, RetryAfter: a.wait, Err: err}
+	cause := &fault.TokenError{Code: a.code, RetryAfter: a.wait, Err: hide(err, r.at.tokens)}
 	switch a.kind {
 	case grantEnded:
 		return r.disconnect(ctx, cause)
@@ -142,7 +144,7 @@ func (r *renewal) refused(ctx context.Context, err error) (storage.Tokens, error
 		return storage.Tokens{}, failure.WrapFor(fault.ErrReconnect, r.at.row.Provider, cause)
 	case misconfigured:
 		r.Log.Alert("the provider refuses to renew tokens: check the client id, its secret and its scopes",
-			"provider", r.at.row.Provider, "error", err.Error())
+			"provider", r.at.row.Provider, "error", textOf(err, r.at.tokens))
 	}
 	failed := failure.WrapFor(fault.ErrRefresh, r.at.row.Provider, cause)
 	r.memoryOf(r.at.key()).pauseAfter(failed, a.wait, r.Now())
@@ -174,6 +176,19 @@ func (r *renewal) disconnect(ctx context.Context, cause *fault.TokenError) (stor
 		r.tell(ctx, event.Event{Type: event.TokenDisconnected, Detail: detail, Err: cause})
 	}
 	return storage.Tokens{}, failure.WrapFor(fault.ErrReconnect, r.at.row.Provider, cause)
+}
+
+// textOf returns the text of an error without the tokens that it may repeat.
+func textOf(err error, t storage.Tokens) string {
+	return redact.Text(err.Error(), []string{t.AccessToken, t.RefreshToken, t.IDToken}, journal.LongestText)
+}
+
+// hide returns an error whose text repeats no token; nil: there is no error.
+func hide(err error, t storage.Tokens) error {
+	if err == nil {
+		return nil
+	}
+	return &failure.Redacted{Text: textOf(err, t), Cause: err}
 }
 
 // tell tells an event of the account.

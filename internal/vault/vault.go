@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ type Config struct {
 	StoreTime  time.Duration // of one call of the store
 	KeepGrants bool          // do not revoke at the provider
 
+	HTTP http.RoundTripper // of the clients that carry a token
+
 	// Tell gets the events.
 	Tell func(ctx context.Context, e event.Event)
 }
@@ -48,6 +51,8 @@ type Provider struct {
 	Grant    Grant
 	Refused  []string      // error codes that mean what invalid_grant means
 	Lifetime time.Duration // of access tokens whose answer names none; 0: unknown
+	// ByAccessToken renews a valid access token without a refresh token.
+	ByAccessToken bool
 
 	// Refresh asks the provider for new tokens. It checks a new ID token, and leaves
 	// one out that it cannot compare with the former one. Its errors are those of
@@ -118,7 +123,7 @@ func (v *Vault) AccessToken(ctx context.Context, of Ref, o Options) (storage.Tok
 	if p == nil {
 		return storage.Tokens{}, failure.WrapFor(fault.ErrInvalidProvider, of.Provider, errors.New("no configured OAuth provider has this id"))
 	}
-	row, err := v.find(ctx, of)
+	row, err := v.Find(ctx, of)
 	if err != nil {
 		return storage.Tokens{}, err
 	}
@@ -133,7 +138,7 @@ func (v *Vault) AccessToken(ctx context.Context, of Ref, o Options) (storage.Tok
 		return storage.Tokens{}, err
 	}
 	t, err := v.choose(ctx, p, at, o)
-	t.RefreshToken = ""
+	t.RefreshToken, t.IDToken = "", ""
 	return t, err
 }
 
@@ -146,8 +151,8 @@ func (p *Provider) owns(id string, at *opened) error {
 	return failure.WrapFor(fault.ErrReconnect, id, &fault.TokenError{Code: "other_client"})
 }
 
-// find reads the account. It returns ErrNotFound for another user's.
-func (v *Vault) find(ctx context.Context, of Ref) (storage.Account, error) {
+// Find reads the account, as it is stored. It returns ErrNotFound for another user's.
+func (v *Vault) Find(ctx context.Context, of Ref) (storage.Account, error) {
 	if of.AccountID != "" {
 		row, err := v.Rows.GetAccount(ctx, of.Provider, of.AccountID)
 		if err == nil && row.UserID != of.UserID {

@@ -1,0 +1,182 @@
+package latchkey
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/vault"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// How the vault of provider tokens is made ready.
+
+// defaultEarly is how long before its expiry a token is renewed.
+const defaultEarly = time.Minute
+
+// prepareVault checks what keeps tokens and makes the vault ready. Without an Adapter
+// that can swap tokens there is none, and rows hold what a sign-in brought first.
+func prepareVault(s *setup, f *failure.List) {
+	c := &s.config.Tokens
+	if c.Plain && len(c.Keys) > 0 {
+		f.Add(ErrInvalidConfig, "Tokens: Keys encrypt tokens and Plain leaves them unencrypted: set one of the two")
+	}
+	if c.Early < 0 {
+		f.Add(ErrInvalidConfig, "Tokens.Early must not be negative; zero is a minute")
+	}
+	checkOffline(s, f)
+	if s.store == nil || s.store.Tokens == nil || s.store.AccountLists == nil || len(s.config.Secrets) == 0 {
+		return
+	}
+	shared, _ := s.config.Adapter.(storage.TokenSharer)
+	plain := c.Plain || shared != nil && shared.SharesTokens()
+	seals, err := vault.NewSeals(tokenKeys(c.Keys, s.config.Secrets), plain)
+	if err != nil {
+		f.Add(ErrInvalidConfig, "Tokens.Keys: %w", err)
+		return
+	}
+	fill.Default(&c.Early, defaultEarly)
+	s.vault = vault.New(vault.Config{
+		Rows: directory.TokenRows{Store: s.store}, Leases: leases(s), Bounds: s.bounds, Seals: seals, Providers: tokenProviders(s), Log: s.log, Now: s.now,
+		Early: c.Early, Foreground: c.Foreground, CallTime: s.config.Limits.ProviderTimeout, StoreTime: s.config.Limits.StoreTimeout,
+		KeepGrants: c.KeepAtProvider, HTTP: cmp.Or[http.RoundTripper](s.config.Runtime.HTTPClient.Transport, http.DefaultTransport), Tell: func(ctx context.Context, e event.Event) { tellOfTokens(ctx, s, e) },
+	})
+	s.directory.Tokens = s.vault
+}
+
+// tokenKeys returns what tokens are encrypted under.
+func tokenKeys(keys, secrets []string) []string {
+	if len(keys) > 0 {
+		return keys
+	}
+	return secrets
+}
+
+// leases returns what lets one of several processes renew a token; nil: nothing does.
+func leases(s *setup) storage.LeaseStore {
+	if s.config.Runtime.Leases != nil {
+		return s.config.Runtime.Leases
+	}
+	return s.store.Leases
+}
+
+// checkOffline refuses a provider that asks for refresh tokens that nothing can keep.
+func checkOffline(s *setup, f *failure.List) {
+	for _, given := range s.order {
+		p, ok := given.(*oauthProvider)
+		if !ok || !p.Offline {
+			continue
+		}
+		who := "provider " + p.ID + ": Offline"
+		switch {
+		case p.isForeign():
+			f.Add(ErrInvalidConfig, "%s is for OAuth 2, and Protocol replaces that: leave one of the two out", who)
+		case s.store == nil:
+			f.Add(ErrMissingAdapter, "%s needs an Adapter that keeps the tokens: set Config.Adapter", who)
+		case s.store.Tokens == nil:
+			*f = append(*f, s.store.Require(who, directory.AbilityTokens))
+		case s.store.AccountLists == nil:
+			*f = append(*f, s.store.Require(who, directory.AbilityAccountLists))
+		case leases(s) == nil:
+			s.log.WarnAtStart("several processes may refresh at once; set Runtime.Leases, for example to a redisadapter", "provider", p.ID)
+		}
+	}
+}
+
+// tokenProviders returns the providers whose tokens can be renewed.
+func tokenProviders(s *setup) map[string]*vault.Provider {
+	all := map[string]*vault.Provider{}
+	for _, given := range s.order {
+		p, ok := given.(*oauthProvider)
+		if !ok || p.isForeign() || p.client == nil {
+			continue
+		}
+		v := &vault.Provider{
+			Grant: vault.Grant{Issuer: cmp.Or(p.Issuer, p.Token.URL), Client: p.ClientID}, Refused: p.Refresh.Refused, Lifetime: p.Refresh.Lifetime,
+			ByAccessToken: p.Refresh.Do != nil, Refresh: func(ctx context.Context, former Tokens) (Tokens, error) { return renewTokens(ctx, p, former) }, Keep: p.kept,
+		}
+		if p.Revoke != nil || p.client.CanRevoke() {
+			v.Revoke = func(ctx context.Context, t Tokens) error { return revokeTokens(ctx, p, t) }
+		}
+		all[p.ID] = v
+	}
+	return all
+}
+
+// renewTokens asks the provider for new tokens and checks their ID token against the
+// former one. An ID token that follows none is checked by itself and left out.
+func renewTokens(ctx context.Context, p *oauthProvider, former Tokens) (Tokens, error) {
+	if p.Refresh.Do != nil {
+		return guarded.ContainResult(func() (Tokens, error) { return p.Refresh.Do(ctx, limitedClient(p), former) })
+	}
+	answer, err := p.client.Refresh(ctx, former.RefreshToken, p.Refresh.Params)
+	if err != nil {
+		return Tokens{}, p.cure(err)
+	}
+	t := tokensOf(answer)
+	if t.IDToken == "" || !p.OIDC {
+		t.IDToken = ""
+		return t, nil
+	}
+	original := oauth.UnverifiedClaims(cmp.Or(former.IDToken, t.IDToken))
+	if _, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{AccessToken: t.AccessToken, Original: original}); err != nil {
+		return Tokens{}, err
+	}
+	if former.IDToken == "" {
+		t.IDToken = ""
+	}
+	return t, nil
+}
+
+// revokeTokens ends tokens at the provider: the refresh token first, which ends the
+// grant at most providers, then the access token.
+func revokeTokens(ctx context.Context, p *oauthProvider, t Tokens) error {
+	if p.Revoke != nil {
+		return guarded.Contain(func() error { return p.Revoke(ctx, limitedClient(p), t) })
+	}
+	var err error
+	if t.RefreshToken != "" {
+		if err = p.client.Revoke(ctx, t.RefreshToken, "refresh_token"); errors.Is(err, oauth.ErrNoRevocation) {
+			return nil
+		}
+	}
+	if t.AccessToken == "" || err != nil {
+		return err
+	}
+	err = p.client.Revoke(ctx, t.AccessToken, "access_token")
+	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && t.RefreshToken != "" && said.Code == "unsupported_token_type" || errors.Is(err, oauth.ErrNoRevocation) {
+		return nil // it ends with the refresh token, or by itself
+	}
+	return err
+}
+
+// tellOfTokens tells the application of an event of the vault.
+func tellOfTokens(ctx context.Context, s *setup, e event.Event) {
+	if s.config.Events.Observe == nil {
+		return
+	}
+	o := &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}}
+	o.Add(e, nil)
+	s.tell(ctx, o, journal.NoSubject{})
+}
+
+// hasVault returns an error if nothing keeps provider tokens.
+func hasVault(s *setup) error {
+	switch {
+	case s.store == nil:
+		return failure.Wrap(ErrMissingAdapter, errors.New("provider tokens need an Adapter: set Config.Adapter"))
+	case s.vault == nil:
+		return failure.Wrap(ErrMissingAdapterMethods, fmt.Errorf("provider tokens need an Adapter that is a storage.TokenAdapter and a storage.AccountAdapter; %T is not", s.config.Adapter))
+	}
+	return nil
+}

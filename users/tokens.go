@@ -1,0 +1,94 @@
+package users
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/vault"
+	"github.com/latchkeyhq/latchkey/internal/veil"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// TokenOptions say what a caller needs of an access token. The zero value asks for a
+// token that lasts five seconds.
+type TokenOptions struct {
+	_ [0]func() // not comparable; literals name their fields
+	veil.Hidden
+
+	Scopes   []string      // needed; missing ones are ErrScopeMissing
+	Rejected string        // an access token that an API has refused: do not return this one
+	MinLife  time.Duration // the token must last this long; 0: 5 s
+}
+
+// AccessToken returns a usable access token of an account and renews it if necessary.
+// An empty ProviderAccountID is the only account of the user at the provider; several
+// are ErrAmbiguousAccount. RefreshToken and IDToken of the result are empty. Any number
+// of callers, in any number of processes, cause one request to the provider.
+//
+// ErrReconnect means that only the user can help, by signing in with the provider again.
+// ErrScopeMissing names scopes that were not granted. ErrRefresh is a passing failure:
+// the cause is a latchkey.TokenError with RetryAfter. ErrTokenKey means that a key is
+// missing in latchkey.Config.Tokens.
+//
+// It needs an Adapter that is a [storage.TokenAdapter] and a [storage.AccountAdapter].
+func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) (storage.Tokens, error) {
+	v, err := u.vault(ctx, of, "Users.AccessToken")
+	if err != nil {
+		return storage.Tokens{}, err
+	}
+	return v.AccessToken(ctx, vault.Ref{UserID: of.UserID, Provider: of.Provider, AccountID: of.ProviderAccountID},
+		vault.Options{Scopes: o.Scopes, Rejected: o.Rejected, MinLife: o.MinLife})
+}
+
+// ProviderClient returns a client that sends requests to the API of a provider with the
+// account's access token, over https only. A token that the API refuses with status 401 is
+// renewed once for each request, if the body can be sent again. After a redirect to
+// another host requests carry no token. The client keeps a token for a minute at most.
+// What fails in AccessToken fails in the request. ctx names the tenant.
+func (u *Users) ProviderClient(ctx context.Context, of AccountRef, o TokenOptions) *http.Client {
+	t := &vault.Transport{Base: http.DefaultTransport, Now: time.Now}
+	v, err := u.vault(ctx, of, "Users.ProviderClient")
+	if err == nil {
+		t.Base, t.Now = v.HTTP, v.Now
+	}
+	t.Token = func(ctx context.Context, rejected string) (storage.Tokens, error) {
+		if err != nil {
+			return storage.Tokens{}, err
+		}
+		return v.AccessToken(ctx, vault.Ref{UserID: of.UserID, Provider: of.Provider, AccountID: of.ProviderAccountID},
+			vault.Options{Scopes: o.Scopes, Rejected: rejected, MinLife: o.MinLife})
+	}
+	return &http.Client{Transport: t}
+}
+
+// RevokeTokens forgets the tokens of an account and revokes them at the provider, in the
+// background. The account stays a way to sign in, and sessions go on. Tokens of a
+// sign-in that is under way are not stored. It needs what AccessToken needs.
+func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
+	w, err := u.open(ctx, of.UserID, "Users.RevokeTokens", directory.AbilityAccountLists, directory.AbilityTokens)
+	if err != nil {
+		return err
+	}
+	v, err := u.backend.Vault(ctx)
+	if err != nil {
+		return err
+	}
+	row, err := v.Find(ctx, vault.Ref{UserID: of.UserID, Provider: of.Provider, AccountID: of.ProviderAccountID})
+	if err != nil {
+		return err
+	}
+	if err := w.Revocations.ForgetTokens(ctx, nil, row.Provider, row.ProviderAccountID); err != nil {
+		return err
+	}
+	return v.Revoke(ctx, row)
+}
+
+// vault opens the vault for work on an account. operation names the caller in errors.
+func (u *Users) vault(ctx context.Context, of AccountRef, operation string) (*vault.Vault, error) {
+	if _, err := u.open(ctx, of.UserID, operation, directory.AbilityAccountLists, directory.AbilityTokens); err != nil {
+		return nil, err
+	}
+	return u.backend.Vault(ctx)
+}
