@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
@@ -38,6 +39,7 @@ type emailProvider struct {
 	hashSecret  string // what stored hashes are made over
 	shortTokens bool   // NewToken makes some that could be guessed if tries were not few
 	newest      *limit.Newest
+	codes       *challenges.Rows // nil: mails have no codes
 }
 
 func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
@@ -63,6 +65,9 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 		e.Normalize = mailbox.Normalize
 	}
 	if err := e.checkTokens(s.limits); err != nil {
+		return e, failure.WrapFor(ErrInvalidProvider, e.ID, err)
+	}
+	if err := e.prepareCode(); err != nil {
 		return e, failure.WrapFor(ErrInvalidProvider, e.ID, err)
 	}
 	e.newest = limit.NewNewest(sharedRevocations(s), s.bounds, s.now, s.keys)
@@ -133,8 +138,9 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	case err != nil:
 	case wait > 0:
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
+		err = p.keep(&x.visit, "", challenges.NewHandle())
 	default:
-		err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()))
+		err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()), who)
 	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
@@ -174,13 +180,9 @@ func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) (Use
 	return u, x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
 }
 
-func (p *emailProvider) account(email string) Account {
-	return Account{Provider: p.ID, ProviderAccountID: email, Type: TypeEmail, Email: email, EmailVouched: true}
-}
-
 // deliver stores the link's hash and then sends the link; one that could not be
 // sent is void. The expiry of the link tells when it was issued.
-func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, issued time.Time) error {
+func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, issued time.Time, who limit.Requester) error {
 	token, err := p.freshToken()
 	if err != nil {
 		return err
@@ -196,8 +198,13 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 			return err
 		}
 	}
+	handle, code, err := p.newCode(ctx, x.callbackURL, &row, who)
+	if err != nil {
+		return err
+	}
+	x.hide(code)
 	message := Message{
-		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(&x.links, x.callbackURL, token, email), Token: token,
+		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(&x.links, x.callbackURL, token, email), Token: token, Code: code,
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: x.setup.languageOf(ctx, &x.visit), Texts: x.setup.config.Texts, Request: x.request,
 	}
@@ -209,10 +216,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 		said := redact.Text(err.Error(), x.Secrets(), journal.LongestText) // a mailer may repeat the link
 		return errors.Join(errors.New(said), failure.Ignoring(gone, ErrNotFound))
 	}
-	if p.SameBrowser {
-		return p.bind(&x.visit, row.Token)
-	}
-	return nil
+	return p.keep(&x.visit, row.Token, handle)
 }
 
 func (p *emailProvider) link(l *links, callbackURL, token, email string) string {
@@ -226,6 +230,9 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{response: &Response{Status: http.StatusForbidden, Header: http.Header{"Cache-Control": {"no-store"}}}}, nil
 	}
 	token, email := x.query.Get("token"), x.query.Get("email")
+	if p.codes != nil && x.isPost() && token == "" && x.field("code") != "" {
+		return p.receiveCode(ctx, x)
+	}
 	if *p.ConfirmLink {
 		if !x.isPost() {
 			res, err := p.confirm(ctx, x, token, email)
@@ -240,20 +247,10 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{}, failure.WrapFor(ErrInvalidConfig, p.ID, &failure.Mistake{Err: errors.New("the link has no token")})
 	}
 	row, err := p.redeem(ctx, &x.visit, token, email)
-	if err == nil {
-		email, err = mailbox.Canonical(row.Identifier) // Auth.js may have sent the link
-	}
 	if err != nil {
 		return outcome{}, err
 	}
-	return outcome{assertion: &directory.Assertion{
-		Person:        User{Email: email},
-		Account:       p.account(email),
-		ProvesEmail:   true,
-		EmailVerified: true,
-		Issued:        row.Expires.Add(-p.MaxAge),
-		Counted:       true,
-	}}, nil
+	return p.proven(&row)
 }
 
 // redeem trades the link's secret for the row that was stored with it. Tries
@@ -285,19 +282,7 @@ func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) 
 	if bound := p.boundTo(v); p.SameBrowser && (bound == "" || !secret.Equal(bound, hash)) {
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
-	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link is unknown or was used"))
-	case err != nil:
-	case email == "":
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
-	case !v.now().Before(row.Expires):
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
-	case p.hasManyCodes():
-		err = p.checkNewest(ctx, &row)
-	}
-	return row, err
+	return p.take(ctx, v, email, hash)
 }
 
 // isPrefetch tells browsers that only look ahead.

@@ -22,6 +22,7 @@ type Forms struct {
 	CSRFToken  string       // for the field csrfToken of every form that is posted; see [Auth.CSRFToken]
 	RedirectTo string       // for their field callbackUrl, redirectTo of a form action: callbackUrl of the query, else this page
 	SignIn     []SignInForm // the ways to sign in, as configured
+	CodeField  *SignInForm  // the form for the code of a mail, on a page of Pages.VerifyRequest; nil: this browser has asked for none
 	Error      string       // what went wrong, where no form of SignIn says it; empty: nothing
 	Status     int          // of the response: that of the [FormFailure] that the page shows, else 200
 	Session    *Session     // who is signed in; nil: nobody
@@ -133,6 +134,9 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 	}
 	ready, wrong := in.Forms(view)
 	f.Error = said(wrong, failure)
+	if p, kept := awaitsCode(x.setup, &x.visit); kept {
+		f.CodeField = newCodeForm(p, in, x.url(p.codeRoute), x.query.Get("error") == string(ErrVerification))
+	}
 	for i := range ready {
 		ready[i].Wrong = said(ready[i].Wrong, failure)
 		f.SignIn = append(f.SignIn, newSignInForm(&ready[i]))
@@ -163,6 +167,21 @@ func newSignInForm(from *page.Form) SignInForm {
 			},
 			Verbatim: in.Verbatim, Invalid: in.Invalid, Focus: in.Focus,
 		})
+	}
+	return form
+}
+
+// newCodeForm returns the form for the code of a mail.
+func newCodeForm(p *providerInfo, in *page.Renderer, action string, wrong bool) *SignInForm {
+	form := &SignInForm{
+		Provider: p.id, Type: p.kind, Name: p.name, Submit: in.Text("verify.code.submit"), Action: action,
+		Fields: []FormField{{
+			Field:    Field{Name: "code", Label: in.Text("verify.code"), Type: "text", Autocomplete: "one-time-code", Required: true},
+			Verbatim: true, Invalid: wrong, Focus: wrong,
+		}},
+	}
+	if wrong {
+		form.Error = in.Text("verify.code.error")
 	}
 	return form
 }

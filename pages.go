@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -182,6 +183,10 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		return x.ownPage(own, params...), nil
 	}
 	view := page.VerifyRequest{Host: x.origin.Host(), Origin: x.home()}
+	if p, kept := awaitsCode(x.setup, &x.visit); kept {
+		view.CodeAction, view.CodeDigits, view.CodeWrong = x.url(p.codeRoute), p.codeDigits, x.query.Get("error") == string(ErrVerification)
+		view.CSRFToken, view.FormOrigins = x.csrfToken, x.setup.formOrigins(&x.links, x.callbackURL)
+	}
 	n := x.flash()
 	if p, ok := x.setup.providers[n.Provider]; ok && isSent(&n) && x.setup.passwords != nil && p.info().id == x.setup.passwords.Provider {
 		view.Email, view.About = n.Typed["email"], "signup"
@@ -194,6 +199,15 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		view.Action, view.SignInURL = x.url(p.info().start+p.info().id), x.url("signin")
 	}
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).VerifyRequest(view))
+}
+
+// awaitsCode returns the provider whose mail has a code for this browser.
+func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
+	p, known := s.providers[v.cookies.MailCode(v.now(), challenges.CodeLife).For]
+	if !known || p.info().codeRoute == "" {
+		return nil, false
+	}
+	return p.info(), true
 }
 
 // showError answers GET /error.

@@ -313,7 +313,12 @@ type Email struct {
 	ConfirmLink *bool
 	// SameBrowser accepts a link only in the browser that asked for it.
 	SameBrowser bool
-	Style       Style
+	// Code puts a code beside the link, for the browser that asked for the mail: it
+	// lives for ten minutes, and five tries. Link and code are one proof, and the
+	// first use ends both. It needs an Adapter that is a [storage.ChallengeAdapter].
+	Code       bool
+	CodeLength int // digits, 6 to 8; 0: 8
+	Style      Style
 }
 
 // Credentials signs people in by what they type, such as a name and a password,

@@ -59,6 +59,8 @@ type providerInfo struct {
 	signsUpByName     bool   // its form asks who signs up to say so
 	offersWhileTyping bool   // its form has browsers offer passkeys in a field
 	needs             []directory.Ability
+	codeRoute         string          // the route that takes the codes of its mails; empty: they have none
+	codeDigits        int             // of such a code
 	withoutSessions   bool            // alone it cannot open a stored session
 	formOrigins       func() []string // where the browser is led from its form; nil: nowhere else
 

@@ -16,29 +16,31 @@ type Kind string
 
 // The kinds of keys.
 const (
-	TriesOfAccount   Kind = "tries of account"   // a provider's id and a folded name
-	TriesOfBrowser   Kind = "tries of browser"   // the id of a known browser
-	TriesOfClient    Kind = "tries of client"    // a network
-	TriesOfUser      Kind = "tries of user"      // a user's id
-	TriesOfUserHere  Kind = "tries of user here" // a user's id, and the id of a known browser
-	PasswordRequests Kind = "password requests"  // a network
-	MailsToMailbox   Kind = "mails to mailbox"   // an e-mail address
-	NoticesToMailbox Kind = "notices to mailbox" // an e-mail address and the kind of notice
-	MailsOfBrowser   Kind = "mails of browser"   // the id of a known browser
-	MailsOfClient    Kind = "mails of client"    // a network
-	LinksOfMailbox   Kind = "links of mailbox"   // a folded e-mail address
-	LinksOfBrowser   Kind = "links of browser"   // the id of a known browser
-	LinkOfBrowser    Kind = "link of browser"    // the hash of the link that a browser asked for
-	CodesToMailbox   Kind = "codes to mailbox"   // an e-mail address
-	PasskeyQuestions Kind = "passkey questions"  // a network
-	PasskeyAnswers   Kind = "passkey answers"    // a network
-	KnownUser        Kind = "known user"         // a user's id
-	KnownForm        Kind = "known form"         // a provider's id, and the fields that were typed
-	UsedValue        Kind = "used value"         // what the value is for, and the value
-	RevokedSignIn    Kind = "revoked sign-in"    // the id of a sign-in or of a token
-	RevokedUser      Kind = "revoked user"       // a user's id
-	RevokedTokens    Kind = "revoked tokens"     // the id of a provider, and of an account there
-	NewestCode       Kind = "newest code"        // an e-mail address
+	TriesOfAccount   Kind = "tries of account"       // a provider's id and a folded name
+	TriesOfBrowser   Kind = "tries of browser"       // the id of a known browser
+	TriesOfClient    Kind = "tries of client"        // a network
+	TriesOfUser      Kind = "tries of user"          // a user's id
+	TriesOfUserHere  Kind = "tries of user here"     // a user's id, and the id of a known browser
+	PasswordRequests Kind = "password requests"      // a network
+	MailsToMailbox   Kind = "mails to mailbox"       // an e-mail address
+	NoticesToMailbox Kind = "notices to mailbox"     // an e-mail address and the kind of notice
+	MailsOfBrowser   Kind = "mails of browser"       // the id of a known browser
+	MailsOfClient    Kind = "mails of client"        // a network
+	LinksOfMailbox   Kind = "links of mailbox"       // a folded e-mail address
+	LinksOfBrowser   Kind = "links of browser"       // the id of a known browser
+	LinkOfBrowser    Kind = "link of browser"        // the hash of the link that a browser asked for
+	WrongCodes       Kind = "wrong codes"            // a folded e-mail address
+	WrongCodesHere   Kind = "wrong codes of browser" // the id of a known browser
+	CodesToMailbox   Kind = "codes to mailbox"       // an e-mail address
+	PasskeyQuestions Kind = "passkey questions"      // a network
+	PasskeyAnswers   Kind = "passkey answers"        // a network
+	KnownUser        Kind = "known user"             // a user's id
+	KnownForm        Kind = "known form"             // a provider's id, and the fields that were typed
+	UsedValue        Kind = "used value"             // what the value is for, and the value
+	RevokedSignIn    Kind = "revoked sign-in"        // the id of a sign-in or of a token
+	RevokedUser      Kind = "revoked user"           // a user's id
+	RevokedTokens    Kind = "revoked tokens"         // the id of a provider, and of an account there
+	NewestCode       Kind = "newest code"            // an e-mail address
 )
 
 // Keys makes the keys of one configuration. Two configurations that differ in

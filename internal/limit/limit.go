@@ -129,6 +129,16 @@ func (l *Limits) Mail(email string, r Requester) Event {
 	return e
 }
 
+// CodeTry returns the event of a try at a code from a mail: twenty a day for a mailbox,
+// and as many for a browser that is known for it.
+func (l *Limits) CodeTry(email string, r Requester) Event {
+	rate := storage.Rate{Events: 20, Per: 24 * time.Hour}
+	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
+	e.target = budget{l.keys.Of(keys.WrongCodes, fold.Name(email)), rate}
+	e.own = l.own(keys.WrongCodesHere, rate, r)
+	return e
+}
+
 // Notice returns the event of a mail that tells what has happened: of each kind one
 // in a day.
 func (l *Limits) Notice(email, kind string) Event {

@@ -1,46 +1,9 @@
 package otp
 
-import (
-	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
-)
+import "github.com/latchkeyhq/latchkey/internal/fold"
 
 // LongestTyped is the longest input in bytes that is looked at.
-const LongestTyped = 64
+const LongestTyped = fold.LongestCode
 
-// Typed returns what a user typed without what does not matter: compatibility forms
-// are replaced (NFKC), decimal digits of other scripts become those of ASCII, spaces
-// and hyphens are dropped. It returns "" for input that is longer than
-// [LongestTyped].
-func Typed(text string) string {
-	if len(text) > LongestTyped {
-		return ""
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r), unicode.Is(unicode.Pd, r), unicode.Is(unicode.Cf, r):
-			return -1
-		case r > unicode.MaxASCII && unicode.Is(unicode.Nd, r):
-			return digit(r)
-		}
-		return r
-	}, norm.NFKC.String(text))
-}
-
-// digit returns the ASCII digit of the same value. Unicode has the decimal digits of
-// a script in one run, from zero to nine.
-func digit(r rune) rune {
-	for _, run := range unicode.Nd.R16 {
-		if rune(run.Lo) <= r && r <= rune(run.Hi) {
-			return '0' + (r-rune(run.Lo))%10
-		}
-	}
-	for _, run := range unicode.Nd.R32 {
-		if rune(run.Lo) <= r && r <= rune(run.Hi) {
-			return '0' + (r-rune(run.Lo))%10
-		}
-	}
-	return r
-}
+// Typed returns what a user typed without what does not matter, as fold.Code does.
+func Typed(text string) string { return fold.Code(text) }

@@ -123,6 +123,12 @@ var everyPage = []shown{
 			Hidden: []Hidden{{"token", "70ken"}, {"email", "me@example.com"}}, Host: "shop.example",
 		})
 	}},
+	{"invite", func(r *Renderer) (Page, error) {
+		return r.Invite(Invite{
+			CSRFToken: "c5f", Action: "https://shop.example/auth/invite", Email: "me@example.com",
+			Hidden: []Hidden{{"token", "70ken"}}, Host: "shop.example", Origin: "https://shop.example",
+		})
+	}},
 	{"error", func(r *Renderer) (Page, error) {
 		return r.Error(Error{
 			Code: "AccessDenied", Host: "shop.example", Origin: "https://shop.example", SignInURL: "https://shop.example/auth/signin",

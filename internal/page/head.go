@@ -10,7 +10,7 @@ import (
 // pageNames are the templates that are whole pages, and the first part of the
 // keys of their texts.
 var pageNames = []string{
-	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell",
+	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell", "invite",
 }
 
 // prepared is the constant first part of a page, in three pieces. The name of the
@@ -37,7 +37,7 @@ func (r *Renderer) buildHeads() error {
 	for _, name := range pageNames {
 		titles[name] = name + ".title"
 	}
-	secluded := map[string]bool{"confirm": true}
+	secluded := map[string]bool{"confirm": true, "invite": true}
 	for _, s := range passwordSteps {
 		titles[passwordHead(s)], secluded[passwordHead(s)] = passwordHead(s)+".heading", s.hasSecret()
 	}

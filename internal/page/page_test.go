@@ -176,7 +176,7 @@ func TestSetHeaders(t *testing.T) {
 		h := http.Header{"Cache-Control": {"public"}}
 		p.SetHeaders(h)
 		referrer := "same-origin"
-		if s.name == "confirm" {
+		if s.name == "confirm" || s.name == "invite" {
 			referrer = "no-referrer"
 		}
 		for name, want := range map[string]string{

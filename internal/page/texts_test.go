@@ -51,6 +51,16 @@ func variations() []shown {
 			return r.SignIn(SignIn{Providers: append([]Provider{{ID: "~", Type: Credentials, Fields: fields}}, someProviders[3:]...)})
 		}})
 	}
+	all = append(all, shown{"verify", func(r *Renderer) (Page, error) {
+		return r.VerifyRequest(VerifyRequest{
+			Host: "shop.example", Origin: "https://shop.example", Email: "me@example.com",
+			CSRFToken: "c5f", Action: "/auth/signin/email", SignInURL: "/auth/signin",
+			CodeAction: "/auth/callback/email", CodeDigits: 8, CodeWrong: true,
+		})
+	}})
+	for _, v := range []Invite{{As: "~", SignOutURL: "/", Host: "shop.example"}, {Gone: true, Host: "shop.example", Origin: "/"}} {
+		all = append(all, shown{"invite", func(r *Renderer) (Page, error) { return r.Invite(v) }})
+	}
 	for _, about := range []string{"signup", "reset"} {
 		all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{Email: "~", About: about}) }})
 	}

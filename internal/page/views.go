@@ -63,8 +63,17 @@ type VerifyRequest struct {
 	Action      string // where the form is posted
 	SignInURL   string // where another address can be typed
 
+	// CodeAction is where the code of the mail is posted, with CSRFToken. If it is
+	// empty, the page has no field for a code.
+	CodeAction string
+	CodeDigits int
+	CodeWrong  bool // the code that was typed before did not fit
+
 	FormOrigins []string // as in [SignIn]
 }
+
+// CodeLength returns how much may be typed: spaces between the digits do no harm.
+func (v VerifyRequest) CodeLength() int { return 2 * v.CodeDigits }
 
 // Sent returns the key of the text that says what was sent.
 func (v VerifyRequest) Sent() string {
@@ -104,6 +113,34 @@ type Confirm struct {
 // logo.
 func (r *Renderer) Confirm(v Confirm) (Page, error) {
 	page, err := r.render("confirm", http.StatusOK, v, policy{secluded: true, formOrigins: v.FormOrigins, atOnce: v.AtOnce}, v.Host)
+	page.Referrer = noReferrer
+	return page, err
+}
+
+// Invite shows an invitation to the one who was invited.
+type Invite struct {
+	CSRFToken string
+	Action    string   // where the form is posted
+	Hidden    []Hidden // what else the form sends, such as the token of the invitation
+	Email     string   // the address that is invited
+	Host      string   // of the site
+	Origin    string   // its URL
+
+	As         string // the user who is signed in, and is another one; empty: nobody is
+	SignOutURL string // where that user signs out
+	Gone       bool   // there is no such invitation any more
+}
+
+// Invite renders the page of an invitation. Its URL holds the secret of the
+// invitation, so it sends no referrer and makes no request to another site, not even
+// for a logo.
+func (r *Renderer) Invite(v Invite) (Page, error) {
+	v.Host = r.site(v.Host)
+	status := http.StatusOK
+	if v.Gone {
+		status = http.StatusGone
+	}
+	page, err := r.render("invite", status, v, policy{secluded: true}, v.Host)
 	page.Referrer = noReferrer
 	return page, err
 }

@@ -1,0 +1,41 @@
+package browser
+
+import (
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+const purposeCode = "email-code"
+
+// MailCode is what a browser keeps that has asked for a mail with a code. It travels
+// in the cookie of a link that one browser alone may use. The zero MailCode is none.
+type MailCode struct {
+	Handle string // of the code's challenge
+	For    string // what takes the code, such as the id of an Email provider
+	Link   string // the hash of the link that this browser alone may use; empty: every browser may
+}
+
+// SetMailCode has the browser keep m for so long. The newest one counts.
+func (c *Cookies) SetMailCode(m MailCode, now time.Time, life time.Duration) error {
+	k := &c.Specs.Link
+	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": m.Handle, "for": m.For, "link": m.Link, "purpose": purposeCode}, now, life)
+	if err != nil {
+		return err
+	}
+	c.Set(k.New(sealed, now.Add(life)))
+	return nil
+}
+
+// MailCode returns what SetMailCode has left, at most so long ago.
+func (c *Cookies) MailCode(now time.Time, life time.Duration) MailCode {
+	value, there := c.Value(&c.Specs.Link)
+	if !there {
+		return MailCode{}
+	}
+	claims, err := c.Specs.Link.Codec.OpenClaims(value, now, life)
+	if err != nil || claims.String("purpose") != purposeCode {
+		return MailCode{}
+	}
+	return MailCode{Handle: claims.String("value"), For: claims.String("for"), Link: claims.String("link")}
+}

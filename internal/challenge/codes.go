@@ -1,0 +1,99 @@
+package challenge
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/fold"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Codes of mails are a second way to give the proof that a link of the same mail
+// gives. A code belongs to the browser that holds its handle.
+
+const (
+	// CodeLife is how long a code lives, whatever its link does.
+	CodeLife = 10 * time.Minute
+	// CodeTries is how many codes are compared.
+	CodeTries = 5
+)
+
+// ErrWrongCode reports a code that does not fit.
+var ErrWrongCode = errors.New("the code does not fit")
+
+// MailCode is what a code from a mail stands for.
+type MailCode struct {
+	For         string // what takes the proof: the id of an Email provider, or a purpose
+	Identifier  string // the address that the mail goes to
+	UserID      string // the user it is about; empty: none
+	Link        string // the secret of the link, or its hash; empty: the code stands for nothing
+	CallbackURL string // where the browser goes in the end
+}
+
+// codeData is the sealed data of a code.
+type codeData struct {
+	For         string `json:"for"`
+	Link        string `json:"link,omitempty"`
+	Code        string `json:"code,omitempty"`
+	CallbackURL string `json:"callbackUrl,omitempty"`
+}
+
+// CreateCode stores a code of so many digits for what c stands for, and returns it
+// with its handle, which the browser keeps. If c has no Link, the row matches
+// nothing, and no browser can tell.
+func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, code string, err error) {
+	code, err = newCode(digits)
+	if err != nil {
+		return "", "", err
+	}
+	data := codeData{For: c.For, Link: c.Link, Code: code, CallbackURL: c.CallbackURL}
+	if c.Link == "" {
+		data.Code = ""
+	}
+	handle, err = r.Create(ctx, Draft{Purpose: Code, UserID: c.UserID, Identifier: c.Identifier, Data: data, Life: CodeLife})
+	return handle, code, err
+}
+
+// TryCode counts one try at the code with a handle, and returns the code's row, and
+// a function that compares what was typed with the code. It returns
+// storage.ErrNotFound or [ErrSpent] as Try does, and storage.ErrNotFound for a code
+// that stands for something else. The caller may count the try elsewhere before it
+// compares.
+func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, func(typed string) error, error) {
+	row, err := r.Try(ctx, Code, handle, CodeTries)
+	if err != nil {
+		return MailCode{}, nil, err
+	}
+	var data codeData
+	if err := row.Read(&data); err != nil {
+		return MailCode{}, nil, err
+	}
+	if data.For != purpose {
+		return MailCode{}, nil, storage.ErrNotFound
+	}
+	c := MailCode{For: data.For, Identifier: row.Identifier, UserID: row.UserID, Link: data.Link, CallbackURL: data.CallbackURL}
+	return c, func(typed string) error {
+		if typed = fold.Code(typed); data.Code == "" || !secret.Equal(typed, data.Code) {
+			return ErrWrongCode
+		}
+		return nil
+	}, nil
+}
+
+// newCode returns random digits.
+func newCode(digits int) (string, error) {
+	var b strings.Builder
+	for range digits {
+		n, err := rand.Int(rand.Reader, big.NewInt(10))
+		if err != nil {
+			return "", err
+		}
+		b.WriteByte(byte('0' + n.Int64()))
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,135 @@
+package challenge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+const (
+	// InvitationLife is how long an invitation lives if nothing else is said.
+	InvitationLife = 7 * 24 * time.Hour
+	// LongestInvitation is the longest life of an invitation.
+	LongestInvitation = 30 * 24 * time.Hour
+	// mostInvitationData bounds what the application keeps with an invitation, in bytes.
+	mostInvitationData = 4 << 10
+)
+
+// Invitation is what an address is invited with.
+type Invitation struct {
+	ID          string // of the row; not its secret
+	Email       string // the address
+	CallbackURL string // where the browser goes in the end
+	Data        string // the application's own
+	Mailed      bool   // the site has mailed the link, so that opening it proves the address
+	Created     time.Time
+	Expires     time.Time
+}
+
+// invitationData is the sealed data of an invitation.
+type invitationData struct {
+	CallbackURL string `json:"callbackUrl,omitempty"`
+	Data        string `json:"data,omitempty"`
+	Mailed      bool   `json:"mailed,omitempty"`
+}
+
+// Invite stores an invitation in place of others for the same address. It returns the
+// secret of its link. life 0 is [InvitationLife]. An invitation that asks for too much
+// is an error that names its field.
+func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (token string, err error) {
+	switch {
+	case in.Email == "":
+		return "", errors.New("Invitation.Email is empty")
+	case life < 0 || life > LongestInvitation:
+		return "", errors.New("Invitation.Expires must be in the future, and 30 days from now at most; zero is 7 days")
+	case len(in.Data) > mostInvitationData:
+		return "", fmt.Errorf("Invitation.Data has %d bytes, want at most %d", len(in.Data), mostInvitationData)
+	case life == 0:
+		life = InvitationLife
+	}
+	before, err := r.List(ctx, Invite, "", in.Email)
+	if err != nil {
+		return "", err
+	}
+	data := invitationData{in.CallbackURL, in.Data, in.Mailed}
+	token, err = r.Create(ctx, Draft{Purpose: Invite, Identifier: in.Email, Data: data, Life: life})
+	if err != nil {
+		return "", err
+	}
+	for _, row := range before {
+		if err := r.EndRow(ctx, row); err != nil {
+			return "", err
+		}
+	}
+	return token, nil
+}
+
+// Invitation returns the invitation that a token names, and leaves it there. It
+// returns storage.ErrNotFound for one that was used, revoked or replaced, or has
+// expired.
+func (r *Rows) Invitation(ctx context.Context, token string) (Invitation, error) {
+	row, err := r.Get(ctx, Invite, token)
+	if err != nil {
+		return Invitation{}, err
+	}
+	return invitationOf(row)
+}
+
+// TakeInvitation removes the invitation that a token names, and returns it. Of any
+// number of concurrent calls at most one succeeds.
+func (r *Rows) TakeInvitation(ctx context.Context, token string) (Invitation, error) {
+	row, err := r.Take(ctx, Invite, token)
+	if err != nil {
+		return Invitation{}, err
+	}
+	return invitationOf(row)
+}
+
+// Invitations lists the live invitations of the tenant, the newest first. An empty
+// email matches every address.
+func (r *Rows) Invitations(ctx context.Context, email string) ([]Invitation, error) {
+	rows, err := r.List(ctx, Invite, "", email)
+	if err != nil {
+		return nil, err
+	}
+	var all []Invitation
+	for _, row := range rows {
+		in, err := invitationOf(row)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, in)
+	}
+	return all, nil
+}
+
+// RevokeInvitation removes the invitation with an id. It returns storage.ErrNotFound
+// for one that is gone, and for the id of any other challenge.
+func (r *Rows) RevokeInvitation(ctx context.Context, id string) error {
+	found, err := r.Store.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if found.ID != id {
+		return storage.ErrNotFound
+	}
+	if _, err := r.Box.Open(Invite, &found, r.Now()); err != nil {
+		return err
+	}
+	_, err = r.Store.Take(ctx, id)
+	return err
+}
+
+func invitationOf(row *Row) (Invitation, error) {
+	var data invitationData
+	if err := row.Read(&data); err != nil {
+		return Invitation{}, err
+	}
+	return Invitation{
+		ID: row.ID, Email: row.Identifier, CallbackURL: data.CallbackURL, Data: data.Data, Mailed: data.Mailed,
+		Created: row.Created, Expires: row.Expires,
+	}, nil
+}

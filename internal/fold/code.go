@@ -1,0 +1,46 @@
+package fold
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// LongestCode is the longest code in bytes that is looked at.
+const LongestCode = 64
+
+// Code returns what a user typed as a code, without what does not matter: compatibility forms
+// are replaced (NFKC), decimal digits of other scripts become those of ASCII, spaces
+// and hyphens are dropped. It returns "" for input that is longer than
+// [LongestCode].
+func Code(text string) string {
+	if len(text) > LongestCode {
+		return ""
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.Is(unicode.Pd, r), unicode.Is(unicode.Cf, r):
+			return -1
+		case r > unicode.MaxASCII && unicode.Is(unicode.Nd, r):
+			return digit(r)
+		}
+		return r
+	}, norm.NFKC.String(text))
+}
+
+// digit returns the ASCII digit of the same value. Unicode has the decimal digits of
+// a script in one run, from zero to nine.
+func digit(r rune) rune {
+	for _, run := range unicode.Nd.R16 {
+		if rune(run.Lo) <= r && r <= rune(run.Hi) {
+			return '0' + (r-rune(run.Lo))%10
+		}
+	}
+	for _, run := range unicode.Nd.R32 {
+		if rune(run.Lo) <= r && r <= rune(run.Hi) {
+			return '0' + (r-rune(run.Lo))%10
+		}
+	}
+	return r
+}

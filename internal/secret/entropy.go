@@ -1,0 +1,45 @@
+package secret
+
+import (
+	"math"
+	"regexp"
+	"strings"
+)
+
+// BitsOf returns an upper bound of a token's entropy, by its length and the
+// smallest usual alphabet with all of its characters. The hyphens of a UUID are no
+// part of it.
+func BitsOf(token string) float64 {
+	plain := token
+	if uuidShape.MatchString(token) {
+		plain = strings.ReplaceAll(token, "-", "")
+	}
+	return float64(len(plain)) * math.Log2(float64(alphabetOf(plain)))
+}
+
+var uuidShape = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+
+func alphabetOf(token string) int {
+	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for _, characters := range []string{digits, digits + "abcdef", digits + "ABCDEF", digits + lower, digits + upper, digits + lower + upper} {
+		if strings.Trim(token, characters) == "" {
+			return len(characters)
+		}
+	}
+	return 64
+}
+
+// VaryingBits returns what BitsOf returns of the first sample without the places that
+// are the same in all samples: a prefix, a constant, the date in front of a counter.
+func VaryingBits(samples []string) float64 {
+	varying := strings.Builder{}
+	for i := range len(samples[0]) {
+		for _, other := range samples[1:] {
+			if i >= len(other) || other[i] != samples[0][i] {
+				varying.WriteByte(samples[0][i])
+				break
+			}
+		}
+	}
+	return BitsOf(varying.String())
+}
