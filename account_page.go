@@ -37,6 +37,9 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return elsewhere, err
 	}
+	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+		return res, err
+	}
 	switch do := x.query.Get("do"); {
 	case do == "delete":
 		return askToDelete(ctx, x, here)
@@ -49,13 +52,6 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	sayOnAccount(&x.visit, &view, here.user.ID)
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Account(view))
-}
-
-// askAgain asks for a recent sign-in, which leads to the URL to.
-func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
-	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
-		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
-	}))
 }
 
 // askToDelete asks before an account is deleted: first for a recent sign-in.
@@ -101,6 +97,9 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	}
 	if s.store.Has(directory.AbilityDeletion) {
 		view.DeleteURL = x.deletion()
+	}
+	if err := showPasswords(ctx, s, &x.links, &view, &here.user); err != nil {
+		return view, err
 	}
 	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
 	if err != nil {
@@ -203,6 +202,9 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
+	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+		return res, err
+	}
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, id) }
 	switch x.query.Get("do") {
 	case "link":

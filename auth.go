@@ -5,6 +5,9 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/health"
+	"github.com/latchkeyhq/latchkey/internal/later"
 )
 
 // Auth answers every request under its base path and tells the rest of the
@@ -16,6 +19,8 @@ type Auth struct {
 
 	fixed   *setup      // the setup of every request; nil: it depends
 	tenants *lazySetups // nil: there is one setup
+	life    *health.Life
+	pool    *later.Pool // of all tenants; nil: there is one setup
 }
 
 // New checks c and returns an Auth that behaves as it says. What c leaves empty
@@ -27,7 +32,7 @@ func New(c Config) (*Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Auth{fixed: s}, nil
+	return &Auth{fixed: s, life: health.NewLife(s.store == nil)}, nil
 }
 
 // ServeHTTP answers r. Mount it on the base path: "/auth/".

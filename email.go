@@ -209,7 +209,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 		Language: x.setup.languageOf(ctx, &x.visit), Texts: x.setup.config.Texts, Request: x.request,
 	}
 	err = x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, mailCall, func(ctx context.Context) error { return p.Send(ctx, message) })
-	if watch.Mail(ctx, x.setup.log, string(message.Kind), err); err != nil {
+	if watch.Mail(ctx, x.setup.log, &x.setup.health.Mail, string(message.Kind), err); err != nil {
 		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		_, gone := x.setup.store.UseVerificationToken(cleanup, row.Identifier, row.Token)

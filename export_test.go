@@ -40,17 +40,17 @@ func Plug(a *Auth, p Plugs) {
 			return &reading{session: s}, nil
 		}}
 	}
-	if info := a.infoOf(p.OptionsOf); info != nil {
+	if info := infoOf(a, p.OptionsOf); info != nil {
 		info.options = func(ctx context.Context, _ *exchange) (*Response, error) { return p.Options(ctx) }
 	}
-	if info := a.infoOf(p.SignedOutOf); info != nil {
+	if info := infoOf(a, p.SignedOutOf); info != nil {
 		info.signedOut = func(ctx context.Context, _ *exchange, ended endedSession) (*Response, error) {
 			return p.SignedOut(ctx, ended.userID, ended.id)
 		}
 	}
 }
 
-func (a *Auth) infoOf(provider string) *providerInfo {
+func infoOf(a *Auth, provider string) *providerInfo {
 	if p := a.fixed.providers[provider]; p != nil {
 		return p.info()
 	}

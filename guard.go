@@ -101,7 +101,7 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 			here := a.serve(w, r)
 			defer here.end()
 			w, r = here.w, here.r
-			if a.answers(w, r, here.state) {
+			if answers(a, w, r, here.state) {
 				return
 			}
 			s, err := here.state.session()
@@ -154,16 +154,16 @@ func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := a.serve(w, r)
 		defer s.end()
-		if !a.answers(s.w, s.r, s.state) {
+		if !answers(a, s.w, s.r, s.state) {
 			next.ServeHTTP(s.w, s.r)
 		}
 	})
 }
 
 // answers serves r if it is for a route of Auth's own.
-func (a *Auth) answers(w http.ResponseWriter, r *http.Request, state *requestState) bool {
+func answers(a *Auth, w http.ResponseWriter, r *http.Request, state *requestState) bool {
 	s, fault := state.setup()
-	if s = a.orBlank(s); s == nil || !s.config.owns(r.URL.EscapedPath()) {
+	if s = orBlank(a, s); s == nil || !s.config.owns(r.URL.EscapedPath()) {
 		return false
 	}
 	serveHTTP(w, r, requestHead(r), s, fault)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/later"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -94,6 +95,7 @@ type mails struct {
 	texts      Texts
 	secrets    []string // the operator's own
 	pool       *later.Pool
+	health     *health.Part
 	background func(f func(context.Context)) // nil: the pool
 }
 
@@ -146,7 +148,7 @@ func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 	ctx, step := p.log.Begin(ctx, telemetry.OpMail, "Mail.Send", "")
 	err = guarded.Within(ctx, p.timeout, "Mail.Send", func(ctx context.Context) error { return p.mail.Send(ctx, m.Message) })
 	step.End(err)
-	if watch.Mail(ctx, p.log, string(m.Kind), err); err != nil {
+	if watch.Mail(ctx, p.log, p.health, string(m.Kind), err); err != nil {
 		return errors.New(redact.Text(err.Error(), append(p.secrets[:len(p.secrets):len(p.secrets)], m.URL, m.Token, m.Code), journal.LongestText))
 	}
 	return nil

@@ -85,5 +85,5 @@ func askedIn(ctx context.Context) oneCall {
 
 // watched returns what tells the log and the tracer of calls to the provider.
 func (p *oauthProvider) watched(s *setup) *watch.Provider {
-	return &watch.Provider{ID: p.ID, Tenant: s.tenant, Opaque: p.Transport != nil, Log: s.log, Now: s.now}
+	return &watch.Provider{ID: p.ID, Tenant: s.tenant, Opaque: p.Transport != nil, Log: s.log, Now: s.now, Health: s.health.Provider(p.ID)}
 }

@@ -108,3 +108,36 @@ func preparePasswords(s *setup, f *failure.List) {
 		}}
 	}
 }
+
+// mailLater sends a mail about a password after the answer to the request of ctx.
+func mailLater(ctx context.Context, m *mails, by asker, l *links, provider string, write func(context.Context) (passwords.Mail, error)) {
+	m.sendLater(ctx, by, func(ctx context.Context) (outgoing, error) {
+		mail, err := write(ctx)
+		return wordedMail(l, provider, mail), err
+	})
+}
+
+// wordedMail returns a mail about a password with its link.
+func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
+	out := outgoing{Message: Message{To: m.To, Token: m.Handle, Expires: m.Expires, Provider: provider}, UserID: m.UserID}
+	out.Kind = map[passwords.MailKind]MessageKind{
+		passwords.MailSignUp: MessageVerify, passwords.MailKnown: MessageAccountExists, passwords.MailTaken: MessageAccountExists,
+		passwords.MailReset: MessagePasswordReset, passwords.MailRenew: MessageNewPassword, passwords.MailChanged: MessagePasswordChanged,
+		passwords.MailAddress: MessageNewEmail, passwords.MailMoving: MessageEmailChange,
+	}[m.Kind]
+	switch m.Kind {
+	case passwords.MailSignUp:
+		out.URL = l.url("password?do=verify&token=" + m.Handle)
+	case passwords.MailReset, passwords.MailRenew:
+		out.URL = l.url("password?do=reset&token=" + m.Handle)
+	case passwords.MailAddress:
+		out.URL = l.url("account?do=email&token=" + m.Handle)
+	case passwords.MailMoving:
+		out.URL = l.url("password?do=undo&token=" + m.Handle)
+	case passwords.MailKnown, passwords.MailTaken:
+		out.URL, out.OtherURL = l.url("signin"), l.url("password?do=forgot")
+	case passwords.MailChanged:
+		out.URL = l.url("password?do=forgot")
+	}
+	return out
+}

@@ -103,7 +103,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 		return outcome{response: p.checkMail(&x.visit, &x.links, email, "email")}, nil
 	case passwords.Renewable:
 		link, err := p.flows.Reset(ctx, &shown.User, passwords.MailRenew)
-		return outcome{response: &Response{Redirect: p.worded(&x.links, link).URL}}, err
+		return outcome{response: &Response{Redirect: wordedMail(&x.links, p.ID, link).URL}}, err
 	case passwords.Closed:
 		return outcome{response: p.checkMail(&x.visit, &x.links, email, "reset")}, nil
 	}
@@ -139,35 +139,7 @@ func (p *passwordProvider) asker(ctx context.Context, s *setup, v *visit, l *lin
 			return who
 		},
 		Mail: func(write func(context.Context) (passwords.Mail, error)) {
-			s.mails.sendLater(ctx, by, func(ctx context.Context) (outgoing, error) {
-				m, err := write(ctx)
-				return p.worded(&own, m), err
-			})
+			mailLater(ctx, s.mails, by, &own, p.ID, write)
 		},
 	}
-}
-
-// worded returns a mail with its link.
-func (p *passwordProvider) worded(l *links, m passwords.Mail) outgoing {
-	out := outgoing{Message: Message{To: m.To, Token: m.Handle, Expires: m.Expires, Provider: p.ID}, UserID: m.UserID}
-	out.Kind = map[passwords.MailKind]MessageKind{
-		passwords.MailSignUp: MessageVerify, passwords.MailKnown: MessageAccountExists, passwords.MailTaken: MessageAccountExists,
-		passwords.MailReset: MessagePasswordReset, passwords.MailRenew: MessageNewPassword, passwords.MailChanged: MessagePasswordChanged,
-		passwords.MailAddress: MessageNewEmail, passwords.MailMoving: MessageEmailChange,
-	}[m.Kind]
-	switch m.Kind {
-	case passwords.MailSignUp:
-		out.URL = l.url("password?do=verify&token=" + m.Handle)
-	case passwords.MailReset, passwords.MailRenew:
-		out.URL = l.url("password?do=reset&token=" + m.Handle)
-	case passwords.MailAddress:
-		out.URL = l.url("account?do=email&token=" + m.Handle)
-	case passwords.MailMoving:
-		out.URL = l.url("password?do=undo&token=" + m.Handle)
-	case passwords.MailKnown, passwords.MailTaken:
-		out.URL, out.OtherURL = l.url("signin"), l.url("password?do=forgot")
-	case passwords.MailChanged:
-		out.URL = l.url("password?do=forgot")
-	}
-	return out
 }

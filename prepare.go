@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/later"
@@ -63,7 +64,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.now = s.config.Runtime.Time
 	s.log = journal.New(loggerOf(&s.config.Runtime), s.now, logRules)
 	s.log.Trace(s.config.Operations.Tracer)
-	s.started = s.now()
+	s.started, s.health = s.now(), health.NewBoard()
 	s.warnOfLooseness()
 	var faults failure.List
 	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))
@@ -75,7 +76,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.prepareProviders(&faults)
 	s.mails = &mails{
 		mail: mailOf(s), limits: s.limits, log: s.log, timeout: s.config.Limits.MailTimeout, theme: s.config.Theme, texts: s.config.Texts,
-		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background,
+		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background, health: &s.health.Mail,
 	}
 	s.prepareDirectory(&faults)
 	prepareVault(s, &faults)

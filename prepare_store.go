@@ -21,7 +21,7 @@ import (
 func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.mark = newProcessMark()
-	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
+	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log, Health: s.health}
 	if named, ok := s.config.Adapter.(storage.SystemAdapter); ok {
 		s.bounds.System = named.DBSystem()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -41,6 +42,7 @@ type setup struct {
 	trust     *hostTrust
 	log       *journal.Logger
 	started   time.Time
+	health    *health.Board
 	now       func() time.Time
 	pages     *page.Pages
 	languages *words.Matcher // of pages and mails

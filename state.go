@@ -149,7 +149,7 @@ func (s *requestState) resolve() (*setup, error) {
 		if r == nil {
 			return nil, errOver
 		}
-		found, fault := s.auth.findSetup(s.context(), r)
+		found, fault := findSetup(s.auth, s.context(), r)
 		s.config = &resolvedSetup{found, fault}
 	}
 	return s.config.setup, s.config.fault
@@ -310,7 +310,7 @@ func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	if state := stateIn(ctx); state != nil && state.auth == a && state.isAbout(r) {
 		return state.setup()
 	}
-	return a.findSetup(ctx, r)
+	return findSetup(a, ctx, r)
 }
 
 // setupIn finds the setup for work without a request of its own: that of the
@@ -322,10 +322,10 @@ func (a *Auth) setupIn(ctx context.Context) (*setup, error) {
 	if state := stateIn(ctx); state != nil && state.auth == a {
 		return state.setup()
 	}
-	return a.findSetup(ctx, noRequest())
+	return findSetup(a, ctx, noRequest())
 }
 
-func (a *Auth) findSetup(ctx context.Context, r *Request) (*setup, error) {
+func findSetup(a *Auth, ctx context.Context, r *Request) (*setup, error) {
 	if a.tenants == nil {
 		return nil, failure.Wrap(ErrInvalidConfig, errors.New("the zero Auth has no configuration: use New"))
 	}
@@ -336,11 +336,11 @@ func (a *Auth) findSetup(ctx context.Context, r *Request) (*setup, error) {
 // case.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
-	return a.orBlank(s), err
+	return orBlank(a, s), err
 }
 
 // orBlank returns s, or a setup that renders errors if s is nil.
-func (a *Auth) orBlank(s *setup) *setup {
+func orBlank(a *Auth, s *setup) *setup {
 	if s == nil && a.tenants != nil {
 		return a.tenants.blank()
 	}

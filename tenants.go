@@ -13,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cache"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/later"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -48,7 +49,7 @@ func NewFunc(f Func) (*Auth, error) {
 		return tenant{key: c, config: func() (*Config, error) { return c, nil }}, err
 	})
 	setups.sites = cache.New[string, string](cache.Rules{Size: mostTenants})
-	return &Auth{tenants: setups}, nil
+	return &Auth{tenants: setups, life: health.NewLife(true), pool: setups.common.later}, nil
 }
 
 // Tenants says how [NewTenants] finds the tenant of a request and its Config. An
@@ -93,7 +94,7 @@ func NewTenants(t Tenants) (*Auth, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return &Auth{tenants: newLazySetups(t.CacheSize, func(ctx context.Context, r *Request) (tenant, error) {
+	setups := newLazySetups(t.CacheSize, func(ctx context.Context, r *Request) (tenant, error) {
 		named, err := tenantOf(ctx, r, t.Name)
 		return tenant{key: named, name: named, config: func() (*Config, error) {
 			c, err := t.Config(context.WithoutCancel(ctx), named) // others wait for the answer
@@ -102,7 +103,8 @@ func NewTenants(t Tenants) (*Auth, error) {
 			}
 			return c, err
 		}}, err
-	})}, nil
+	})
+	return &Auth{tenants: setups, life: health.NewLife(true), pool: setups.common.later}, nil
 }
 
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {

@@ -8,6 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/users"
 )
@@ -42,6 +44,28 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
 	return w, nil
+}
+
+// Passwords returns what passwords need, without a request.
+func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper, error) {
+	s, err := setupWithStore(ctx, b.auth)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.passwords == nil:
+		return nil, failure.Wrap(ErrInvalidConfig, errors.New("there is no Password among Config.Providers"))
+	case mails && s.trust.origin.Text == "":
+		return nil, failure.Wrap(ErrInvalidConfig, errors.New("set Site.URL: links in mails lead there"))
+	}
+	l := s.links
+	l.origin = s.trust.origin
+	by := asker{language: s.config.Texts.Languages[0]}
+	return &users.Keeper{Flows: s.passwords, Host: l.origin.Host(), From: passwords.Asker{
+		Requester: func(string) limit.Requester { return limit.Requester{} },
+		Mail: func(write func(context.Context) (passwords.Mail, error)) {
+			mailLater(ctx, s.mails, by, &l, s.passwords.Provider, write)
+		},
+	}}, nil
 }
 
 func (b usersBackend) Vault(ctx context.Context) (*vault.Vault, error) {

@@ -31,6 +31,28 @@ func (a *Auth) PasskeyEndpoints(page string) http.Handler {
 	})
 }
 
+// ChangePasswordPage answers GET /.well-known/change-password, where password managers
+// look for the form that changes a password (W3C A Well-Known URL for Changing
+// Passwords): it redirects there. page is a path or URL of the application's own;
+// empty: the form of the account page, or status 404 where that or [Password] is off.
+//
+//	http.Handle("GET /.well-known/change-password", auth.ChangePasswordPage(""))
+func (a *Auth) ChangePasswordPage(page string) http.Handler {
+	return wellKnown(func(ctx context.Context, r *Request) (*Response, error) {
+		x, err := a.Core().reading(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		switch to := x.absolute(page); {
+		case page != "":
+			return &Response{Redirect: to}, nil
+		case x.setup.passwords != nil && x.setup.config.AccountPage.Enabled:
+			return &Response{Redirect: x.url("account?do=password")}, nil
+		}
+		return &Response{Status: http.StatusNotFound}, nil
+	})
+}
+
 // wellKnown serves an answer; an error has been logged and says nothing.
 func wellKnown(answer func(context.Context, *Request) (*Response, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

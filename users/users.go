@@ -33,6 +33,9 @@ type Backend interface {
 	// Open returns the directory of the tenant that ctx names. A site without an
 	// Adapter is ErrMissingAdapter.
 	Open(ctx context.Context) (*directory.Work, error)
+	// Passwords returns what passwords need. With mails, a site whose URL is not known
+	// is ErrInvalidConfig.
+	Passwords(ctx context.Context, mails bool) (*Keeper, error)
 	// Vault returns what keeps the tokens of the tenant that ctx names. The caller has
 	// asked for the abilities that it needs.
 	Vault(ctx context.Context) (*vault.Vault, error)

@@ -77,11 +77,8 @@ func (i *instance) routes(auth *latchkey.Auth) http.Handler {
 		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s, from %s", s.User.Email, i.name)
 	})))
-	site.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
-		if err := i.store.ping(r.Context()); err != nil {
-			http.Error(w, "no database", http.StatusServiceUnavailable)
-		}
-	})
+	site.Handle("GET /livez", auth.HealthHandler())
+	site.Handle("GET /readyz", auth.HealthHandler())
 	return auth.Middleware(site)
 }
 

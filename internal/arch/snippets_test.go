@@ -245,6 +245,7 @@ var (
 	adapter storage.Adapter
 	db      *sql.DB
 	userID  string
+	server  *http.Server
 	send    func(context.Context, latchkey.Message) error
 	queue   interface {
 		Put(ctx context.Context, to, subject, text, html string) error

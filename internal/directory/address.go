@@ -26,9 +26,8 @@ const (
 
 // moveData is the sealed part of the row of a new address.
 type moveData struct {
-	From    string    `json:"from"` // the address at the time
-	Session string    `json:"session"`
-	Issued  time.Time `json:"issued"`
+	From   string    `json:"from"` // the address at the time
+	Issued time.Time `json:"issued"`
 }
 
 // AddressMove is a change of address that was asked for.
@@ -41,14 +40,14 @@ type AddressMove struct {
 	Until   time.Time // the end of the link to the former address
 }
 
-// NewMove stores a change of address that was asked for in a session of the user.
-func (d Passwords) NewMove(ctx context.Context, u *storage.User, session, to string) (m AddressMove, err error) {
+// NewMove stores a change of address that a user asked for.
+func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m AddressMove, err error) {
 	now := d.Now()
 	issued := d.Revocations.IssueTime(u.ID, now)
 	rows := d.Waiting(d.Store)
 	m = AddressMove{UserID: u.ID, To: to, Expires: now.Add(moveLife), Until: now.Add(undoLife)}
 	m.Handle, err = rows.Create(ctx, challenge.Draft{
-		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{u.Email, session, issued},
+		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{u.Email, issued},
 	})
 	if err == nil && !u.EmailVerified.IsZero() {
 		m.Undo, err = rows.Create(ctx, challenge.Draft{
@@ -60,10 +59,10 @@ func (d Passwords) NewMove(ctx context.Context, u *storage.User, session, to str
 
 // LookAtMove returns the new address that a link confirms, without using it up. It
 // returns ErrVerification for a link that is void, or of another user or session.
-func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.User, session string) (to string, err error) {
+func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.User) (to string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Email, handle)
 	if err == nil {
-		err = d.checkMove(ctx, d.Store, row, u, session)
+		err = d.checkMove(ctx, d.Store, row, u)
 	}
 	if err != nil {
 		return "", voidIf(err)
@@ -71,9 +70,9 @@ func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.Use
 	return row.Identifier, nil
 }
 
-func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, u *storage.User, session string) error {
+func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, u *storage.User) error {
 	var data moveData
-	if err := row.Read(&data); err != nil || row.UserID != u.ID || data.Session != session || data.From != u.Email {
+	if err := row.Read(&data); err != nil || row.UserID != u.ID || data.From != u.Email {
 		return errChanged
 	}
 	return d.isLater(ctx, s, u.ID, data.Issued)
@@ -83,11 +82,11 @@ func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, 
 // transaction if the store has transactions. It ends what the user proved before, as
 // [Passwords.SetPassword] does. It returns ErrAddressTaken if another user has the
 // address by now.
-func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle, session string, c PasswordChange) (u storage.User, err error) {
+func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c PasswordChange) (u storage.User, err error) {
 	begun := q.mark()
 	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
-		u, err = d.moveAddress(ctx, q, s, handle, session, &c)
+		u, err = d.moveAddress(ctx, q, s, handle, &c)
 		return err
 	})
 	if err != nil && d.Store.Tx != nil {
@@ -99,14 +98,14 @@ func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle, session s
 	return u, err
 }
 
-func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle, session string, c *PasswordChange) (storage.User, error) {
+func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle string, c *PasswordChange) (storage.User, error) {
 	u, err := s.LockUser(ctx, c.UserID)
 	if err != nil {
 		return u, err
 	}
 	row, err := d.Waiting(s).Take(ctx, challenge.Email, handle)
 	if err == nil {
-		err = d.checkMove(ctx, s, row, &u, session)
+		err = d.checkMove(ctx, s, row, &u)
 	}
 	if err != nil {
 		return u, voidIf(err)

@@ -105,3 +105,18 @@ func (l *LateEnds) again(e lateEnd) {
 	l.pause = min(2*l.pause, longestPause)
 	l.after(l.pause, l.pass)
 }
+
+// Finish tries each end once more, at the shutdown of the process, until ctx ends. It
+// drops those that fail, and returns how many.
+func (l *LateEnds) Finish(ctx context.Context) (dropped int) {
+	l.mu.Lock()
+	waiting := l.waiting
+	l.waiting = nil
+	l.mu.Unlock()
+	for _, e := range waiting {
+		if ctx.Err() != nil || l.try(e) != nil {
+			dropped++
+		}
+	}
+	return dropped
+}

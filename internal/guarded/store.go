@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -18,6 +19,7 @@ import (
 type Bounds struct {
 	Timeout time.Duration
 	Log     *journal.Logger // of single calls, at debug level; nil: none
+	Health  *health.Board   // remembers which stores answer; nil: nothing does
 	System  string          // of the database, for the tracer; empty: unknown
 }
 
@@ -29,10 +31,15 @@ func Call[T any](ctx context.Context, b *Bounds, operation string, f func(contex
 	defer cancel()
 	ctx, step := b.Log.Begin(ctx, telemetry.OpStore, operation, b.System)
 	result, err := ContainResult(func() (T, error) { return f(ctx) })
+	part := b.Health.OfOperation(operation)
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrConflict):
+		part.Saw(true)
 		step.End(err)
 		return result, err
+	}
+	if !errors.Is(err, context.Canceled) { // which the client may have caused
+		part.Saw(false)
 	}
 	step.EndWith(telemetry.OperationResult{Type: fault.ErrAdapter, Mend: true}, err)
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Type == fault.ErrAdapter {

@@ -2,7 +2,10 @@
 // an answer takes as long for an address that is known as for one that is not.
 package later
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 const (
 	mostAtOnce  = 8
@@ -16,6 +19,7 @@ type Pool struct {
 	mu      sync.Mutex
 	running int
 	waiting []func()
+	idle    chan struct{} // closed when nothing runs any more; nil: no caller waits
 }
 
 // Go runs f on another goroutine and does not wait for it. It returns false, and
@@ -52,10 +56,42 @@ func (p *Pool) next() func() {
 	if len(p.waiting) == 0 {
 		p.running--
 		p.waiting = nil
+		if p.running == 0 && p.idle != nil {
+			close(p.idle)
+			p.idle = nil
+		}
 		return nil
 	}
 	f := p.waiting[0]
 	p.waiting[0] = nil
 	p.waiting = p.waiting[1:]
 	return f
+}
+
+// Wait returns when nothing runs or waits any more. If ctx ends before, it drops what
+// waits and returns how many functions were dropped or still run. A nil Pool has none.
+func (p *Pool) Wait(ctx context.Context) (left int) {
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	if p.running == 0 {
+		p.mu.Unlock()
+		return 0
+	}
+	if p.idle == nil {
+		p.idle = make(chan struct{})
+	}
+	idle := p.idle
+	p.mu.Unlock()
+	select {
+	case <-idle:
+		return 0
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left = p.running + len(p.waiting)
+	p.waiting = nil
+	return left
 }

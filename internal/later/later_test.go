@@ -1,6 +1,7 @@
 package later_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -59,5 +60,26 @@ func TestPoolStartsAgain(t *testing.T) {
 			t.Fatal("refused")
 		}
 		<-done
+	}
+}
+
+// O-073: Wait returns when all is done, and says what is left when its context ends.
+func TestWait(t *testing.T) {
+	var p later.Pool
+	if n := p.Wait(t.Context()); n != 0 {
+		t.Errorf("O-073: an idle pool has %d left", n)
+	}
+	release, ran := make(chan struct{}), atomic.Int32{}
+	for range 10 {
+		p.Go(func() { <-release; ran.Add(1) })
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n := p.Wait(ended); n != 10 {
+		t.Errorf("O-073: %d left, want 10", n)
+	}
+	close(release)
+	if n := p.Wait(t.Context()); n != 0 || ran.Load() != 8 {
+		t.Errorf("O-073: %d left, %d ran; those that waited are dropped", n, ran.Load())
 	}
 }

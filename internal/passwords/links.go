@@ -71,13 +71,13 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 	return nil
 }
 
-// Move asks for another address of a user, in a session of theirs. The answer is the
+// Move asks for another address of a user. The answer is the
 // same if another user has the address.
-func (f *Flows) Move(ctx context.Context, u *storage.User, session, to string, from Asker) error {
+func (f *Flows) Move(ctx context.Context, u *storage.User, to string, from Asker) error {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return err
 	}
-	m, err := f.Directory.NewMove(ctx, u, session, to)
+	m, err := f.Directory.NewMove(ctx, u, to)
 	if err != nil {
 		return err
 	}

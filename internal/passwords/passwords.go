@@ -109,9 +109,25 @@ func (f *Flows) Check(ctx context.Context, email, password string, from Asker) (
 	return f.check(ctx, user, email, password, from)
 }
 
-// CheckUser decides about a password that a signed-in user has typed.
-func (f *Flows) CheckUser(ctx context.Context, u *storage.User, password string, from Asker) (Shown, error) {
-	return f.check(ctx, u, u.Email, password, from)
+// Current is what became of a password that a signed-in user has typed.
+type Current struct {
+	OK   bool
+	Hash string // the stored one
+}
+
+// CheckCurrent decides about a password that a signed-in user has typed. Wrong ones
+// count as at a sign-in.
+func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password string, from Asker) (Current, error) {
+	from.Mail = func(func(context.Context) (Mail, error)) {} // the user is here
+	shown, err := f.check(ctx, u, u.Email, password, from)
+	if err != nil || shown.Verdict == Wrong {
+		return Current{}, err
+	}
+	stored, err := f.Directory.PasswordOf(ctx, u.ID) // it may have been hashed anew
+	if stored == nil {
+		return Current{}, err
+	}
+	return Current{OK: true, Hash: stored.Hash}, err
 }
 
 func (f *Flows) check(ctx context.Context, user *storage.User, email, password string, from Asker) (shown Shown, err error) {

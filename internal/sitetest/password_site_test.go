@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -64,13 +65,18 @@ const (
 func newManagedSite(t testing.TB, strategy latchkey.Strategy, change ...func(*latchkey.Config)) *managedSite {
 	t.Helper()
 	hasher := &plainHasher{}
+	site := &managedSite{hasher: hasher}
 	all := append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		c.Session.Strategy = strategy
 		c.AccountPage.Enabled = true
 		c.Providers = append(c.Providers, &latchkey.Password{Hasher: hasher, Weakness: weakness, MinLength: 8})
-		c.Runtime.Background = func(f func(context.Context)) { f(context.Background()) }
+		c.Runtime.Background = func(f func(context.Context)) {
+			site.clock.Advance(time.Millisecond) // mails leave after the answer
+			f(context.Background())
+		}
 	}}, change...)
-	return &managedSite{newSite(t, all...), hasher}
+	site.testSite = newSite(t, all...)
+	return site
 }
 
 // eachStrategy runs a test for both strategies.

@@ -4,6 +4,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/telemetry"
@@ -53,6 +55,7 @@ type Provider struct {
 	Opaque bool
 	Log    *journal.Logger
 	Now    func() time.Time
+	Health *health.Part // nil: not remembered
 }
 
 // Trace tells of a call that the library makes, as [oauth.Config].Trace does.
@@ -62,6 +65,9 @@ func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, fu
 	ctx, step := p.begin(ctx, string(c.Step), c.Method, endpoint, p.Opaque, c.Header)
 	return ctx, func(status int, header http.Header, err error) {
 		p.count(ctx, &c, began, header, err)
+		if !errors.Is(err, context.Canceled) {
+			p.Health.Saw(status != 0 && status < 500)
+		}
 		host := ""
 		if endpoint != nil {
 			host = endpoint.Host
@@ -147,7 +153,8 @@ func Refusals(log *journal.Logger) func(ctx context.Context, field string, share
 }
 
 // Mail counts a mail of a kind that was sent, or not.
-func Mail(ctx context.Context, log *journal.Logger, kind string, err error) {
+func Mail(ctx context.Context, log *journal.Logger, part *health.Part, kind string, err error) {
+	part.Saw(err == nil)
 	m := telemetry.Measure{Kind: telemetry.Mails, Value: kind}
 	if err != nil {
 		m.Type = failure.TypeOf(err)

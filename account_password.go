@@ -1,0 +1,207 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// The account page where the library keeps passwords: a new password, a new address,
+// known browsers.
+
+// accountPassword answers GET and POST /account with do=password, email or forget. It
+// returns nil for any other do, and where the library keeps no passwords.
+func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
+	if x.setup.passwords == nil {
+		return nil, nil
+	}
+	p, _ := x.setup.providers[x.setup.passwords.Provider].(*passwordProvider)
+	do := x.query.Get("do")
+	switch {
+	case p == nil:
+	case do == "password":
+		return changePassword(ctx, x, p, here)
+	case do == "email" && x.query.Get("token") != "":
+		return moveAddress(ctx, x, p, here)
+	case do == "email":
+		return askForAddress(ctx, x, p, here)
+	case do == "forget" && x.isPost():
+		err := p.flows.Directory.ForgetBrowser(ctx, &x.events, here.user.ID, x.field("browser"))
+		return backToAccount(&x.links, &x.visit, noticeForgotten, here.user.ID), failure.Ignoring(err, ErrNotFound)
+	}
+	return nil, nil
+}
+
+// changePassword shows the form for a new password, and sets it by POST. It takes the
+// current password; a user who has none needs a recent sign-in.
+func changePassword(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
+	d, u := p.flows.Directory, &here.user
+	stored, err := d.PasswordOf(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil && !x.isFresh(here) {
+		return askAgain(ctx, x, x.url("account?do=password"))
+	}
+	view := page.Password{Step: page.ChangeStep, Email: u.Email, Current: stored != nil}
+	if !x.isPost() {
+		return passwordPage(ctx, x, p, view, nil)
+	}
+	from, was := p.asker(ctx, x.setup, &x.visit, &x.links), ""
+	typed, err := typedPassword(ctx, x, p, u.Email, u.Name)
+	if err == nil && stored != nil {
+		was, err = p.checkCurrent(ctx, u, x.field("current"), from)
+	}
+	hash := ""
+	if err == nil {
+		hash, err = p.flows.Hash(ctx, typed)
+	}
+	if err != nil {
+		return passwordPage(ctx, x, p, view, err)
+	}
+	c := directory.PasswordChange{UserID: u.ID, Hash: hash, Was: &was, Keep: here.sessionID, Event: event.PasswordChanged}
+	if stored == nil {
+		c.Event = event.PasswordSet
+	}
+	renewed, done := renewing(ctx, x.setup, &x.visit, here)
+	c.Renew = renewed
+	if _, err := d.SetPassword(ctx, &x.events, c); err != nil {
+		return nil, err
+	}
+	p.flows.Tell(u, from)
+	return p.changed(ctx, x.setup, &x.visit, &x.links, u, noticePassword), done()
+}
+
+// checkCurrent returns the stored hash that the current password fits, or an error for
+// the form.
+func (p *passwordProvider) checkCurrent(ctx context.Context, u *User, typed string, from passwords.Asker) (hash string, err error) {
+	shown, err := p.flows.CheckCurrent(ctx, u, typed, from)
+	if err != nil || !shown.OK {
+		if err == nil {
+			err = &Error{Type: ErrPassword, Code: "wrong", Err: &failure.Mistake{Err: errors.New("the current password is wrong, or was tried too often")}}
+		}
+		return "", err
+	}
+	return shown.Hash, nil
+}
+
+// changed leads back to the account page after a change that has ended what was
+// proven before. The browser is known anew.
+func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *links, u *User, about string) *Response {
+	if err := p.keepKnown(ctx, s, v, u.ID); err != nil {
+		s.log.Error(ctx, v.about, err)
+	}
+	return backToAccount(l, v, about, u.ID)
+}
+
+// askForAddress shows the form for a new address, and mails a link to it by POST. The
+// answer does not tell whether the address has a user.
+func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
+	if !x.isFresh(here) {
+		return askAgain(ctx, x, x.url("account?do=email"))
+	}
+	view := page.Password{Step: page.AddressStep}
+	if !x.isPost() {
+		return passwordPage(ctx, x, p, view, nil)
+	}
+	to, err := typedMailbox(x.field("email"), mailbox.Normalize)
+	if err != nil {
+		return passwordPage(ctx, x, p, view, err)
+	}
+	if err := p.flows.Move(ctx, &here.user, to, p.asker(ctx, x.setup, &x.visit, &x.links)); err != nil {
+		return nil, err
+	}
+	x.events.Add(Event{Type: event.EmailAsked, UserID: here.user.ID}, nil)
+	return backToAccount(&x.links, &x.visit, noticeAsked, here.user.ID), nil
+}
+
+// askAgain asks for a recent sign-in, which leads to the URL to.
+func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
+		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
+	}))
+}
+
+// moveAddress shows the button that confirms a new address, and moves the address by
+// POST.
+func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
+	d, token := p.flows.Directory, x.query.Get("token")
+	to, err := d.LookAtMove(ctx, token, &here.user)
+	if err != nil {
+		return nil, err
+	}
+	if !x.isPost() {
+		return passwordPage(ctx, x, p, page.Password{Step: page.MoveStep, Email: to}, nil)
+	}
+	renewed, done := renewing(ctx, x.setup, &x.visit, here)
+	u, err := d.MoveAddress(ctx, &x.events, token, directory.PasswordChange{UserID: here.user.ID, Keep: here.sessionID, Renew: renewed})
+	if errors.Is(err, directory.ErrAddressTaken) {
+		return nil, failure.Wrap(ErrVerification, &failure.Mistake{Err: err})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.changed(ctx, x.setup, &x.visit, &x.links, &u, noticeEmail), done()
+}
+
+// renewing prepares a new token for the session of a request, which goes on while
+// everything else of its user ends. stored is called in the transaction of that, with
+// the first instant that is not void, and done after the commit.
+func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (stored func(context.Context, *directory.Store, time.Time) error, done func() error) {
+	switch in := s.sessions.(type) {
+	case *databaseStrategy:
+		former, next := rowToken(v.credential.Token()), in.plan(v).Row
+		return func(ctx context.Context, store *directory.Store, after time.Time) error {
+				return store.RenewSession(ctx, former, storage.StoredSession{Token: next.Token, Expires: next.Expires, Proved: after.UTC()})
+			}, func() error {
+				v.credential.Put(browser.Escape(next.Token), next.Expires)
+				return nil
+			}
+	case *tokenStrategy:
+		var from time.Time
+		return func(_ context.Context, _ *directory.Store, after time.Time) error { from = after; return nil }, func() error {
+			token := v.credential.Token()
+			claims, err := in.decode(ctx, token.Text, token.Spec)
+			if err != nil {
+				return err
+			}
+			in.track(claims)
+			u, err := s.store.User(ctx, here.user.ID)
+			if err != nil {
+				return err
+			}
+			claims["email"], claims[jwtclaims.AuthTime] = u.Email, jwtclaims.UnixSeconds(from)
+			return in.seal(ctx, v, claims, life{})
+		}
+	}
+	return nil, func() error { return nil }
+}
+
+// showPasswords adds to the account page what there is about passwords.
+func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, u *User) error {
+	if s.passwords == nil {
+		return nil
+	}
+	d := s.passwords.Directory
+	stored, err := d.PasswordOf(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	known, err := d.KnownBrowsers(ctx, u.ID)
+	for _, b := range known {
+		name, system := firstNamed(browserNames, b.UserAgent), firstNamed(systemNames, b.UserAgent)
+		view.Browsers = append(view.Browsers, page.Device{ID: b.PublicID, Name: name, System: system, Seen: b.Seen})
+	}
+	view.HasPassword, view.PasswordURL, view.AddressURL, view.ForgetAction = stored != nil, l.url("account?do=password"), l.url("account?do=email"), l.url("account?do=forget")
+	return err
+}

@@ -1,0 +1,121 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+)
+
+// Health is what an instance knows of itself. Its parts are known from calls that were
+// made anyway, so that asking costs nothing.
+type Health struct {
+	Ready bool // requests may be sent here; see [Auth.HealthHandler]
+	Parts []HealthPart
+}
+
+// HealthPart is one part that a site depends on: "store", "sessions", "limiter",
+// "replay", "mail", and "provider acme" for each provider that was called.
+type HealthPart struct {
+	Name  string
+	State string    // "up", "down", or "unknown" for a store that was not called yet
+	Since time.Time // when it was first seen so; zero: unknown
+}
+
+// Health returns what the instance knows of itself. It calls no provider and no store.
+// On a site with tenants, it knows whether it is ready and no parts.
+func (a *Auth) Health(context.Context) Health {
+	h := Health{Ready: a.life.IsReady()}
+	if a.fixed == nil {
+		return h
+	}
+	for _, p := range a.fixed.health.Parts() {
+		state, since := p.State()
+		h.Parts = append(h.Parts, HealthPart{p.Name, string(state), since})
+	}
+	return h
+}
+
+// HealthHandler answers paths that end in /livez and /readyz with status 200 or 503
+// and one word. Mount it where load balancers ask, and strangers preferably cannot.
+//
+// An instance is live while it answers. It is ready once its store has answered and
+// until [Auth.Drain]: the handler asks the store itself, at most once a second, until
+// then. No outage makes it unready later, because all instances would be at once.
+// Without an Adapter, and with [NewFunc] or [NewTenants], it is ready at once.
+func (a *Auth) HealthHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, word := http.StatusNotFound, "unknown"
+		switch {
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			status, word = http.StatusMethodNotAllowed, "method"
+		case strings.HasSuffix(r.URL.Path, "/livez"):
+			status, word = http.StatusOK, "live"
+		case strings.HasSuffix(r.URL.Path, "/readyz"):
+			status, word = http.StatusServiceUnavailable, "unready"
+			if a.life.Ready(time.Now(), func() bool { return probe(a, r.Context()) }) {
+				status, word = http.StatusOK, "ready"
+			}
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(word + "\n"))
+	})
+}
+
+// probe reports whether the store answers. That there is no such account is an answer;
+// that there is no such table is none, and the log has the cure.
+func probe(a *Auth, ctx context.Context) bool {
+	s := a.fixed
+	_, err := s.store.UserByAccount(context.WithoutCancel(ctx), "latchkey-probe", "none")
+	if err = failure.Ignoring(err, ErrNotFound); err != nil {
+		s.log.Error(ctx, journal.NoSubject{}, err, "alert", true, "meanwhile", "this instance is not ready")
+	}
+	return err == nil
+}
+
+// Drain makes the instance unready from now on. Requests are answered as before, so
+// that none is lost until the load balancer has noticed.
+func (a *Auth) Drain() { a.life.Drain() }
+
+// Shutdown drains and then waits for what requests have left to do: mails and
+// sign-outs that a store could not take. Call it after [http.Server.Shutdown]. What is
+// not done when ctx ends is dropped; the error, and a line in the log, say how much it was.
+// A second call waits for the first. Functions that were handed to Runtime.Background
+// are the application's to wait for.
+func (a *Auth) Shutdown(ctx context.Context) error {
+	a.Drain()
+	if a.life == nil {
+		return nil
+	}
+	return a.life.Stop(ctx.Done(), ctx.Err, func() error { return finish(a, ctx) })
+}
+
+func finish(a *Auth, ctx context.Context) error {
+	pool, ends := a.pool, 0
+	if a.fixed != nil {
+		pool, ends = a.fixed.mails.pool, a.fixed.lateEnds.Finish(ctx)
+	}
+	var left []string
+	if n := pool.Wait(ctx); n > 0 {
+		left = append(left, fmt.Sprintf("%d mails or other functions", n))
+	}
+	if ends > 0 {
+		left = append(left, fmt.Sprintf("%d sign-outs that the store has not taken", ends))
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	err := errors.New("latchkey: dropped at shutdown: " + strings.Join(left, ", "))
+	if a.fixed != nil {
+		a.fixed.log.Alert(err.Error())
+	}
+	return err
+}

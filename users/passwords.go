@@ -1,0 +1,153 @@
+package users
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// The methods of this file need a latchkey.Password among the providers.
+
+// Keeper is what the calls about passwords work with.
+type Keeper struct {
+	*passwords.Flows
+	From passwords.Asker
+	Host string // of the site; empty: it is not known
+}
+
+var errNoHash = errors.New("latchkey: the hash of a password is empty")
+
+// keeper opens the directory of a user, and what passwords need.
+func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool) (*directory.Work, *Keeper, error) {
+	w, err := u.open(ctx, userID, operation)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := u.backend.Passwords(ctx, mails)
+	return w, k, err
+}
+
+// SetPassword gives a user a password, for a form or a seed of the application's own.
+// It is checked by the rules for new passwords: latchkey.Error.Code of an ErrPassword
+// says why it is refused. All sessions of the user end, but for the stored session
+// that ctx belongs to, and the user is told by mail. Administrators let users choose
+// their own: see SendPasswordReset.
+func (u *Users) SetPassword(ctx context.Context, userID, password string) error {
+	w, k, err := u.keeper(ctx, userID, "Users.SetPassword", false)
+	if err != nil {
+		return err
+	}
+	user, err := w.Store.User(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := k.Weakness(ctx, password, user.Email, user.Name, k.Host); err != nil {
+		return err
+	}
+	hash, err := k.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	c := directory.PasswordChange{UserID: userID, Hash: hash, Keep: w.SessionID, Event: event.PasswordSet}
+	if _, err := k.Directory.SetPassword(ctx, w.Events, c); err != nil {
+		return err
+	}
+	k.Tell(&user, k.From)
+	return nil
+}
+
+// CheckPassword returns nil if a password is the user's. Any other is
+// ErrCredentialsSignin, and so is a right one after too many tries, which count as
+// those of an unknown browser, and one that lets nobody in any more.
+func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
+	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
+	if err != nil {
+		return err
+	}
+	user, err := w.Store.User(ctx, userID)
+	if err != nil {
+		return err
+	}
+	found, err := k.CheckCurrent(ctx, &user, password, k.From)
+	if err == nil && !found.OK {
+		err = failure.Wrap(fault.ErrCredentialsSignin, &failure.Mistake{Err: errors.New("the password is wrong, or was tried too often")})
+	}
+	return err
+}
+
+// SetPasswordHash stores a hash that another program has made, such as one that is
+// imported. It does what SetPassword does, without its rules and its mail.
+func (u *Users) SetPasswordHash(ctx context.Context, userID, hash string) error {
+	w, k, err := u.keeper(ctx, userID, "Users.SetPasswordHash", false)
+	if err != nil {
+		return err
+	}
+	if hash == "" {
+		return errNoHash
+	}
+	defer w.Tell(ctx)
+	_, err = k.Directory.SetPassword(ctx, w.Events, directory.PasswordChange{UserID: userID, Hash: hash, Keep: w.SessionID, Event: event.PasswordSet})
+	return err
+}
+
+// RequireNewPassword has the password of a user sign in nobody any more, because
+// others may know it, and ends all sessions of the user. In a browser that is known
+// for the user the right password leads to a form for a new one; elsewhere a link is
+// mailed. A user without a password is ErrNotFound.
+func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
+	_, k, err := u.keeper(ctx, userID, "Users.RequireNewPassword", false)
+	if err != nil {
+		return err
+	}
+	return k.Directory.RequireNewPassword(ctx, userID)
+}
+
+// SendPasswordReset mails a user a link that sets a new password. The mail leaves
+// after the call. A user without an address is ErrNotFound. It needs Site.URL.
+func (u *Users) SendPasswordReset(ctx context.Context, userID string) error {
+	w, k, err := u.keeper(ctx, userID, "Users.SendPasswordReset", true)
+	if err != nil {
+		return err
+	}
+	user, err := w.Store.User(ctx, userID)
+	if err == nil && user.Email == "" {
+		err = storage.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	k.From.Mail(func(ctx context.Context) (passwords.Mail, error) { return k.Reset(ctx, &user, passwords.MailReset) })
+	return nil
+}
+
+// Browsers lists the browsers that are known for a user, because the user has signed
+// in from them. ID is empty; [storage.Browser].PublicID names a browser.
+func (u *Users) Browsers(ctx context.Context, userID string) ([]storage.Browser, error) {
+	_, k, err := u.keeper(ctx, userID, "Users.Browsers", false)
+	if err != nil {
+		return nil, err
+	}
+	known, err := k.Directory.KnownBrowsers(ctx, userID)
+	for i := range known {
+		known[i].ID = ""
+	}
+	return known, err
+}
+
+// ForgetBrowser makes a browser unknown for a user, named by
+// [storage.Browser].PublicID; with an empty id all of the user's browsers.
+func (u *Users) ForgetBrowser(ctx context.Context, userID, publicID string) error {
+	w, k, err := u.keeper(ctx, userID, "Users.ForgetBrowser", false)
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return k.Directory.ForgetBrowser(ctx, w.Events, userID, publicID)
+}
