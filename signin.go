@@ -60,7 +60,7 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 		addRefusal(x, err)
 		x.trail.Decided("sign_in=refused")
 		if !isSteering(err) {
-			x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: x.provider.info().id, Value: "failure", Type: failure.TypeOf(err)})
+			x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Tenant: x.setup.tenant, Provider: x.provider.info().id, Value: "failure", Type: failure.TypeOf(err)})
 		}
 	}
 	return x.steer(ctx, err)
@@ -108,7 +108,7 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 		if res, err := x.setup.pause(ctx, x, &in, known); res != nil || err != nil {
 			if err == nil {
 				x.trail.Decided("sign_in=challenged")
-				x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: in.Account.Provider, Value: "challenged"})
+				x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Tenant: x.setup.tenant, Provider: in.Account.Provider, Value: "challenged"})
 			}
 			return res, atProvider(x.provider, err)
 		}
@@ -172,7 +172,7 @@ func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 	}
 	x.trail.Decided(resolved)
 	x.trail.Decided("session=opened")
-	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: who.Account.Provider, Value: value})
+	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Tenant: x.setup.tenant, Provider: who.Account.Provider, Value: value})
 	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsOpened, Value: string(x.setup.config.Session.Strategy)})
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // signOut answers POST /signout. Whatever the store does, this browser is
@@ -22,6 +23,7 @@ func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 		return &Response{Redirect: x.callbackURL}, nil
 	}
 	x.setup.log.Info(ctx, x, "signed out")
+	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsEnded, Value: "sign_out"})
 	if p := x.setup.providers[ended.provider]; p != nil && p.info().signedOut != nil {
 		if res, err := p.info().signedOut(ctx, x, ended); res != nil || err != nil {
 			return res, err

@@ -4,6 +4,7 @@
 //     whoever the test names, counts what it was asked, and misbehaves on demand.
 //   - [Authenticator] keeps passkeys and answers for the browser that asks for
 //     them, also wrongly on demand.
+//   - [CodeApp] is an authenticator app, which shows the code of any time.
 //   - [Client] is a browser that walks through an application's sign-in, and asks its
 //     API as scripts do.
 //   - [TestUnlink] tests a promise that an adapter keeps together with the library.

@@ -37,8 +37,8 @@ type BrowserStore interface {
 	Get(ctx context.Context, id, userID string) (Browser, error)
 	// Renew gives all rows of a browser the ID next, and sets Seen, in one atomic step.
 	// Of any number of concurrent calls for one id at most one succeeds; the others, and
-	// those for an unknown id, return ErrNotFound. If a row with the ID next exists,
-	// it returns ErrConflict.
+	// those for an unknown id, return ErrNotFound. If rows with the ID next
+	// exist, it may return ErrConflict.
 	Renew(ctx context.Context, id, next string, seen time.Time) error
 	// List returns the browsers of a user, in any order.
 	List(ctx context.Context, userID string) ([]Browser, error)

@@ -16,6 +16,9 @@
 //	deletion of users                   UserDeletionAdapter
 //	passkeys                            AuthenticatorAdapter
 //	all or nothing                      TxAdapter; in stores without transactions SignUpAdapter
+//	passwords                           PasswordAdapter, ChallengeAdapter, BrowserAdapter
+//	second factors                      FactorAdapter, ChallengeAdapter, BrowserAdapter
+//	another token for a session         SessionRenewalAdapter
 //	removal of expired rows             SweepAdapter
 //	sign-out that ends JWT sessions     RevocationStore
 //	limits and used values, shared      Limiter, ReturningLimiter, ReplayStore

@@ -68,7 +68,9 @@ type Operation struct {
 // OperationResult is how an [Operation] ended.
 type OperationResult struct {
 	Status int // of HTTP; 0: there was none
-	Err    error
+	// Attempts is how often the call was made; 0: once.
+	Attempts int
+	Err      error
 	// Type and Detail are empty if the operation succeeded. A visitor's mistake, such
 	// as a wrong password, has a type, too; see Mend.
 	Type   fault.ErrorType
@@ -103,6 +105,7 @@ const (
 type Measure struct {
 	Kind     MeasureKind
 	Provider string
+	Tenant   string // name of the tenant, of SignIns on a site with tenants
 	Value    string
 	Type     fault.ErrorType
 	N        int64

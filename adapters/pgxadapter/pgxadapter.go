@@ -42,6 +42,11 @@ var (
 	_ storage.SessionStore             = (*Adapter)(nil)
 	_ storage.ReturningLimiter         = (*Adapter)(nil)
 	_ storage.ReplayStore              = (*Adapter)(nil)
+	_ storage.SessionRenewalAdapter    = (*Adapter)(nil)
+	_ storage.FactorAdapter            = (*Adapter)(nil)
+	_ storage.ChallengeAdapter         = (*Adapter)(nil)
+	_ storage.BrowserAdapter           = (*Adapter)(nil)
+	_ storage.PasswordAdapter          = (*Adapter)(nil)
 )
 
 var errNoPool = errors.New("pgxadapter: no pool")

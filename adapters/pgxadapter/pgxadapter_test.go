@@ -66,7 +66,7 @@ func adapter(t testing.TB, pool *pgxpool.Pool, o pgxadapter.Options) *pgxadapter
 // database takes longer than most promises.
 func emptied(t testing.TB, pool *pgxpool.Pool, o pgxadapter.Options) *pgxadapter.Adapter {
 	t.Helper()
-	_, err := pool.Exec(t.Context(), "DELETE FROM users; DELETE FROM verification_token; DELETE FROM revocations; DELETE FROM limits; DELETE FROM used_values") // what users have goes with them
+	_, err := pool.Exec(t.Context(), "DELETE FROM users; DELETE FROM verification_token; DELETE FROM revocations; DELETE FROM limits; DELETE FROM used_values; DELETE FROM challenges") // what users have goes with them
 	ok(t, err)
 	return adapter(t, pool, o)
 }

@@ -106,7 +106,7 @@ func (db *database) into(table string, row []any) []any {
 	places := row[:0]
 	for i, present := range db.q.present[table] {
 		if at, is := row[i].(*instant); is {
-			at.of = &db.layout.form
+			at.of = db.q.forms[table]
 		}
 		if present {
 			places = append(places, row[i])

@@ -161,7 +161,7 @@ func (f *typing) isFlag(d field) bool {
 // exactly: a similar name must not find the account of another user.
 var compared = []string{
 	"id", "userId", "email", "provider", "providerAccountId", "sessionToken", "identifier", "token", "credentialID", "key",
-	"user_id", "hash", "public_id",
+	"user_id", "public_id",
 }
 
 func isCompared(column string) bool { return slices.Contains(compared, column) }

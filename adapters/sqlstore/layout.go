@@ -20,8 +20,8 @@ type Layout struct {
 	//
 	// An empty name says that there is no such column, which is possible for
 	// columns that may be null, or no such table, which is possible for
-	// authenticators, revocations, limits, used_values, suspensions and activities. A
-	// field without a
+	// authenticators, revocations, limits, used_values, suspensions, activities,
+	// factors, recovery_codes, challenges, browsers and passwords. A field without a
 	// column is not stored and reads back empty.
 	Names map[string]string
 
@@ -71,8 +71,8 @@ type Layout struct {
 //   - what a verification token is for;
 //   - of passkeys, name, model and dates.
 //
-// There are no revocations, limits and used values. [Migrate] adds all of it when
-// Auth.js no longer runs.
+// There are no revocations, limits, used values, factors, challenges, browsers and
+// passwords. [Migrate] adds all of it when Auth.js no longer runs.
 func AuthJS() Layout {
 	return Layout{Names: model.AuthJS(), PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }

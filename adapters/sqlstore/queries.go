@@ -23,11 +23,14 @@ type queries struct {
 	use                                                                               []string
 	mark                                                                              string
 	insertSuspension, suspension, deleteSuspension                                    string
-	insertActivity, activitiesOf, deleteActivitiesOf, pruneActivities                 string
+	insertActivity, activitiesOf, pruneActivities                                     string
 
 	sweep []sweep
 
+	proofs proofQueries
+
 	present map[string][]bool // of each table, which columns of a row are read
+	forms   map[string]*form  // of each table
 }
 
 func (l grammar) queries() *queries {
@@ -45,11 +48,15 @@ func (l grammar) queries() *queries {
 	q.aboutTokens(l)
 	q.aboutLimits(l)
 	q.aboutSuspensions(l)
-	q.present = map[string][]bool{}
+	q.proofs = l.proofQueries()
+	q.present, q.forms = map[string][]bool{}, map[string]*form{}
 	for _, table := range model.Tables {
-		q.present[table.Name] = l.present(table.Name)
+		q.present[table.Name], q.forms[table.Name] = l.present(table.Name), new(l.formOf(table.Name))
 	}
-	for _, expiry := range []string{"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at"} {
+	for _, expiry := range []string{
+		"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at",
+		"challenges.expires", "browsers.expires",
+	} {
 		if table, _, _ := strings.Cut(expiry, "."); l.has(table) {
 			q.sweep = append(q.sweep, l.sweep(table, expiry))
 		}
@@ -111,7 +118,6 @@ func (q *queries) aboutSuspensions(l grammar) {
 	q.activitiesOf = l.sql(`SELECT {activities.id}, {activities.time}, {activities.type}, COALESCE({activities.provider}, ''),
 		COALESCE({activities.user_agent}, ''), COALESCE({activities.actor_kind}, '') FROM {activities} WHERE {activities.user_id} = ?
 		ORDER BY {activities.time} DESC, {activities.id} DESC LIMIT ?`)
-	q.deleteActivitiesOf = l.sql(`DELETE FROM {activities} WHERE {activities.user_id} = ?`)
 	q.pruneActivities = l.sql(`DELETE FROM {activities} WHERE {activities.time} < ?`)
 }
 

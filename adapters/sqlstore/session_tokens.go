@@ -53,14 +53,39 @@ func (r *sessionRow) read(token string) storage.StoredSession {
 
 // values returns the row of a session with the token as it is stored.
 func (s sessions) values(v storage.StoredSession, stored string) []any {
-	// The user agent of a request need not be valid text.
-	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
 	at := s.db.layout.arg
 	return []any{
-		s.db.layout.newID(v.ID), v.UserID, stored, at(v.Expires), at(v.Created), null(agent), null(v.Tenant), null(v.Provider),
+		s.db.layout.newID(v.ID), v.UserID, stored, at(v.Expires), at(v.Created), null(plainAgent(v.UserAgent)), null(v.Tenant), null(v.Provider),
 		null(v.ProviderSID), null(v.ProviderSub), at(v.ProviderIssued), null(v.Sealed), at(v.Proved),
 		null(strings.Join(v.AMR, " ")), null(v.ACR),
 	}
+}
+
+// renewal returns the statement that renews a session, and its arguments but the last,
+// which is the token as it was stored.
+func (s sessions) renewal(ctx context.Context, next storage.StoredSession) (statement string, args []any, err error) {
+	if !s.canHave(next.Token) {
+		return "", nil, errText
+	}
+	l := s.db.layout
+	set := []string{"{sessions.sessionToken} = ?", "{sessions.expires} = ?"}
+	args = append(l.touches("sessions"), s.stored(next.Token), l.arg(next.Expires))
+	if err := s.db.fitsColumn(ctx, "sessions", "expires", l.arg(next.Expires)); err != nil {
+		return "", nil, err
+	}
+	for _, change := range []struct {
+		column string
+		to     any
+	}{{"proved", l.arg(next.Proved)}, {"amr", null(strings.Join(next.AMR, " "))}, {"acr", null(next.ACR)}} {
+		if !l.has("sessions." + change.column) {
+			continue
+		}
+		if err := s.db.fitsColumn(ctx, "sessions", change.column, change.to); err != nil {
+			return "", nil, err
+		}
+		set, args = append(set, "{sessions."+change.column+"} = ?"), append(args, change.to)
+	}
+	return l.sql(l.update("sessions") + strings.Join(set, ", ") + " WHERE {sessions.sessionToken} = ?"), args, nil
 }
 
 // idOfToken returns the id of a session where there is no column for one: a part

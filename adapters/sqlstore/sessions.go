@@ -67,6 +67,29 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return fail(ctx, "update session", err)
 }
 
+// RenewSession implements [storage.SessionRenewalAdapter]. In a layout without ids of
+// sessions the id is made of the token, and changes with it.
+func (s *Store) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
+	set, args, err := s.sessions.renewal(ctx, next)
+	if err != nil {
+		return fail(ctx, "renew session", err)
+	}
+	key := s.sessions.stored(next.Token)
+	err = s.sessions.withToken(ctx, token, func(stored string) error {
+		return s.db.claim(ctx, func(db *database) error {
+			n, err := db.conn.Exec(ctx, set, append(args[:len(args):len(args)], stored)...)
+			switch {
+			case is(err, unique):
+				return storage.ErrConflict
+			case err == nil && n == 0:
+				return storage.ErrNotFound
+			}
+			return err
+		}, claimed("sessions.sessionToken", key), s.db.q.session, key)
+	})
+	return fail(ctx, "renew session", err)
+}
+
 // DeleteSession implements [storage.SessionAdapter].
 func (s *Store) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	var row sessionRow

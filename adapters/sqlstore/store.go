@@ -33,6 +33,11 @@ var (
 	_ storage.DirectoryAdapter         = (*Store)(nil)
 	_ storage.SuspensionAdapter        = (*Store)(nil)
 	_ storage.ActivityAdapter          = (*Store)(nil)
+	_ storage.SessionRenewalAdapter    = (*Store)(nil)
+	_ storage.FactorAdapter            = (*Store)(nil)
+	_ storage.ChallengeAdapter         = (*Store)(nil)
+	_ storage.BrowserAdapter           = (*Store)(nil)
+	_ storage.PasswordAdapter          = (*Store)(nil)
 )
 
 // New returns a store in the database that conn reaches. It sends nothing to the

@@ -19,14 +19,14 @@ import (
 // Sweep returns a [storage.ErrUnfinished]. If expiries are kept in another form than the
 // layout says, it removes nothing and returns the same [*MisfitError] as any other call.
 func (s *Store) Sweep(ctx context.Context, before time.Time) (int, error) {
-	total, err := s.sweep(ctx, before, newBroom(ctx, s.db.layout.dialect))
+	total, err := s.db.sweep(ctx, before, newBroom(ctx, s.db.layout.dialect))
 	return total, fail(ctx, "sweep", err)
 }
 
-func (s *Store) sweep(ctx context.Context, before time.Time, b *broom) (total int, err error) {
-	for _, statement := range s.db.q.sweep {
+func (db *database) sweep(ctx context.Context, before time.Time, b *broom) (total int, err error) {
+	for _, statement := range db.q.sweep {
 		for n := int64(1); n > 0; total += int(n) { // of a partitioned table a batch may be any number
-			n, err = b.batch(ctx, func(rows int) (int64, error) { return s.db.sweepOnce(ctx, statement, before, rows) })
+			n, err = b.batch(ctx, func(rows int) (int64, error) { return db.sweepOnce(ctx, statement, before, rows) })
 			if errors.Is(err, errors.ErrUnsupported) { // tables of a later version have nothing to be removed
 				break
 			}

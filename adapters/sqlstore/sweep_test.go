@@ -75,7 +75,7 @@ func (s *swept) sweep(t *testing.T, ctx context.Context, d Dialect) (int, error)
 	if b.rest != nil {
 		b.rest = func(_ context.Context, d time.Duration) { s.rests, s.now = append(s.rests, d), s.now.Add(d) }
 	}
-	return store.sweep(ctx, s.now, b)
+	return store.db.sweep(ctx, s.now, b)
 }
 
 func TestSweepInBatches(t *testing.T) {

@@ -134,25 +134,30 @@ func (s users) delete(ctx context.Context, id string) (u storage.User, err error
 	})
 }
 
-// deleteOwned deletes the sessions, accounts and passkeys of a user.
+// deleteOwned deletes the sessions, accounts and passkeys of a user, and the rows in
+// tables of our own that exist.
 func (s users) deleteOwned(ctx context.Context, id string) error {
 	for _, statement := range []string{s.db.q.deleteSessions, s.db.q.deleteAccountsOf} {
 		if _, err := s.db.conn.Exec(ctx, statement, id); err != nil {
 			return err
 		}
 	}
-	for table, statement := range map[string]string{"suspensions": s.db.q.deleteSuspension, "activities": s.db.q.deleteActivitiesOf} {
-		if !s.db.layout.has(table) {
+	known, err := s.db.bounds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, owned := range s.db.q.proofs.deleteOwned {
+		if known[owned.table] == nil { // tables of an earlier version
 			continue
 		}
-		if _, err := s.db.conn.Exec(ctx, statement, id); err != nil {
+		if _, err := s.db.conn.Exec(ctx, owned.sql, id); err != nil {
 			return err
 		}
 	}
 	if !s.db.layout.has("authenticators") {
 		return nil
 	}
-	err := s.db.guarded(ctx, func(db *database) error {
+	err = s.db.guarded(ctx, func(db *database) error {
 		_, err := db.conn.Exec(ctx, db.q.deleteAuthenticatorsOf, id)
 		return err
 	})

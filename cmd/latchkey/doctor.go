@@ -46,7 +46,7 @@ func (p *program) doctorCommand() *cobra.Command {
 
 // isReported tells whether a line of the report can begin with the name.
 func isReported(name string) bool {
-	return name == "database" || name == "redis" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
+	return name == "database" || name == "redis" || name == "factors" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
 }
 
 func (p *program) doctor(ctx context.Context, f doctorFlags) error {

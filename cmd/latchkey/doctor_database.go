@@ -52,5 +52,6 @@ func (d *doctor) checkDatabase(ctx context.Context, rawURL string) {
 		d.fail("database", "%v", db.usable(found))
 	default:
 		d.ok("database", "%s: it answers, at version %d", db.where, found.Version)
+		d.checkFactors(ctx, db, found)
 	}
 }

@@ -205,7 +205,8 @@ const authJSReport = `%s: the tables of Auth.js.
   - accounts, sessions and passkeys go when their user goes
   - new columns: extra members of users and accounts, how a session was opened, the
     e-mail address of an account, what a link is for, names and dates of passkeys
-  - new tables where they are missing: passkeys, revocations, limits, used sign-ins
+  - new tables where they are missing: passkeys, revocations, limits, used sign-ins,
+    passwords, second factors, challenges, known browsers
 The statements: latchkey migrate --print --adopt --dialect postgres
 `
 

@@ -10,7 +10,7 @@ import (
 // repository.
 var unbound = []string{
 	"./cmd/...", "./demo/...", "./examples/...", "./internal/...",
-	"./adapters/sqladapter/test/...",
+	"./adapters/sqladapter/test/...", "./otel/test/...",
 }
 
 // TestShippedModulesImportPublicPackages lets users upgrade the root module

@@ -246,12 +246,13 @@ func perishable(t *testing.T, a storage.Adapter, u storage.User, id string, at t
 			n++
 		}
 	}
-	return n
+	return n + perishableProofs(t, a, u, id, at)
 }
 
 // alive looks for what perishable made; it spends the token.
 func alive(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
+	proofsAlive(t, a, id, want)
 	if able, can := a.(storage.SessionAdapter); can {
 		_, _, err := able.GetSessionAndUser(t.Context(), id)
 		is(t, "GetSessionAndUser "+id, err, want)

@@ -31,6 +31,10 @@ var methods = map[reflect.Type][]string{
 	reflect.TypeFor[storage.Authenticator](): {
 		"CreateAuthenticator", "GetAuthenticator", "ListAuthenticators", "UpdateAuthenticatorCounter", "UpdateAuthenticator",
 	},
+	reflect.TypeFor[storage.Factor]():       {"Factors.Create", "Factors.List", "Factors.Delete"},
+	reflect.TypeFor[storage.Challenge]():    {"Challenges.Create", "Challenges.Get", "Challenges.List", "Challenges.Try", "Challenges.Take"},
+	reflect.TypeFor[storage.Browser]():      {"Browsers.Put", "Browsers.Get", "Browsers.List"},
+	reflect.TypeFor[storage.PasswordHash](): {"Passwords.Get", "Passwords.Set"},
 }
 
 // unkept are fields that a store may replace or leave out, whatever else it keeps.
@@ -45,8 +49,9 @@ func losses() (all []loss) {
 			name := record.Name() + "." + f.name
 			for _, method := range names {
 				listed := method == "ListSessions" && f.name == "Token" // it is empty there
-				chosen := method == "CreateUser" && f.name == "ID"      // the store may choose it
-				if !unkept[name] && !listed && !chosen {
+				began := method == "Challenges.Create" && f.name == "Tries"
+				chosen := method == "CreateUser" && f.name == "ID" // the store may choose it
+				if !unkept[name] && !listed && !chosen && !began {
 					all = append(all, loss{method, record, f.index, name})
 				}
 			}
@@ -204,6 +209,8 @@ func besides(record reflect.Type) (except []string) {
 		"SessionAdapter": reflect.TypeFor[storage.StoredSession](), "SessionListAdapter": nil, "TxAdapter": nil, "SweepAdapter": nil, "RevocationStore": nil,
 		"VerificationTokenAdapter": reflect.TypeFor[storage.VerificationToken](), "AccountAdapter": reflect.TypeFor[storage.Account](),
 		"UserDeletionAdapter": reflect.TypeFor[storage.User](), "AuthenticatorAdapter": reflect.TypeFor[storage.Authenticator](),
+		"SessionRenewalAdapter": nil, "FactorAdapter": reflect.TypeFor[storage.Factor](), "ChallengeAdapter": reflect.TypeFor[storage.Challenge](),
+		"BrowserAdapter": reflect.TypeFor[storage.Browser](), "PasswordAdapter": reflect.TypeFor[storage.PasswordHash](),
 	}
 	if record == reflect.TypeFor[storage.User]() {
 		delete(groups, "SessionAdapter")

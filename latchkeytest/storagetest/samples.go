@@ -34,6 +34,8 @@ func fillField(v reflect.Value, name string) {
 		v.SetBool(true)
 	case reflect.Uint32:
 		v.SetUint(7)
+	case reflect.Int:
+		v.SetInt(3)
 	case reflect.Int64:
 		v.SetInt(int64(time.Hour))
 	case reflect.Map:
@@ -88,5 +90,36 @@ func filledAuthenticator(u storage.User, id []byte) storage.Authenticator {
 	return filled(func(k *storage.Authenticator) {
 		k.CredentialID, k.UserID, k.DeviceType, k.AAGUID = id, u.ID, "multiDevice", "d8522d9f-575b-4866-88a9-ba99fa02f35b"
 		k.Transports = []string{"internal", "hybrid"}
+	})
+}
+
+// filledFactor returns a second factor with something in every field.
+func filledFactor(u storage.User, id string) storage.Factor {
+	return filled(func(f *storage.Factor) {
+		f.ID, f.UserID, f.Kind, f.Secret, f.Step = id, u.ID, storage.FactorTOTP, strings.Repeat("e.", 1<<10), 1<<33
+	})
+}
+
+// filledChallenge returns a challenge with something in every field. It expires in the
+// future, so that no engine removes it.
+func filledChallenge(id string) storage.Challenge {
+	return filled(func(c *storage.Challenge) {
+		c.ID, c.Purpose, c.UserID, c.Identifier = id, "signin", "no user yet", "ada@example.com"
+		c.Expires, c.Data, c.Tries = instant, strings.Repeat("e.B-_", 256<<10/5), 0
+	})
+}
+
+// filledBrowser returns a browser with something in every field. It expires in the
+// future.
+func filledBrowser(u storage.User, id string) storage.Browser {
+	return filled(func(b *storage.Browser) {
+		b.ID, b.UserID, b.PublicID, b.Expires = id, u.ID, "public "+id+" of "+u.ID, instant
+	})
+}
+
+// filledPassword returns a password with something in every field.
+func filledPassword(u storage.User) storage.PasswordHash {
+	return filled(func(p *storage.PasswordHash) {
+		p.UserID, p.Hash = u.ID, "$argon2id$v=19$m=19456,t=2,p=1$"+strings.Repeat("aB+/", 6)+"$"+strings.Repeat("cD+/", 12)
 	})
 }

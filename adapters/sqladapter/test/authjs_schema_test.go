@@ -100,6 +100,7 @@ var cannotKeep = []string{
 	"AccountAdapter/the e-mail address that came with an account survives",
 	"SessionAdapter/how a session was opened survives",
 	"SessionAdapter/a renewal keeps how the session was opened",
+	"SessionRenewalAdapter/what was proven is kept",
 	"SessionAdapter/records are copies", // there is nothing in them that could be shared
 	"VerificationTokenAdapter/what a token is for survives",
 	"AuthenticatorAdapter/name, model and dates of a passkey survive",
@@ -132,7 +133,7 @@ func withoutAbsent(a *sqladapter.Adapter, found sqlstore.Found) storage.Adapter 
 	if name, renamed := found.Layout.Names["authenticators"]; renamed && name == "" {
 		return struct{ bare }{a}
 	}
-	return a
+	return struct{ withPasskeys }{a}
 }
 
 // bare is every ability that Auth.js' four tables are enough for.
@@ -140,6 +141,7 @@ type bare interface {
 	storage.Adapter
 	storage.SessionAdapter
 	storage.SessionListAdapter
+	storage.SessionRenewalAdapter
 	storage.VerificationTokenAdapter
 	storage.AccountAdapter
 	storage.UserDeletionAdapter

@@ -30,6 +30,11 @@ var columns = map[string]string{
 	"used_values":         "key K!, expires I!",
 	"suspensions":         "user_id K!, since I!, until I, reason T, actor K",
 	"activities":          "id K!, user_id K!, time I!, type K!, provider K, user_agent T, actor_kind K",
+	"factors":             "id K!, user_id K!, kind K!, name T!, secret T!, step N!, failures N!, created I!, used I",
+	"recovery_codes":      "user_id K!, hash K!",
+	"challenges":          "id K!, purpose K!, tenant K, user_id K, identifier A, data T!, tries N!, created I!, expires I!",
+	"browsers":            "id K!, user_id K!, public_id K!, created I!, seen I!, trusted I, expires I!, user_agent T",
+	"passwords":           "user_id K!, hash T!, failures N!, renew B!, created I!, changed I!",
 	"latchkey_migrations": "version bigint!", // in every engine
 }
 
@@ -97,9 +102,12 @@ func TestColumns(t *testing.T) {
 		if len(got) != 0 {
 			t.Errorf("nobody asked for %v", slices.Sorted(maps.Keys(got)))
 		}
-		for _, column := range []string{"provider_sid", "provider_sub"} {
-			if !e.indexed(t, db, "sessions", column) {
-				t.Errorf("there is no index on %s", column)
+		for column, table := range map[string]string{
+			"provider_sid": "sessions", "provider_sub": "sessions", "purpose": "challenges", "user_id": "challenges", "expires": "challenges",
+			"public_id": "browsers",
+		} {
+			if !e.indexed(t, db, table, column) {
+				t.Errorf("there is no index on %s.%s", table, column)
 			}
 		}
 	})

@@ -33,7 +33,7 @@ func atVersion(t *testing.T, db *sql.DB, d sqlstore.Dialect, version int) {
 		source, err := os.ReadFile(file)
 		ok(t, err)
 		for statement := range strings.SplitSeq(strings.TrimSpace(string(source)), ";\n\n") {
-			exec(t, db, statement)
+			exec(t, db, strings.ReplaceAll(statement, "{users.id}", kinds[d]["K"]))
 		}
 		exec(t, db, fmt.Sprint("INSERT INTO latchkey_migrations VALUES (", i+1, ")"))
 	}

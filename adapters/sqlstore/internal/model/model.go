@@ -71,6 +71,11 @@ var Tables = []Table{
 	{Name: "used_values", Columns: usedValues, Key: []string{"key"}, Dispensable: true},
 	{Name: "suspensions", Columns: suspensions, Key: []string{"user_id"}, Dispensable: true},
 	{Name: "activities", Columns: activities, Key: []string{"id"}, Dispensable: true},
+	{Name: "factors", Columns: factors, Key: []string{"id"}, Dispensable: true},
+	{Name: "recovery_codes", Columns: recoveryCodes, Key: []string{"user_id", "hash"}, Dispensable: true},
+	{Name: "challenges", Columns: challenges, Key: []string{"id"}, Dispensable: true},
+	{Name: "browsers", Columns: browsers, Key: []string{"id", "user_id"}, Dispensable: true},
+	{Name: "passwords", Columns: passwords, Key: []string{"user_id"}, Dispensable: true},
 }
 
 // Of returns the table of a name, or the zero Table.
@@ -194,4 +199,53 @@ var activities = []Column{
 	{"provider", OptText, short, Optional},
 	{"user_agent", OptText, unlimited, Optional},
 	{"actor_kind", OptText, short, Optional},
+}
+
+var factors = []Column{
+	{"id", Text, short, Always},
+	{"user_id", ID, short, Always},
+	{"kind", Text, short, Always},
+	{"name", Text, unlimited, Always},
+	{"secret", Text, unlimited, Always},
+	{"step", Number, 0, Always},
+	{"failures", Number, 0, Always},
+	{"created", Moment, 0, Always},
+	{"used", Moment, 0, Always},
+}
+
+var recoveryCodes = []Column{
+	{"user_id", ID, short, Always},
+	{"hash", Text, short, Always},
+}
+
+var challenges = []Column{
+	{"id", Text, short, Always},
+	{"purpose", Text, short, Always},
+	{"tenant", OptText, short, Always},
+	{"user_id", OptText, short, Always}, // text, whatever the ids of users are: the user need not exist
+	{"identifier", OptText, long, Always},
+	{"data", Text, unlimited, Always},
+	{"tries", Number, 0, Always},
+	{"created", Moment, 0, Always},
+	{"expires", Moment, 0, Always},
+}
+
+var browsers = []Column{
+	{"id", Text, short, Always},
+	{"user_id", ID, short, Always},
+	{"public_id", Text, short, Always},
+	{"created", Moment, 0, Always},
+	{"seen", Moment, 0, Always},
+	{"trusted", Moment, 0, Always},
+	{"expires", Moment, 0, Always},
+	{"user_agent", OptText, unlimited, Always},
+}
+
+var passwords = []Column{
+	{"user_id", ID, short, Always},
+	{"hash", Text, unlimited, Always},
+	{"failures", Number, 0, Always},
+	{"renew", Flag, 0, Always},
+	{"created", Moment, 0, Always},
+	{"changed", Moment, 0, Always},
 }

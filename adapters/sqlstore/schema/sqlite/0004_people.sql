@@ -15,7 +15,7 @@ ALTER TABLE sessions ADD COLUMN actor_session text;
 CREATE INDEX IF NOT EXISTS sessions_actor_session ON sessions (actor_session);
 
 CREATE TABLE IF NOT EXISTS suspensions (
-	user_id {users.id} PRIMARY KEY NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+	user_id {users.id} NOT NULL UNIQUE REFERENCES users (id) ON DELETE CASCADE,
 	since integer NOT NULL,
 	until integer,
 	reason text,

@@ -1,0 +1,151 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Browsers implements [storage.BrowserAdapter].
+func (s *Store) Browsers() storage.BrowserStore { return browsers{s.db} }
+
+// browsers stores the browsers of users.
+type browsers struct{ db *database }
+
+// browserRow is what a row of browsers is read into.
+type browserRow struct {
+	b                               storage.Browser
+	created, seen, trusted, expires instant
+}
+
+func (r *browserRow) dest() []any {
+	b := &r.b
+	return []any{&b.ID, &b.UserID, &b.PublicID, &r.created, &r.seen, &r.trusted, &r.expires, &b.UserAgent}
+}
+
+func (r *browserRow) read() storage.Browser {
+	b := r.b
+	b.Created, b.Seen, b.Trusted, b.Expires = r.created.t, r.seen.t, r.trusted.t, r.expires.t
+	return b
+}
+
+// Put implements [storage.BrowserStore]. It returns ErrNotFound for an unknown
+// user.
+func (s browsers) Put(ctx context.Context, b storage.Browser) error {
+	err := errors.Join(ctx.Err(), s.db.needs("browsers"))
+	if err == nil && !s.db.findableID(b.UserID) {
+		err = storage.ErrNotFound
+	}
+	if err == nil {
+		at := s.db.q.forms["browsers"].arg
+		err = s.put(ctx, []any{b.ID, b.UserID, b.PublicID, at(b.Created), at(b.Seen), at(b.Trusted), at(b.Expires), null(plainAgent(b.UserAgent))})
+	}
+	return fail(ctx, "put browser", err)
+}
+
+// plainAgent returns the user agent of a request, which need not be valid text, as
+// text.
+func plainAgent(agent string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(agent, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func (s browsers) put(ctx context.Context, row []any) error {
+	in := s.db.q.proofs.insertBrowser
+	if s.db.layout.dialect == MySQL {
+		return s.db.tx(ctx, func(tx *database) error {
+			if _, err := tx.conn.Exec(ctx, tx.q.proofs.deleteBrowserRow, row[0], row[1]); err != nil {
+				return err
+			}
+			return tx.add(ctx, in, row...)
+		})
+	}
+	if err := s.db.fits(ctx, in, row); err != nil {
+		return err
+	}
+	_, err := s.db.conn.Exec(ctx, s.db.q.proofs.putBrowser, s.db.layout.args(in, row)...)
+	switch {
+	case is(err, unique):
+		return storage.ErrConflict
+	case is(err, orphan), is(err, malformed):
+		return storage.ErrNotFound
+	}
+	return err
+}
+
+// Get implements [storage.BrowserStore].
+func (s browsers) Get(ctx context.Context, id, userID string) (storage.Browser, error) {
+	var row browserRow
+	err := s.db.needs("browsers")
+	if err == nil && !s.db.findableID(userID) {
+		err = storage.ErrNotFound
+	}
+	if err == nil {
+		err = s.db.find(ctx, s.db.q.proofs.browser, []string{id, userID}, s.db.into("browsers", row.dest())...)
+	}
+	if err != nil {
+		return storage.Browser{}, fail(ctx, "get browser", err)
+	}
+	return row.read(), nil
+}
+
+// Renew implements [storage.BrowserStore].
+func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) error {
+	err := errors.Join(ctx.Err(), s.db.needs("browsers"))
+	switch {
+	case err != nil:
+	case !findable(id):
+		err = storage.ErrNotFound
+	default:
+		err = s.renew(ctx, id, next, seen)
+	}
+	return fail(ctx, "renew browser", err)
+}
+
+func (s browsers) renew(ctx context.Context, id, next string, seen time.Time) error {
+	if err := s.db.fitsColumn(ctx, "browsers", "id", next); err != nil {
+		return err
+	}
+	args := append(s.db.layout.touches("browsers"), next, s.db.q.forms["browsers"].arg(seen), id)
+	n, err := s.db.conn.Exec(ctx, s.db.q.proofs.renewBrowser, args...)
+	switch {
+	case is(err, unique):
+		return storage.ErrConflict
+	case err == nil && n == 0:
+		return storage.ErrNotFound
+	}
+	return err
+}
+
+// List implements [storage.BrowserStore]. The one that was seen last comes first.
+func (s browsers) List(ctx context.Context, userID string) (list []storage.Browser, err error) {
+	if err = s.db.needs("browsers"); err == nil {
+		err = s.db.each(ctx, s.db.q.proofs.browsersOf, userID, func(scan func(...any) error) error {
+			var row browserRow
+			err := scan(s.db.into("browsers", row.dest())...)
+			list = append(list, row.read())
+			return err
+		})
+	}
+	return list, fail(ctx, "list browsers", err)
+}
+
+// Delete implements [storage.BrowserStore].
+func (s browsers) Delete(ctx context.Context, userID, publicID string) (int, error) {
+	err := errors.Join(ctx.Err(), s.db.needs("browsers"))
+	if err != nil || !s.db.findableID(userID) || !findable(publicID) {
+		return 0, fail(ctx, "delete browsers", err)
+	}
+	statement, args := s.db.q.proofs.deleteBrowsers, []any{userID}
+	if publicID != "" {
+		statement, args = s.db.q.proofs.deleteBrowser, append(args, publicID)
+	}
+	var n int64
+	err = s.db.byID(ctx, func(db *database) (err error) { n, err = db.conn.Exec(ctx, statement, args...); return err })
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	return int(n), fail(ctx, "delete browsers", err)
+}

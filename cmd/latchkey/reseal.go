@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+const aboutReseal = `Seal what is sealed under an older secret under the newest one: the secrets of users'
+authenticator apps. Run it after a rotation, and before the older secret goes. Without it each of
+them is sealed anew when its user signs in. Repeat it as often as you like.
+
+Exit code 1: some open with no secret of the environment, or belong to another row. They stay as
+they are.
+
+` + aboutDatabaseURL
+
+func (p *program) resealCommand() *cobra.Command {
+	var database string
+	c := &cobra.Command{
+		Use: "reseal", Short: "Seal stored secrets under the newest secret", Long: aboutReseal, Args: cobra.NoArgs,
+		Example: "  latchkey reseal --env-file .env",
+		RunE:    does(func(c *cobra.Command, _ []string) error { return p.reseal(c.Context(), database) }),
+	}
+	c.Flags().StringVar(&database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
+	return c
+}
+
+// openUsable opens a database whose tables can be used, and its store.
+func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *sqladapter.Adapter, sqlstore.Found, error) {
+	db, err := p.connect(ctx, rawURL, false)
+	if err != nil {
+		return nil, nil, sqlstore.Found{}, err
+	}
+	found, err := db.examine(ctx)
+	if err == nil && found.Schema == sqlstore.SchemaAbsent {
+		err = fmt.Errorf("%s: it has none of the tables: `latchkey migrate` makes them", db.where)
+	}
+	if err == nil {
+		err = db.usable(found)
+	}
+	var store *sqladapter.Adapter
+	if err == nil {
+		store, err = sqladapter.New(db.DB, db.dialect, sqladapter.Options{Layout: found.Layout, Unprepared: true})
+	}
+	if err != nil {
+		_ = db.Close()
+		return nil, nil, found, err
+	}
+	return db, store, found, nil
+}
+
+func (p *program) reseal(ctx context.Context, rawURL string) error {
+	secrets := p.env.secrets()
+	if len(secrets) == 0 {
+		return errNoSecret
+	}
+	db, _, found, err := p.openUsable(ctx, rawURL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	apps, err := db.sealedFactors(ctx, found)
+	if err != nil {
+		return err
+	}
+	values := make([]string, len(secrets))
+	for i, s := range secrets {
+		values[i] = s.value
+	}
+	sealer := factor.NewSealer(values)
+	resealed, unreadable := 0, 0
+	for _, app := range apps {
+		secret, isStale, err := sealer.Open(&app)
+		if err != nil {
+			unreadable++
+			continue
+		}
+		if !isStale {
+			continue
+		}
+		sealed, err := sealer.Seal(&app, secret)
+		if err == nil {
+			err = db.replaceSecret(ctx, found, app, sealed)
+		}
+		if err != nil {
+			return err
+		}
+		resealed++
+	}
+	fmt.Fprintf(p.stdout, "%s: sealed %d of %s anew under %s.\n", db.where, resealed, counted(int64(len(apps)), "secret"), secrets[0].name)
+	if unreadable > 0 {
+		return fmt.Errorf("%d open with no secret of the environment: is a former one missing?", unreadable)
+	}
+	return nil
+}
+
+// factorTable returns the quoted name of the table of factors, or false if there is
+// none.
+func (db *connection) factorTable(found sqlstore.Found) (string, bool) {
+	name, renamed := found.Layout.Names["factors"]
+	switch {
+	case !renamed:
+		name = "factors"
+	case name == "":
+		return "", false
+	}
+	quote := `"`
+	if db.dialect == sqladapter.MySQL {
+		quote = "`"
+	}
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		parts[i] = quote + strings.ReplaceAll(part, quote, quote+quote) + quote
+	}
+	return strings.Join(parts, "."), true
+}
+
+// sealedFactors returns the factors of all users that have a secret.
+func (db *connection) sealedFactors(ctx context.Context, found sqlstore.Found) (list []storage.Factor, err error) {
+	table, is := db.factorTable(found)
+	if !is {
+		return nil, nil
+	}
+	id := "user_id"
+	if db.dialect == sqladapter.Postgres {
+		id += "::text"
+	}
+	rows, err := db.QueryContext(ctx, "SELECT id, "+id+", kind, secret FROM "+table+" WHERE secret <> ''")
+	if err != nil {
+		return nil, db.failed(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var f storage.Factor
+		if err := rows.Scan(&f.ID, &f.UserID, (*string)(&f.Kind), &f.Secret); err != nil {
+			return nil, db.failed(err)
+		}
+		list = append(list, f)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, db.failed(err)
+	}
+	return list, nil
+}
+
+// replaceSecret stores a secret that was sealed anew, unless the row has another one by
+// now.
+func (db *connection) replaceSecret(ctx context.Context, found sqlstore.Found, app storage.Factor, sealed string) error {
+	table, _ := db.factorTable(found)
+	statement := "UPDATE " + table + " SET secret = ? WHERE id = ? AND secret = ?"
+	if db.dialect == sqladapter.Postgres {
+		statement = "UPDATE " + table + " SET secret = $1 WHERE id = $2 AND secret = $3"
+	}
+	if _, err := db.ExecContext(ctx, statement, sealed, app.ID, app.Secret); err != nil {
+		return db.failed(err)
+	}
+	return nil
+}
+
+// checkFactors counts the secrets of authenticator apps by the secret that sealed them. A
+// site without any gets no line.
+func (d *doctor) checkFactors(ctx context.Context, db *connection, found sqlstore.Found) {
+	apps, err := db.sealedFactors(ctx, found)
+	if err != nil {
+		d.fail("factors", "%v", err)
+		return
+	}
+	secrets := d.env.secrets()
+	if len(apps) == 0 || len(secrets) == 0 {
+		return
+	}
+	counts, unreadable := make([]int, len(secrets)), 0
+	for _, app := range apps {
+		i := 0
+		for ; i < len(secrets); i++ {
+			if _, _, err := factor.NewSealer([]string{secrets[i].value}).Open(&app); err == nil {
+				break
+			}
+		}
+		if i == len(secrets) {
+			unreadable++
+		} else {
+			counts[i]++
+		}
+	}
+	all := counted(int64(len(apps)), "secret") + " of authenticator apps"
+	switch {
+	case unreadable > 0:
+		d.fail("factors", "%d of %s open with no secret that is set, so their users cannot use the app. Set the former secret beside the new one again", unreadable, all)
+	case counts[0] == len(apps):
+		d.ok("factors", "%s, all under %s", all, secrets[0].name)
+	}
+	for i, n := range counts[1:] {
+		if n > 0 {
+			d.warn("factors", "%d of %s still need %s. Run `latchkey reseal` before you remove it", n, all, secrets[i+1].name)
+		}
+	}
+}
+
+var errNoUser = errors.New("there is no such user")

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+func (p *program) userCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "user", Short: "Help a user who cannot sign in"}, p.resetFactorsCommand())
+}
+
+const aboutResetFactors = `Remove all second factors and recovery codes of a user who has lost them, forget the user's
+browsers, and end the user's sessions. Whoever asks must have proven who they are: with a stolen
+password alone nobody should get this far.
+
+USER is the id or the e-mail address. No mail is sent: tell the user. Passkeys stay, since they
+sign in by themselves. Sessions in a store of their own end as soon as they are compared with
+the database.
+
+` + aboutDatabaseURL
+
+func (p *program) resetFactorsCommand() *cobra.Command {
+	var database string
+	c := &cobra.Command{
+		Use: "reset-factors USER", Short: "Remove a user's second factors", Long: aboutResetFactors,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  latchkey user reset-factors ada@example.com",
+		RunE:    does(func(c *cobra.Command, args []string) error { return p.resetFactors(c.Context(), database, args[0]) }),
+	}
+	c.Flags().StringVar(&database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
+	return c
+}
+
+func (p *program) resetFactors(ctx context.Context, rawURL, who string) error {
+	db, store, found, err := p.openUsable(ctx, rawURL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	if _, has := db.factorTable(found); !has {
+		return fmt.Errorf("%s: it has no tables for second factors", db.where)
+	}
+	u, err := findUser(ctx, store, who)
+	if errors.Is(err, errNoUser) {
+		return fmt.Errorf("%s: %w", db.where, err)
+	}
+	if err != nil {
+		return db.failed(err)
+	}
+	removed := 0
+	err = store.InTx(ctx, func(tx storage.Adapter) (err error) {
+		removed, err = removeFactors(ctx, tx.(proofStores), u.ID)
+		return err
+	})
+	if err != nil {
+		return db.failed(err)
+	}
+	config := validConfig()
+	config.Adapter, config.Runtime.Logger, config.Runtime.Time = store, slog.New(slog.DiscardHandler), p.now
+	auth, err := latchkey.New(config)
+	if err == nil {
+		err = auth.Users().EndSessions(ctx, u.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the factors are removed, and the sessions of the user go on: %w", db.where, err)
+	}
+	fmt.Fprintf(p.stdout, "%s: removed %s and the recovery codes of user %s, and ended the user's sessions. Tell the user: no mail was sent.\n",
+		db.where, counted(int64(removed), "factor"), u.ID)
+	return nil
+}
+
+// findUser returns the user with the e-mail address or the id.
+func findUser(ctx context.Context, store *sqladapter.Adapter, who string) (u storage.User, err error) {
+	if strings.Contains(who, "@") {
+		u, err = store.GetUserByEmail(ctx, strings.ToLower(who))
+	} else {
+		u, err = store.GetUser(ctx, who)
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		err = errNoUser
+	}
+	return u, err
+}
+
+// removeFactors removes what a sign-in with a second factor uses, in a transaction. It
+// locks the user first.
+func removeFactors(ctx context.Context, tx proofStores, userID string) (n int, err error) {
+	if _, err := tx.UpdateUser(ctx, userID, storage.UserChange{}); err != nil {
+		return 0, err
+	}
+	factors, err := tx.Factors().List(ctx, userID)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range factors {
+		if _, err := tx.Factors().Delete(ctx, userID, f.ID); err != nil {
+			return n, err
+		}
+		n++
+	}
+	if err := tx.Factors().ReplaceRecoveryCodes(ctx, userID, nil); err != nil {
+		return n, err
+	}
+	if _, err := tx.Browsers().Delete(ctx, userID, ""); err != nil {
+		return n, err
+	}
+	_, err = tx.Challenges().Delete(ctx, userID, "signin", "enrol", "codes", "reauth", "lost")
+	return n, err
+}
+
+// proofStores are the stores that a user's factors are in.
+type proofStores interface {
+	storage.Adapter
+	storage.FactorAdapter
+	storage.ChallengeAdapter
+	storage.BrowserAdapter
+}
