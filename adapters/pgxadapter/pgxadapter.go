@@ -89,6 +89,16 @@ func Migrate(ctx context.Context, p *pgxpool.Pool, o Options) error {
 	return sqlstore.Migrate(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 }
 
+// Reindex writes the folded names that users are searched by, where they are missing
+// or out of date, and returns how many. Call it once after an upgrade that has added
+// them, and after a rollout. See [sqlstore.Reindex].
+func Reindex(ctx context.Context, p *pgxpool.Pool, o Options) (int, error) {
+	if p == nil {
+		return 0, errNoPool
+	}
+	return sqlstore.Reindex(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
+}
+
 // Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
 // [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
 // [sqlstore.ErrForeignSchema]. It reads whole tables.

@@ -122,6 +122,16 @@ func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) err
 	return sqlstore.Migrate(ctx, newPool(db, d, false), d, o.Layout)
 }
 
+// Reindex writes the folded names that users are searched by, where they are missing
+// or out of date, and returns how many. Call it once after an upgrade that has added
+// them, and after a rollout. See [sqlstore.Reindex].
+func Reindex(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) (int, error) {
+	if db == nil {
+		return 0, errNoDatabase
+	}
+	return sqlstore.Reindex(ctx, newPool(db, d, false), d, o.Layout)
+}
+
 // Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
 // [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
 // [sqlstore.ErrForeignSchema]. It reads whole tables.

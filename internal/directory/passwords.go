@@ -222,6 +222,9 @@ func (d Passwords) resetOf(ctx context.Context, s *Store, row *challenge.Row) (*
 	if !hasEmail(row.Identifier)(u) {
 		return nil, errChanged
 	}
+	if err := refuse(d.Directory, &Assertion{}, u.Suspension); err != nil {
+		return nil, err
+	}
 	if err := d.isLater(ctx, s, u.ID, data.Issued); err != nil {
 		return nil, err
 	}

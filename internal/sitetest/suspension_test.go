@@ -278,3 +278,39 @@ func TestSuspendedAtAuthJS(t *testing.T) {
 		dead(t, b)
 	})
 }
+
+// TestPasswordsOfSuspendedUsers: P-015 and P-024, managed passwords and their resets.
+func TestPasswordsOfSuspendedUsers(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s := newManagedSite(t, strategy)
+		u := s.addUser(annMail, annsPass)
+		linkBefore := s.resetLink(annMail)
+		s.clock.Advance(time.Minute)
+		if err := s.auth.Users().Suspend(t.Context(), u.ID, users.SuspendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.Advance(time.Minute)
+		linkAfter := s.resetLink(annMail)
+		before, err := s.store.Passwords().Get(t.Context(), u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, link := range map[string]string{"before": linkBefore, "after": linkAfter} {
+			b := s.newBrowser()
+			if a := b.post(link, "password", newPass); a.signsIn() {
+				t.Errorf("P-024 a link from %s the suspension signs in", name)
+			}
+			dead(t, b)
+		}
+		after, err := s.store.Passwords().Get(t.Context(), u.ID)
+		if err != nil || after.Hash != before.Hash {
+			t.Errorf("P-024 the password was changed: %v", err)
+		}
+		if a := s.newBrowser().tries(annMail, annsPass); a.signsIn() || !strings.Contains(a.location(), "code=suspended") {
+			t.Errorf("P-015 the right password: %d to %q", a.Code, a.location())
+		}
+		if a := s.newBrowser().tries(annMail, "wrong password"); strings.Contains(a.location(), "suspended") {
+			t.Errorf("P-022 a wrong password says that the user is suspended: %q", a.location())
+		}
+	})
+}
