@@ -25,6 +25,9 @@ type queries struct {
 	insertSuspension, suspension, deleteSuspension                                    string
 	insertActivity, activitiesOf, deleteActivitiesOf, pruneActivities                 string
 
+	swapTokens                                        string
+	lease, addLease, extendLease, takeLease, endLease string
+
 	sweep []sweep
 
 	present map[string][]bool // of each table, which columns of a row are read
@@ -44,12 +47,14 @@ func (l grammar) queries() *queries {
 	q.aboutSessions(l)
 	q.aboutTokens(l)
 	q.aboutLimits(l)
+	q.aboutSwaps(l)
+	q.aboutLeases(l)
 	q.aboutSuspensions(l)
 	q.present = map[string][]bool{}
 	for _, table := range model.Tables {
 		q.present[table.Name] = l.present(table.Name)
 	}
-	for _, expiry := range []string{"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at"} {
+	for _, expiry := range []string{"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at", "leases.until"} {
 		if table, _, _ := strings.Cut(expiry, "."); l.has(table) {
 			q.sweep = append(q.sweep, l.sweep(table, expiry))
 		}
