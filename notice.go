@@ -27,6 +27,8 @@ const (
 	noticeAgain    = "again"    // … and it is not the first
 	noticeFresh    = "fresh"    // somebody has just signed in, to be asked something that takes it
 	noticeDeleted  = "deleted"  // the user is gone
+	// the user is suspended, until Until
+	noticeSuspended = "suspended"
 
 	// On the account page: done, …
 	noticeLinked   = "linked"

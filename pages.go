@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
@@ -209,7 +210,12 @@ func showError(ctx context.Context, x *exchange) *Response {
 
 // errorPage returns the built-in error page for a code.
 func errorPage(ctx context.Context, x *exchange, code string) *Response {
-	view := page.Error{Code: code, Host: x.origin.Host(), Origin: x.home()}
+	view := page.Error{Code: code, Suspended: x.query.Get("code") == directory.SuspendedCode, Host: x.origin.Host(), Origin: x.home()}
+	if view.Suspended && x.cookies.Specs != nil {
+		if left := x.flash(); left.About == noticeSuspended {
+			view.Until = left.Until
+		}
+	}
 	if x.origin.Text == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"
 	}

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -159,13 +160,16 @@ func renderError(x *exchange, err error) *Response {
 		return withNotice(x, err, onSignInPage(x, "error", string(t)))
 	}
 	params := []string{"error", string(shownOf(err))}
-	if code := codeOf(err); code != "" && (t == ErrCredentialsSignin || x.wantsJSON()) {
+	if code := codeOf(err); code != "" && (t == ErrCredentialsSignin || code == directory.SuspendedCode || x.wantsJSON()) {
 		params = append(params, "code", code)
 	}
 	if !isForSignInPage(t) {
 		res := refuseTry(x, err, onErrorPage(&x.links, x.setup.config.Pages.Error, params...))
-		if codeOf(err) == codeUnknownCredential {
+		switch codeOf(err) {
+		case codeUnknownCredential:
 			return withNotice(x, err, res) // for the script, which asks for signals
+		case directory.SuspendedCode:
+			return refuseSuspended(x, err, res)
 		}
 		return res
 	}
@@ -252,6 +256,31 @@ func refuseTry(x *exchange, err error, res *Response) *Response {
 	res = asJSON(res)
 	res.Status = http.StatusTooManyRequests
 	res.Header.Set("Retry-After", strconv.Itoa(secondsOf(many.wait)))
+	return res
+}
+
+// refuseSuspended tells the page that follows, or a script, until when the user is
+// kept out. The URL does not say it.
+func refuseSuspended(x *exchange, err error, res *Response) *Response {
+	kept, _ := errors.AsType[*directory.Suspended](err)
+	if kept == nil {
+		return res
+	}
+	if x.wantsJSON() {
+		told := map[string]string{"url": res.Redirect, "error": string(ErrAccessDenied), "code": directory.SuspendedCode}
+		if !kept.Until.IsZero() {
+			told["until"] = kept.Until.UTC().Format(time.RFC3339)
+		}
+		if ask := x.setup.config.Theme.Contact; ask != "" {
+			told["contact"] = ask
+		}
+		body, _ := json.Marshal(told) // texts
+		return jsonBytes(http.StatusForbidden, body)
+	}
+	n := browser.Flash{About: noticeSuspended, Until: kept.Until}
+	if c := n.Cookie(x.cookies.Specs, x.now()); c != nil {
+		res.Cookies = append(res.Cookies, c)
+	}
 	return res
 }
 

@@ -96,6 +96,9 @@ func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Tok
 		}
 		return nil, token, errOtherTenant
 	}
+	if found.User.Suspension.Holds(s.now()) {
+		return nil, token, nil
+	}
 	if !d.expired(&found.Row) {
 		return found, token, nil
 	}

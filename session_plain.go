@@ -134,7 +134,21 @@ func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.Began.IsZero() && !t.setup.now().Before(from.Began.Add(limit)) {
 		return false, errOutlived
 	}
-	return t.setup.revocations.Check(ctx, from, useCache)
+	believed, err = t.setup.revocations.Check(ctx, from, useCache)
+	if err == nil && !believed && jwtclaims.IsAdopted(from.SessionID) && t.setup.directory != nil {
+		err = t.judgeUser(ctx, from.UserID)
+	}
+	return believed, err
+}
+
+// judgeUser returns ErrNoToken for the token of a suspended user that was made
+// elsewhere, which no end of the user's sessions reaches in time.
+func (t *tokenStrategy) judgeUser(ctx context.Context, userID string) error {
+	suspended, err := directory.IsSuspended(ctx, t.setup.directory, userID)
+	if err == nil && suspended {
+		err = directory.ErrNoToken
+	}
+	return err
 }
 
 // reasonOf returns the word by which a token that opens no session is counted.

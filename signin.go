@@ -188,7 +188,11 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	d := x.setup.directory
 	if d == nil || (in.Vouched && x.setup.config.Session.Strategy != DatabaseSessions) {
 		who := &directory.SignIn{Assertion: in, User: in.Person}
-		return who, x.setup.revocations.Accept(ctx, nil, who)
+		err := x.setup.revocations.Accept(ctx, nil, who)
+		if err == nil && d != nil {
+			err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID)
+		}
+		return who, err
 	}
 	here, err := linkingUser(ctx, x, &in)
 	if err != nil {

@@ -38,7 +38,7 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 		w.SessionID = state.sessionID()
 	}
 	if s.config.Events.Observe != nil {
-		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}
+		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
 	return w, nil

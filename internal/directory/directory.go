@@ -75,6 +75,7 @@ type SignIn struct {
 	begun     time.Time             // from when it counts: an end of the user's sessions at this time or later voids it
 	locked    storage.User          // the user that its transaction has locked; zero: none
 	isHeld    bool                  // the session that it was begun in was found alive
+	wasEnded  bool                  // something has ended the sessions of its user lately
 	IsLink    bool                  // it linked an account to the signed-in user: that is no new sign-in
 	wasProven bool                  // the user that the application named had a proven e-mail address
 	proved    bool                  // it was the first proof of the user's e-mail address
@@ -175,6 +176,9 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn
 	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
 	if err == nil && known != nil {
 		signIn.wasProven = !known.EmailVerified.IsZero()
+		if err := refuse(d, &signIn.Assertion, known.Suspension); err != nil {
+			return err
+		}
 		return d.recognise(ctx, s, signIn, signIn.User)
 	}
 	if err == nil {

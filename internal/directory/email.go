@@ -29,7 +29,11 @@ func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, signIn 
 	now := d.Now().UTC()
 	// One change sets both. The proof is of this e-mail address and of no other
 	// that the user may have meanwhile.
-	u, err := s.updateUser(ctx, signIn.User.ID, storage.UserChange{Email: &signIn.User.Email, EmailVerified: &now})
+	proof := storage.UserChange{Email: &signIn.User.Email, EmailVerified: &now}
+	if !signIn.User.Provisioned.IsZero() { // it claims the user
+		proof.Provisioned = new(time.Time{})
+	}
+	u, err := s.updateUser(ctx, signIn.User.ID, proof)
 	if err != nil {
 		return err
 	}

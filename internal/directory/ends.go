@@ -110,10 +110,11 @@ func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) erro
 		return nil
 	}
 	void, err := r.userVoidAt(ctx, s, signIn.User.ID)
+	signIn.wasEnded = !void.IsZero()
 	switch {
 	case err != nil:
 		return err
-	case !void.IsZero() && !r.isLater(signIn, void):
+	case signIn.wasEnded && !r.isLater(signIn, void):
 		return signIn.ended()
 	case !signIn.begun.After(void):
 		signIn.begun = void.Add(time.Millisecond)
@@ -169,6 +170,9 @@ func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u s
 	if err := signIn.endIn(&u); err != nil {
 		return err
 	}
+	if err := refuse(d, &signIn.Assertion, u.Suspension); err != nil {
+		return err
+	}
 	if d.Store.SessionsInTx() {
 		if _, err := signIn.lock(ctx, s, u.ID); errors.Is(err, storage.ErrNotFound) {
 			return signIn.ended() // deleted meanwhile
@@ -176,7 +180,10 @@ func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u s
 			return err
 		}
 	}
-	return d.Revocations.Accept(ctx, s, signIn)
+	if err := d.Revocations.Accept(ctx, s, signIn); err != nil {
+		return err
+	}
+	return gateUnderLock(ctx, d, s, signIn)
 }
 
 // lock locks a user in the transaction of the sign-in, once, and returns what is
@@ -217,6 +224,9 @@ func (d *Directory) confirmSession(ctx context.Context, s *Store, signIn *SignIn
 
 // confirm does the work of confirmSession. now is the user as stored.
 func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *storage.User) error {
+	if err := CheckSuspension(ctx, d, s, now.ID); err != nil {
+		return err
+	}
 	if d.Revocations != nil && !signIn.isHeld {
 		void, err := d.Revocations.userVoidAt(ctx, s, now.ID)
 		if err != nil {

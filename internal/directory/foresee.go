@@ -37,8 +37,20 @@ func (*OtherUser) Error() string {
 // Foresee returns the stored user that a sign-in will end in, or nil: then it
 // creates one, or is refused. current is the signed-in user that a new account is
 // linked to; nil: none. It writes nothing, so a concurrent change may prove it
-// wrong; [Directory.CommitSignIn] then returns an OtherUser.
+// wrong; [Directory.CommitSignIn] then returns an OtherUser. The error for a
+// suspended user is a Suspended.
 func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
+	found, err := foresee(ctx, d, in, current)
+	if err == nil {
+		err = gate(ctx, d, in, found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	owner, err := d.KnownUser(ctx, d.Store, in)
 	switch {
 	case err != nil || owner != nil || in.Vouched || in.ProvesEmail:

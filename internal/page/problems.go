@@ -1,13 +1,18 @@
 package page
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // Error is the error page. It says no more than its code allows.
 type Error struct {
-	Code      string // error type from the query; unknown ones give the general page
-	Host      string // named on the way home
-	Origin    string // where that leads
-	SignInURL string // offered where signing in can help
+	Code      string    // error type from the query; unknown ones give the general page
+	Suspended bool      // AccessDenied because the user is suspended
+	Until     time.Time // when the suspension ends; zero: not shown
+	Host      string    // named on the way home
+	Origin    string    // where that leads
+	SignInURL string    // offered where signing in can help
 }
 
 // Error renders the error page: status 500 for Configuration, 403 for
@@ -21,11 +26,14 @@ func (r *Renderer) Error(v Error) (Page, error) {
 	case "AccessDenied":
 		view.Kind, status = "denied", http.StatusForbidden
 		view.Second, view.Contact = way{v.SignInURL, "error.signin"}, r.look.contact
+		if v.Suspended {
+			view.Kind, view.Until = "suspended", v.Until
+		}
 	case "Verification": // another link is asked for there
 		view.Kind, status = "verification", http.StatusForbidden
 		view.First = way{v.SignInURL, "error.signin"}
 	}
-	return r.render("error", status, view, policy{}, v.Host)
+	return r.render("error", status, view, policy{clock: !view.Until.IsZero()}, v.Host)
 }
 
 // Problem is the page that tells the user why a request was refused. Nothing
@@ -75,9 +83,10 @@ func (r *Renderer) Problem(v Problem) (Page, error) {
 type errorView struct {
 	Kind         string // middle part of the keys of its texts
 	As           string
-	Contact      contact // whom to ask; zero: not shown
-	Host, Origin string  // the site's name and its URL
-	First        way     // the main button; without one it leads home
+	Until        time.Time // when a suspension ends; zero: not shown
+	Contact      contact   // whom to ask; zero: not shown
+	Host, Origin string    // the site's name and its URL
+	First        way       // the main button; without one it leads home
 	Second       way
 }
 

@@ -1,0 +1,34 @@
+package event
+
+import "context"
+
+// The types of [Event] about people, told of what administrators and users do with
+// users.
+const (
+	UserSuspended Type = "user.suspended" // kept out, and signed out everywhere
+	UserRestored  Type = "user.restored"  // let in again
+	UserExported  Type = "user.exported"
+	UserErased    Type = "user.erased"
+	UserViewed    Type = "user.viewed"    // by an administrator
+	UserSearched  Type = "user.searched"  // by an administrator
+	AccessRefused Type = "access.refused" // an administrator may not do this, or a user is no administrator
+)
+
+// ActorAdmin is the kind of [Actor] of an administrator, with the administrator's id.
+const ActorAdmin ActorKind = "admin"
+
+type actorKey struct{}
+
+// WithActor returns a context whose calls of latchkey.Users name the actor in their
+// events. Without it the actor is the system.
+func WithActor(ctx context.Context, a Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorIn returns the actor that WithActor has set. Without one it is the system.
+func ActorIn(ctx context.Context) Actor {
+	if a, set := ctx.Value(actorKey{}).(Actor); set {
+		return a
+	}
+	return Actor{Kind: ActorSystem}
+}

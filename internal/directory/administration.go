@@ -1,0 +1,191 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/people"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// What an administrator does with a user.
+
+// Provision creates a user whose address nobody has proven, and who has no way in. The
+// first proof of the address claims the user.
+func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (storage.User, error) {
+	now := d.Now().UTC()
+	u.ID, u.Created = secret.NewUserID(), now
+	if u.Email != "" {
+		u.Provisioned = now
+	}
+	made, err := d.Store.createUser(ctx, u)
+	if err == nil {
+		q.addUser(event.UserCreated, made)
+	}
+	return made, err
+}
+
+// Change changes fields of a user.
+func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (storage.User, error) {
+	u, err := d.Store.updateUser(ctx, userID, c)
+	if err == nil && c != (storage.UserChange{}) {
+		q.addUser(event.UserUpdated, u)
+	}
+	return u, err
+}
+
+// Erase deletes a user and what is kept of the user beside: challenges by id and by
+// address. A repeated call finishes what was interrupted.
+func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
+	if err := d.Store.Require("Users.Erase", AbilityDeletion); err != nil {
+		return err
+	}
+	u, err := guarded.Optional(d.Store.User(ctx, userID))
+	if err != nil {
+		return err
+	}
+	if err := eraseChallenges(ctx, d, userID, u); err != nil {
+		return err
+	}
+	err = d.DeleteUser(ctx, q, userID)
+	if err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID) {
+		q.Add(event.Event{Type: event.UserErased, UserID: userID}, nil)
+	}
+	return err
+}
+
+// isGone reports whether a user is not stored any more.
+func isGone(ctx context.Context, d *Directory, userID string) bool {
+	_, err := d.Store.User(ctx, userID)
+	return errors.Is(err, storage.ErrNotFound)
+}
+
+// eraseChallenges deletes the challenges about a user. u is nil if the user is gone.
+func eraseChallenges(ctx context.Context, d *Directory, userID string, u *storage.User) error {
+	if d.Store.challenges == nil {
+		return nil
+	}
+	store := d.Store.Challenges()
+	if _, err := store.Delete(ctx, userID); err != nil {
+		return failure.Ignoring(err, errors.ErrUnsupported)
+	}
+	if u == nil || u.Email == "" {
+		return nil
+	}
+	about, err := store.List(ctx, storage.ChallengeQuery{Identifier: u.Email})
+	if err != nil {
+		return err
+	}
+	for _, c := range about {
+		if _, err := store.Take(ctx, c.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is a part of an export. Its value is nil if the store keeps nothing like it.
+type part struct {
+	name string
+	read func(ctx context.Context, s *Store, id string) (any, error)
+}
+
+// parts are the parts of an export but the user.
+var parts = []part{
+	{"suspension", func(ctx context.Context, s *Store, id string) (any, error) {
+		found, err := suspensionOf(ctx, s, id)
+		if found == nil {
+			return nil, err
+		}
+		return people.Exported(*found), err
+	}},
+	{"accounts", func(ctx context.Context, s *Store, id string) (any, error) {
+		list, err := s.ListAccounts(ctx, id)
+		return people.ExportedAll(list), err
+	}},
+	{"passkeys", func(ctx context.Context, s *Store, id string) (any, error) {
+		list, err := s.ListAuthenticators(ctx, id)
+		return people.ExportedAll(list), err
+	}},
+	{"sessions", func(ctx context.Context, s *Store, id string) (any, error) {
+		list, err := s.ListSessions(ctx, id)
+		return people.ExportedAll(list), err
+	}},
+	{"factors", listed(func(s *Store) bool { return s.factors != nil }, func(ctx context.Context, s *Store, id string) ([]storage.Factor, error) {
+		return s.Factors().List(ctx, id)
+	})},
+	{"browsers", listed(func(s *Store) bool { return s.browsers != nil }, func(ctx context.Context, s *Store, id string) ([]storage.Browser, error) {
+		return s.Browsers().List(ctx, id)
+	})},
+	{"pending", listed(func(s *Store) bool { return s.challenges != nil }, func(ctx context.Context, s *Store, id string) ([]storage.Challenge, error) {
+		return s.Challenges().List(ctx, storage.ChallengeQuery{UserID: id})
+	})},
+	{"password", func(ctx context.Context, s *Store, id string) (any, error) {
+		if s.passwords == nil {
+			return nil, nil
+		}
+		found, err := guarded.Optional(s.Passwords().Get(ctx, id))
+		if found == nil {
+			return nil, err
+		}
+		return people.Exported(*found), err
+	}},
+	{"activity", listed(func(s *Store) bool { return s.activities != nil }, func(ctx context.Context, s *Store, id string) ([]storage.Activity, error) {
+		return listActivities(ctx, s, id, mostExported)
+	})},
+}
+
+// mostExported is how many activities an export has at most.
+const mostExported = 10_000
+
+// listed reads a list of a store that the adapter may not have.
+func listed[T any](has func(*Store) bool, read func(ctx context.Context, s *Store, id string) ([]T, error)) func(context.Context, *Store, string) (any, error) {
+	return func(ctx context.Context, s *Store, id string) (any, error) {
+		if !has(s) {
+			return nil, nil
+		}
+		list, err := read(ctx, s, id)
+		return people.ExportedAll(list), err
+	}
+}
+
+// Export writes everything that is kept of a user as a JSON document, and no secret.
+// After an error the document is not whole.
+func Export(ctx context.Context, d *Directory, q *Outbox, userID string, w io.Writer) error {
+	u, err := d.Store.User(ctx, userID)
+	if err != nil {
+		return err
+	}
+	doc := people.NewDocument(w)
+	doc.Part("exported", d.Now().UTC().Format(time.RFC3339))
+	doc.Part("user", people.Exported(u))
+	for _, part := range parts {
+		value, err := part.read(ctx, d.Store, userID)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported): // a layout without the table
+		case err != nil:
+			return err
+		case value != nil:
+			doc.Part(part.name, value)
+		}
+	}
+	if err := doc.End(); err != nil {
+		return err
+	}
+	q.Add(event.Event{Type: event.UserExported, UserID: userID}, nil)
+	return nil
+}
+
+// listActivities returns the latest activities of a user.
+func listActivities(ctx context.Context, s *Store, userID string, limit int) ([]storage.Activity, error) {
+	fits := func(a *storage.Activity) bool { return a.UserID == userID }
+	return guarded.CallFor(ctx, s.bounds, "Activities.List", allFit(fits), func(ctx context.Context) ([]storage.Activity, error) {
+		return s.activities.Activities().List(ctx, userID, limit)
+	})
+}

@@ -1,0 +1,201 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// A suspension keeps a user out. Every sign-in looks at it twice: before the
+// application is asked, and in the transaction that opens the session. A suspension
+// that is made meanwhile also moves the instant of ends.go, and so voids what was
+// begun before.
+
+// Suspended reports that a user may not sign in.
+type Suspended struct {
+	Until time.Time // zero: until the suspension is taken back
+}
+
+// Error returns a text without the user.
+func (*Suspended) Error() string { return "the user is suspended" }
+
+// SuspendedCode is the code of the error of a sign-in that a suspension refuses.
+const SuspendedCode = "suspended"
+
+// refuse returns the error for the sign-in of a user whom s keeps out, or nil.
+func refuse(d *Directory, in *Assertion, s *storage.Suspension) error {
+	if !s.Holds(d.Now()) {
+		return nil
+	}
+	return &fault.Error{
+		Type: fault.ErrAccessDenied, Provider: in.Account.Provider, Code: SuspendedCode,
+		Err: &failure.Mistake{Err: &Suspended{Until: s.Until}},
+	}
+}
+
+// suspensionOf reads the suspension of a user; nil: there is none, or the adapter keeps
+// none.
+func suspensionOf(ctx context.Context, s *Store, userID string) (*storage.Suspension, error) {
+	if s.suspensions == nil || userID == "" {
+		return nil, nil
+	}
+	found, err := guarded.Optional(guarded.Call(ctx, s.bounds, "Suspensions.Get", func(ctx context.Context) (storage.Suspension, error) {
+		return s.suspensions.Suspensions().Get(ctx, userID)
+	}))
+	return found, failure.Ignoring(err, errors.ErrUnsupported) // a layout without the table
+}
+
+// CheckSuspension returns an error that is a Suspended if the user may not sign in. A
+// flow that changes how a user signs in asks after its proof, before it writes. s is
+// the store of the transaction.
+func CheckSuspension(ctx context.Context, d *Directory, s *Store, userID string) error {
+	found, err := suspensionOf(ctx, s, userID)
+	if err != nil {
+		return err
+	}
+	return refuse(d, &Assertion{}, found)
+}
+
+// IsSuspended reports whether a user is kept out.
+func IsSuspended(ctx context.Context, d *Directory, userID string) (bool, error) {
+	found, err := suspensionOf(ctx, d.Store, userID)
+	return found.Holds(d.Now()), err
+}
+
+// gate refuses the sign-in of a suspended user before the application is asked. u is
+// the stored user that the sign-in will end in; nil: none, or it is the user that the
+// application named.
+func gate(ctx context.Context, d *Directory, in *Assertion, u *storage.User) error {
+	switch {
+	case u != nil:
+		return refuse(d, in, u.Suspension)
+	case !in.Vouched:
+		return nil
+	}
+	found, err := suspensionOf(ctx, d.Store, in.Person.ID)
+	if err != nil {
+		return err
+	}
+	return refuse(d, in, found)
+}
+
+// gateUnderLock looks at the suspension once more. With a lock it does so only if
+// something has ended the sessions of the user lately, as each suspension does: the
+// user was read before the lock.
+func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) error {
+	if signIn.isHeld && d.Revocations != nil { // a live session proves it
+		return nil
+	}
+	if d.Revocations != nil && d.Revocations.Store != nil && !signIn.wasEnded {
+		return nil
+	}
+	found, err := suspensionOf(ctx, s, signIn.User.ID)
+	if err != nil {
+		return err
+	}
+	return refuse(d, &signIn.Assertion, found)
+}
+
+// Suspend stores a suspension, ends everything of the user, and deletes what is
+// pending: in one transaction if the store has transactions. Otherwise a repeated call
+// finishes what was interrupted. It returns ErrSessionsNotEnded if JWT sessions go on.
+func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v storage.Suspension) error {
+	if err := canSuspend(d, "Users.Suspend"); err != nil {
+		return err
+	}
+	put := func(ctx context.Context, s *Store) error {
+		return guarded.Do(ctx, s.bounds, "Suspensions.Put", func(ctx context.Context) error {
+			return s.suspensions.Suspensions().Put(ctx, userID, v)
+		})
+	}
+	if err := endWith(ctx, d, userID, put); err != nil {
+		return err
+	}
+	q.Add(event.Event{Type: event.UserSuspended, UserID: userID}, nil)
+	if d.EndlessTokens {
+		return fault.ErrSessionsNotEnded
+	}
+	return nil
+}
+
+// Restore takes a suspension back and ends everything of the user once more. It
+// returns ErrNotFound if there is none.
+func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error {
+	if err := canSuspend(d, "Users.Restore"); err != nil {
+		return err
+	}
+	remove := func(ctx context.Context, s *Store) error {
+		return guarded.Do(ctx, s.bounds, "Suspensions.Delete", func(ctx context.Context) error {
+			_, err := s.suspensions.Suspensions().Delete(ctx, userID)
+			return err
+		})
+	}
+	if err := endWith(ctx, d, userID, remove); err != nil {
+		return err
+	}
+	q.Add(event.Event{Type: event.UserRestored, UserID: userID}, nil)
+	return nil
+}
+
+// canSuspend returns an error if the store cannot keep suspensions, or cannot end
+// sessions.
+func canSuspend(d *Directory, call string) error {
+	if !d.Store.Has(AbilitySuspensions) {
+		return d.Store.Lacks(call, AbilitySuspensions)
+	}
+	if d.StoredSessions {
+		return d.Store.Require(call, AbilitySessionLists)
+	}
+	return nil
+}
+
+// endWith calls change and ends everything of a user, in one transaction. Revocations
+// that take no part in it come after it: they must not be seen before the change.
+func endWith(ctx context.Context, d *Directory, userID string, change func(context.Context, *Store) error) error {
+	end := func(ctx context.Context, s *Store) error {
+		if _, err := d.endAll(ctx, s, userID, ""); err != nil {
+			return err
+		}
+		return deleteChallenges(ctx, s, userID)
+	}
+	together := d.Revocations == nil || d.Revocations.InAdapter
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		err := change(ctx, s)
+		if err == nil && together {
+			err = end(ctx, s)
+		}
+		return err
+	})
+	if err != nil || together {
+		return err
+	}
+	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, userID); err != nil {
+			return err
+		}
+		return end(ctx, s)
+	})
+}
+
+// pendingPurposes are what a suspension deletes. The way back to a former e-mail
+// address stays: it belongs to the owner of that address.
+var pendingPurposes = []string{
+	string(challenge.SignIn), string(challenge.Enrol), string(challenge.Codes), string(challenge.Reauth),
+	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs),
+}
+
+// deleteChallenges deletes what waits for an answer of the user.
+func deleteChallenges(ctx context.Context, s *Store, userID string) error {
+	if s.challenges == nil {
+		return nil
+	}
+	_, err := s.Challenges().Delete(ctx, userID, pendingPurposes...)
+	return failure.Ignoring(err, errors.ErrUnsupported) // a layout without the table
+}

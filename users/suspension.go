@@ -1,0 +1,67 @@
+package users
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// SuspendOptions says how long a user is kept out, and why.
+type SuspendOptions struct {
+	Until  time.Time // zero: until Restore
+	Reason string    // at most 500 code points; part of the user's export, and on no page of the user
+}
+
+// longestReason is the number of code points of a reason.
+const longestReason = 500
+
+// Suspend keeps a user out: it refuses every sign-in of theirs, and ends all sessions,
+// sign-ins under way, codes and pending changes of the address, in one transaction
+// where the store has them. A second call replaces the suspension. Without
+// transactions a call that failed is to be repeated. The actor of the context is kept:
+// see event.WithActor.
+//
+// Suspend returns ErrSessionsNotEnded if the suspension is stored but JWT sessions go
+// on until they expire, for want of latchkey.SessionConfig.Revocations. It needs an
+// Adapter that is a [storage.SuspensionAdapter].
+func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) error {
+	w, err := u.open(ctx, userID, "Users.Suspend")
+	if err != nil {
+		return err
+	}
+	now := w.Now()
+	switch {
+	case !o.Until.IsZero() && !o.Until.After(now):
+		return wrong("Until", "it has passed")
+	case utf8.RuneCountInString(o.Reason) > longestReason:
+		return wrong("Reason", "it has more than 500 characters")
+	case !utf8.ValidString(o.Reason) || strings.ContainsRune(o.Reason, 0):
+		return wrong("Reason", "it is no text")
+	}
+	defer w.Tell(ctx)
+	s := storage.Suspension{Since: now.UTC(), Until: o.Until.UTC(), Reason: o.Reason, By: event.ActorIn(ctx).ID}
+	if o.Until.IsZero() {
+		s.Until = time.Time{}
+	}
+	return directory.Suspend(ctx, w.Directory, w.Events, userID, s)
+}
+
+// Restore takes a suspension back, in force or not, and ends everything of the user
+// once more: what was ended stays ended. It returns ErrNotFound if there is none. It
+// needs an Adapter that is a [storage.SuspensionAdapter].
+func (u *Users) Restore(ctx context.Context, userID string) error {
+	w, err := u.open(ctx, userID, "Users.Restore")
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return directory.Restore(ctx, w.Directory, w.Events, userID)
+}
+
+func wrong(field, problem string) error { return &fault.InputError{Field: field, Problem: problem} }
