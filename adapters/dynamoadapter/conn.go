@@ -54,7 +54,7 @@ func textOf(v types.AttributeValue) string {
 var kindNames = map[kvstore.Kind]string{
 	kvstore.KindUser: "USER", kvstore.KindEmail: "EMAIL", kvstore.KindAccount: "ACCOUNT", kvstore.KindAuthenticator: "KEY",
 	kvstore.KindSession: "SESSION", kvstore.KindLink: "LINK", kvstore.KindSignUp: "SIGNUP", kvstore.KindRevocation: "VOID",
-	kvstore.KindUsed: "ONCE", kvstore.KindLimit: "LIMIT",
+	kvstore.KindUsed: "ONCE", kvstore.KindLimit: "LIMIT", kvstore.KindLease: "LEASE",
 }
 
 func keyText(k kvstore.Key) string { return kindNames[k.Kind] + "#" + k.Name }

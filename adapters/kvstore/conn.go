@@ -23,6 +23,7 @@ const (
 	KindRevocation    Kind = "r"
 	KindUsed          Kind = "o" // a value that must not be used twice
 	KindLimit         Kind = "l"
+	KindLease         Kind = "w" // work that one process does
 )
 
 // Key names a record.

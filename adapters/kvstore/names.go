@@ -24,6 +24,7 @@ func keyOfAuthenticator(credentialID []byte) Key {
 
 func keyOfRevocation(key string) Key { return Key{KindRevocation, hash(key)} }
 func keyOfUsed(key string) Key       { return Key{KindUsed, hash(key)} }
+func keyOfLease(key string) Key      { return Key{KindLease, hash(key)} }
 func keyOfLimit(key string) Key      { return Key{KindLimit, nameOf(key)} }
 
 // nameOf returns the text itself if it is short and plain, so that an operator can find a

@@ -49,4 +49,6 @@ var (
 	_ storage.RevocationStore          = (*Store)(nil)
 	_ storage.ReturningLimiter         = (*Store)(nil)
 	_ storage.ReplayStore              = (*Store)(nil)
+	_ storage.TokenAdapter             = (*Store)(nil)
+	_ storage.LeaseStore               = (*Store)(nil)
 )

@@ -20,7 +20,7 @@ type Layout struct {
 	//
 	// An empty name says that there is no such column, which is possible for
 	// columns that may be null, or no such table, which is possible for
-	// authenticators, revocations, limits, used_values, suspensions, activities,
+	// authenticators, revocations, limits, used_values, leases, suspensions, activities,
 	// factors, recovery_codes, challenges, browsers and passwords. A field without a
 	// column is not stored and reads back empty.
 	Names map[string]string

@@ -25,6 +25,9 @@ type queries struct {
 	insertSuspension, suspension, deleteSuspension                                    string
 	insertActivity, activitiesOf, pruneActivities                                     string
 
+	swapTokens                                        string
+	lease, addLease, extendLease, takeLease, endLease string
+
 	sweep []sweep
 
 	proofs proofQueries
@@ -47,6 +50,8 @@ func (l grammar) queries() *queries {
 	q.aboutSessions(l)
 	q.aboutTokens(l)
 	q.aboutLimits(l)
+	q.aboutSwaps(l)
+	q.aboutLeases(l)
 	q.aboutSuspensions(l)
 	q.proofs = l.proofQueries()
 	q.present, q.forms = map[string][]bool{}, map[string]*form{}
@@ -55,7 +60,7 @@ func (l grammar) queries() *queries {
 	}
 	for _, expiry := range []string{
 		"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at",
-		"challenges.expires", "browsers.expires",
+		"challenges.expires", "browsers.expires", "leases.until",
 	} {
 		if table, _, _ := strings.Cut(expiry, "."); l.has(table) {
 			q.sweep = append(q.sweep, l.sweep(table, expiry))

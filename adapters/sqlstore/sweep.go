@@ -50,7 +50,7 @@ func (db *database) sweepOnce(ctx context.Context, s sweep, before time.Time, ro
 	stop := context.AfterFunc(ctx, end)
 	defer stop()
 	err = db.tx(inner, func(tx *database) error {
-		n, err = tx.conn.Exec(inner, s.sql, s.arg(before), rows)
+		n, err = tx.conn.Exec(inner, s.sql, s.arg(before.Add(-s.late)), rows)
 		if err == nil && !stop() {
 			err = ctx.Err()
 		}
@@ -133,12 +133,16 @@ func rest(ctx context.Context, d time.Duration) {
 type sweep struct {
 	sql string
 	form
+	late time.Duration // how long after its expiry a row is kept
 }
 
 // sweep returns the statement that removes expired rows. In a partitioned table of
 // PostgreSQL different rows have the same ctid, so it compares the expiry twice.
 func (l grammar) sweep(table, expiry string) sweep {
-	kept := l.formOf(table)
+	kept, late := l.formOf(table), time.Duration(0)
+	if table == "leases" {
+		late = abandonedFor
+	}
 	expired := `WHERE {` + expiry + `} < ?`
 	if p := kept.pattern(); p != "" { // what cannot be read stays
 		expired += ` AND {` + expiry + `} LIKE '` + p + `'`
@@ -147,9 +151,9 @@ func (l grammar) sweep(table, expiry string) sweep {
 	case Postgres:
 		batch := `ARRAY(SELECT ctid FROM {` + table + `} ` + expired + ` LIMIT ?)`
 		statement := l.sql(`DELETE FROM {` + table + `} ` + expired + ` AND ctid = ANY(` + batch + `)`)
-		return sweep{strings.NewReplacer("$2", "$1", "$3", "$2").Replace(statement), kept}
+		return sweep{strings.NewReplacer("$2", "$1", "$3", "$2").Replace(statement), kept, late}
 	case MySQL:
-		return sweep{l.sql(`DELETE FROM {` + table + `} ` + expired + ` LIMIT ?`), kept}
+		return sweep{l.sql(`DELETE FROM {` + table + `} ` + expired + ` LIMIT ?`), kept, late}
 	}
 	var key []string
 	for _, c := range model.Of(table).Key {
@@ -157,5 +161,5 @@ func (l grammar) sweep(table, expiry string) sweep {
 	}
 	columns := strings.Join(key, ", ")
 	return sweep{l.sql(fmt.Sprintf(`DELETE FROM {%s} WHERE (%s) IN (SELECT %s FROM {%s} %s AND typeof({%s}) = '%s' LIMIT ?)`,
-		table, columns, columns, table, expired, expiry, kept.storage())), kept}
+		table, columns, columns, table, expired, expiry, kept.storage())), kept, late}
 }

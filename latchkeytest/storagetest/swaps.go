@@ -18,7 +18,7 @@ type swapStore interface {
 // linkWithTokens stores an account that has tokens.
 func linkWithTokens(t *testing.T, a storage.Adapter, access, refresh string) storage.Account {
 	t.Helper()
-	in := openAccount(newUser(t, a, "").ID)
+	in := storage.Account{UserID: newUser(t, a, "").ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth}
 	in.Tokens = storage.Tokens{AccessToken: access, RefreshToken: refresh, Scope: "one two", TokenType: "bearer", IDToken: "i.d.t"}
 	ok(t, a.LinkAccount(t.Context(), in))
 	return in

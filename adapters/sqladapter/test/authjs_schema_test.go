@@ -104,7 +104,7 @@ var cannotKeep = []string{
 	"SessionAdapter/records are copies", // there is nothing in them that could be shared
 	"VerificationTokenAdapter/what a token is for survives",
 	"AuthenticatorAdapter/name, model and dates of a passkey survive",
-	"RevocationStore",
+	"RevocationStore", "LeaseStore",
 	choosesIDs,
 }
 

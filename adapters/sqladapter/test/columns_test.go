@@ -28,6 +28,7 @@ var columns = map[string]string{
 	"revocations":         "key K!, at I!, expires I!",
 	"limits":              "key K!, full_at I!",
 	"used_values":         "key K!, expires I!",
+	"leases":              "key K!, holder K!, until I!",
 	"suspensions":         "user_id K!, since I!, until I, reason T, actor K",
 	"activities":          "id K!, user_id K!, time I!, type K!, provider K, user_agent T, actor_kind K",
 	"factors":             "id K!, user_id K!, kind K!, name T!, secret T!, step N!, failures N!, created I!, used I",

@@ -70,6 +70,7 @@ var Tables = []Table{
 	{Name: "limits", Columns: limits, Key: []string{"key"}, Dispensable: true},
 	{Name: "used_values", Columns: usedValues, Key: []string{"key"}, Dispensable: true},
 	{Name: "suspensions", Columns: suspensions, Key: []string{"user_id"}, Dispensable: true},
+	{Name: "leases", Columns: leases, Key: []string{"key"}, Dispensable: true},
 	{Name: "activities", Columns: activities, Key: []string{"id"}, Dispensable: true},
 	{Name: "factors", Columns: factors, Key: []string{"id"}, Dispensable: true},
 	{Name: "recovery_codes", Columns: recoveryCodes, Key: []string{"user_id", "hash"}, Dispensable: true},
@@ -181,6 +182,12 @@ var limits = []Column{
 var usedValues = []Column{
 	{"key", Text, short, Always},
 	{"expires", Moment, 0, Always},
+}
+
+var leases = []Column{
+	{"key", Text, short, Always},
+	{"holder", Text, short, Always},
+	{"until", Moment, 0, Always},
 }
 
 var suspensions = []Column{

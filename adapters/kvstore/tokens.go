@@ -1,0 +1,103 @@
+package kvstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// SwapTokens implements [storage.TokenAdapter]. The record of the account is put over
+// the version that was read.
+func (s *Store) SwapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
+	for try := 0; ; try++ {
+		seen, v, user, err := findWithUser[accountValue](ctx, s.users, keyOfAccount(provider, providerAccountID))
+		if err == nil && v.Born != user.Born {
+			err = storage.ErrNotFound
+		}
+		if err == nil && (v.Access != old.AccessToken || v.Refresh != old.RefreshToken) {
+			err = storage.ErrConflict
+		}
+		if err == nil {
+			err = v.setTokens(next)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = s.records.rewrite(ctx, seen, v, never)
+		if !errors.Is(err, storage.ErrConflict) {
+			return err
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// setTokens replaces the tokens of an account.
+func (v *accountValue) setTokens(t storage.Tokens) error {
+	with, err := accountAsValue(&storage.Account{Tokens: t}, v.Born)
+	if err != nil {
+		return err
+	}
+	v.Access, v.Refresh, v.IDToken, v.TokenType, v.Scope = with.Access, with.Refresh, with.IDToken, with.TokenType, with.Scope
+	v.SessionState, v.Expires, v.Details, v.TokenExtra = with.SessionState, with.Expires, with.Details, with.TokenExtra
+	return nil
+}
+
+// leaseValue is a lease that was not released.
+type leaseValue struct {
+	Holder string `json:"holder"`
+	Until  stamp  `json:"until"`
+}
+
+func (v leaseValue) isWhole() bool { return v.Holder != "" && !v.Until.IsZero() }
+
+// Lease implements [storage.LeaseStore]. The clock is that of [Options], so those of
+// several instances should agree: a difference longer than the lease may cost a second
+// holder. What has expired is remembered for a day.
+func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
+	if holder == "" || !isText(holder) {
+		return storage.Lease{}, errText
+	}
+	for try := 0; ; try++ {
+		seen, err := s.records.look(ctx, keyOfLease(key))
+		if err != nil {
+			return storage.Lease{}, err
+		}
+		given, now := storage.Lease{Held: true}, s.records.now()
+		if seen.isAlive() {
+			last, err := decode[leaseValue](&seen)
+			if err != nil {
+				return storage.Lease{}, err
+			}
+			other := last.Holder != holder
+			if other && now.Before(last.Until.Time) {
+				return storage.Lease{Wait: last.Until.Time.Sub(now)}, nil
+			}
+			given.Abandoned = other && now.Before(last.Until.Time.Add(grace))
+		}
+		until := now.Add(life)
+		_, err = s.records.write(ctx, seen, leaseValue{holder, stampOf(until)}, s.records.until(until))
+		if !errors.Is(err, storage.ErrConflict) {
+			return given, err
+		}
+		if err := pause(ctx, try); err != nil {
+			return storage.Lease{}, err
+		}
+	}
+}
+
+// Release implements [storage.LeaseStore].
+func (s *Store) Release(ctx context.Context, key, holder string) error {
+	seen, err := s.records.look(ctx, keyOfLease(key))
+	if err != nil || !seen.isAlive() {
+		return err
+	}
+	last, err := decode[leaseValue](&seen)
+	if err != nil || last.Holder != holder {
+		return err
+	}
+	return s.records.remove(ctx, seen)
+}
