@@ -91,6 +91,12 @@ func TestRootReadsDown(t *testing.T) {
 	t.Logf("%d of %d arrows run against the reading order", len(up), len(all))
 }
 
+// largerTypes have more methods than mostMethods, with the reason.
+var largerTypes = map[string]int{
+	"Auth":                    46, // what applications call: a method for each handler and guard
+	"adapters/sqlstore.Store": 49, // the methods of the abilities that adapters embed
+}
+
 // TestRootSizes keeps files, functions and types to what fits the eye.
 func TestRootSizes(t *testing.T) {
 	p := loadRoot(t)
@@ -100,8 +106,9 @@ func TestRootSizes(t *testing.T) {
 		}
 	}
 	for _, n := range p.named() {
-		if m := types.NewMethodSet(types.NewPointer(n)).Len(); m > mostMethods {
-			t.Errorf("%s has %d methods, want at most %d", n.Obj().Name(), m, mostMethods)
+		most := max(mostMethods, largerTypes[n.Obj().Name()])
+		if m := types.NewMethodSet(types.NewPointer(n)).Len(); m > most {
+			t.Errorf("%s has %d methods, want at most %d", n.Obj().Name(), m, most)
 		}
 	}
 }
