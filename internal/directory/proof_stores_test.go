@@ -97,12 +97,15 @@ func (lyingFactors) UseRecoveryCode(context.Context, string, string) (int, error
 func (lyingChallenges) Get(context.Context, string) (storage.Challenge, error) {
 	return foreignChallenge, nil
 }
+
 func (lyingChallenges) List(context.Context, storage.ChallengeQuery) ([]storage.Challenge, error) {
 	return []storage.Challenge{foreignChallenge}, nil
 }
+
 func (lyingChallenges) Try(context.Context, string, int) (storage.Challenge, error) {
 	return storage.Challenge{ID: "c", Purpose: "signin", Expires: time.Now(), Tries: 6}, nil
 }
+
 func (lyingChallenges) Take(context.Context, string) (storage.Challenge, error) {
 	return foreignChallenge, nil
 }
@@ -110,6 +113,7 @@ func (lyingChallenges) Delete(context.Context, string, ...string) (int, error) {
 func (lyingBrowsers) Get(context.Context, string, string) (storage.Browser, error) {
 	return storage.Browser{ID: "b", UserID: "v", Expires: time.Now()}, nil
 }
+
 func (lyingBrowsers) List(context.Context, string) ([]storage.Browser, error) {
 	return []storage.Browser{{ID: "b", UserID: "v"}}, nil
 }

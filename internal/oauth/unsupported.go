@@ -18,18 +18,30 @@ func (e *UnsupportedError) Error() string {
 }
 
 var (
-	errPushed = &UnsupportedError{"pushed authorization requests (RFC 9126)",
-		"switch off require_pushed_authorization_requests for this client"}
-	errRequestObject = &UnsupportedError{"signed request objects (RFC 9101)",
-		"switch off require_signed_request_object for this client"}
-	errResponseMode = &UnsupportedError{"a response mode other than query and form_post",
-		"allow query or form_post"}
-	errMutualTLS = &UnsupportedError{"client authentication by a TLS certificate (RFC 8705)",
-		"allow client_secret_basic, client_secret_post or private_key_jwt"}
-	errDPoP = &UnsupportedError{"proofs of possession (DPoP, RFC 9449)",
-		"have it issue bearer tokens to this client"}
-	errEncrypted = &UnsupportedError{"tokens that are encrypted, of five parts and not three parts",
-		"have it sign them and no more (no id_token_encrypted_response_alg or userinfo_encrypted_response_alg)"}
+	errPushed = &UnsupportedError{
+		"pushed authorization requests (RFC 9126)",
+		"switch off require_pushed_authorization_requests for this client",
+	}
+	errRequestObject = &UnsupportedError{
+		"signed request objects (RFC 9101)",
+		"switch off require_signed_request_object for this client",
+	}
+	errResponseMode = &UnsupportedError{
+		"a response mode other than query and form_post",
+		"allow query or form_post",
+	}
+	errMutualTLS = &UnsupportedError{
+		"client authentication by a TLS certificate (RFC 8705)",
+		"allow client_secret_basic, client_secret_post or private_key_jwt",
+	}
+	errDPoP = &UnsupportedError{
+		"proofs of possession (DPoP, RFC 9449)",
+		"have it issue bearer tokens to this client",
+	}
+	errEncrypted = &UnsupportedError{
+		"tokens that are encrypted, of five parts and not three parts",
+		"have it sign them and no more (no id_token_encrypted_response_alg or userinfo_encrypted_response_alg)",
+	}
 )
 
 // findUnsupported returns what a discovery document demands that this package cannot

@@ -49,8 +49,13 @@ var swapPromises = []promise[swapStore]{
 	{"tokens that are not stored are ErrConflict", func(t *testing.T, a swapStore) {
 		in := linkWithTokens(t, a, "Token", "r1")
 		for _, old := range []storage.Tokens{
-			{}, {AccessToken: "Token"}, {RefreshToken: "r1"}, {AccessToken: "token", RefreshToken: "r1"},
-			{AccessToken: "Token ", RefreshToken: "r1"}, {AccessToken: "Token", RefreshToken: "r1 "}, {AccessToken: "Token", RefreshToken: "R1"},
+			{},
+			{AccessToken: "Token"},
+			{RefreshToken: "r1"},
+			{AccessToken: "token", RefreshToken: "r1"},
+			{AccessToken: "Token ", RefreshToken: "r1"},
+			{AccessToken: "Token", RefreshToken: "r1 "},
+			{AccessToken: "Token", RefreshToken: "R1"},
 			{AccessToken: "r1", RefreshToken: "Token"},
 		} {
 			is(t, "SwapTokens", swap(t, a, in, old, storage.Tokens{AccessToken: "stolen"}), storage.ErrConflict)

@@ -135,8 +135,10 @@ func (e engine) numberedTables(t *testing.T, empty source) *sql.DB {
 	ok(t, err)
 	schema := string(source)
 	for _, change := range [][2]string{
-		{"id text PRIMARY KEY NOT NULL", "id integer PRIMARY KEY AUTOINCREMENT"}, {`"userId" text`, `"userId" integer`},
-		{"id varbinary(255) PRIMARY KEY", "id bigint unsigned AUTO_INCREMENT PRIMARY KEY"}, {"`userId` varbinary(255)", "`userId` bigint unsigned"},
+		{"id text PRIMARY KEY NOT NULL", "id integer PRIMARY KEY AUTOINCREMENT"},
+		{`"userId" text`, `"userId" integer`},
+		{"id varbinary(255) PRIMARY KEY", "id bigint unsigned AUTO_INCREMENT PRIMARY KEY"},
+		{"`userId` varbinary(255)", "`userId` bigint unsigned"},
 	} {
 		schema = strings.ReplaceAll(schema, change[0], change[1])
 	}
