@@ -105,7 +105,7 @@ func (p *program) reseal(ctx context.Context, rawURL string) error {
 
 // factorTable returns the quoted name of the table of factors, or false if there is
 // none.
-func (db *connection) factorTable(found sqlstore.Found) (string, bool) {
+func (c *connection) factorTable(found sqlstore.Found) (string, bool) {
 	name, renamed := found.Layout.Names["factors"]
 	switch {
 	case !renamed:
@@ -114,7 +114,7 @@ func (db *connection) factorTable(found sqlstore.Found) (string, bool) {
 		return "", false
 	}
 	quote := `"`
-	if db.dialect == sqladapter.MySQL {
+	if c.dialect == sqladapter.MySQL {
 		quote = "`"
 	}
 	parts := strings.Split(name, ".")
@@ -125,43 +125,43 @@ func (db *connection) factorTable(found sqlstore.Found) (string, bool) {
 }
 
 // sealedFactors returns the factors of all users that have a secret.
-func (db *connection) sealedFactors(ctx context.Context, found sqlstore.Found) (list []storage.Factor, err error) {
-	table, is := db.factorTable(found)
+func (c *connection) sealedFactors(ctx context.Context, found sqlstore.Found) (list []storage.Factor, err error) {
+	table, is := c.factorTable(found)
 	if !is {
 		return nil, nil
 	}
 	id := "user_id"
-	if db.dialect == sqladapter.Postgres {
+	if c.dialect == sqladapter.Postgres {
 		id += "::text"
 	}
-	rows, err := db.QueryContext(ctx, "SELECT id, "+id+", kind, secret FROM "+table+" WHERE secret <> ''")
+	rows, err := c.QueryContext(ctx, "SELECT id, "+id+", kind, secret FROM "+table+" WHERE secret <> ''")
 	if err != nil {
-		return nil, db.failed(err)
+		return nil, c.failed(err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var f storage.Factor
 		if err := rows.Scan(&f.ID, &f.UserID, (*string)(&f.Kind), &f.Secret); err != nil {
-			return nil, db.failed(err)
+			return nil, c.failed(err)
 		}
 		list = append(list, f)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, db.failed(err)
+		return nil, c.failed(err)
 	}
 	return list, nil
 }
 
 // replaceSecret stores a secret that was sealed anew, unless the row has another one by
 // now.
-func (db *connection) replaceSecret(ctx context.Context, found sqlstore.Found, app storage.Factor, sealed string) error {
-	table, _ := db.factorTable(found)
+func (c *connection) replaceSecret(ctx context.Context, found sqlstore.Found, app storage.Factor, sealed string) error {
+	table, _ := c.factorTable(found)
 	statement := "UPDATE " + table + " SET secret = ? WHERE id = ? AND secret = ?"
-	if db.dialect == sqladapter.Postgres {
+	if c.dialect == sqladapter.Postgres {
 		statement = "UPDATE " + table + " SET secret = $1 WHERE id = $2 AND secret = $3"
 	}
-	if _, err := db.ExecContext(ctx, statement, sealed, app.ID, app.Secret); err != nil {
-		return db.failed(err)
+	if _, err := c.ExecContext(ctx, statement, sealed, app.ID, app.Secret); err != nil {
+		return c.failed(err)
 	}
 	return nil
 }

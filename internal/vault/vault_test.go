@@ -65,14 +65,14 @@ func TestReading(t *testing.T) {
 				t.Errorf("token.refreshed was told %d times", len(n))
 			}
 		},
-		"T-003 what the answer leaves out stays": func(t *testing.T, w *world, v *vault.Vault) {
+		"T-003 what the answer leaves out stays": func(t *testing.T, w *world, _ *vault.Vault) {
 			w.issuer.rotation = never
 			w.issuer.answer = func(t *storage.Tokens) { t.Scope, t.ExpiresIn, t.ExpiresAt = "", 0, time.Time{} }
-			v = w.process(func(c *vault.Config) { c.Providers["acme"].Lifetime = 10 * time.Minute })
+			v := w.process(func(c *vault.Config) { c.Providers["acme"].Lifetime = 10 * time.Minute })
 			time.Sleep(2 * time.Hour)
 			got, err := w.ask(v)
 			want(t, got, err, "access-2", nil)
-			if got.Scope != "one two" || got.ExpiresAt.Sub(time.Now()).Round(time.Minute) != 10*time.Minute {
+			if got.Scope != "one two" || time.Until(got.ExpiresAt).Round(time.Minute) != 10*time.Minute {
 				t.Errorf("scope %q, expiry %v", got.Scope, got.ExpiresAt)
 			}
 			time.Sleep(11 * time.Minute)
