@@ -289,6 +289,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	preparePasswords(s, f)
 	s.warnOfLesserStores()
 	prepareFactors(s, f)
+	prepareActing(s, f)
 }
 
 func (s *setup) providerFacts() map[string]directory.ProviderFacts {
@@ -319,6 +320,12 @@ func (s *setup) needs() []need {
 	}
 	for _, what := range factorNeeds(&s.config.Factors) {
 		table = append(table, need{"Factors", what})
+	}
+	if s.config.Session.ActAs.Max > 0 {
+		table = append(table, need{"Session.ActAs", directory.AbilityChallenges})
+		if s.config.Session.Strategy == DatabaseSessions && s.config.Session.Store == nil {
+			table = append(table, need{"Session.ActAs", directory.AbilitySessionLists})
+		}
 	}
 	if s.config.AccountPage.Enabled {
 		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})

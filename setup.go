@@ -68,8 +68,9 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
-	vault       *vault.Vault     // nil: the Adapter cannot swap tokens
-	passwords   *passwords.Flows // nil: the library keeps no passwords
+	vault       *vault.Vault      // nil: the Adapter cannot swap tokens
+	acting      *directory.Acting // nil: administrators do not act as users
+	passwords   *passwords.Flows  // nil: the library keeps no passwords
 
 	// Places for what is plugged in. nil: nothing is.
 
