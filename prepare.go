@@ -79,6 +79,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background, health: &s.health.Mail,
 	}
 	s.prepareDirectory(&faults)
+	prepareActing(s, &faults)
 	prepareVault(s, &faults)
 	s.warnOfOneClient()
 	s.links = links{base: s.config.Site.BasePath, prefix: s.config.Site.Prefix, signInPage: s.config.Pages.SignIn}
@@ -241,6 +242,8 @@ func (s *setup) preparePages(f *failure.List) {
 		{"Error", p.Error},
 		{"VerifyRequest", p.VerifyRequest},
 		{"Password", p.Password},
+		{"Factor", p.Factor},
+		{"Invite", p.Invite},
 		{"NewUser", p.NewUser},
 	} {
 		path, _, _ := strings.Cut(own.url, "?")

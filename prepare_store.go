@@ -286,10 +286,12 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	if s.directory.EndlessTokens && s.directory.ProvesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
+	if s.config.Invitations {
+		directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
+	}
 	preparePasswords(s, f)
 	s.warnOfLesserStores()
 	prepareFactors(s, f)
-	prepareActing(s, f)
 }
 
 func (s *setup) providerFacts() map[string]directory.ProviderFacts {
@@ -321,11 +323,8 @@ func (s *setup) needs() []need {
 	for _, what := range factorNeeds(&s.config.Factors) {
 		table = append(table, need{"Factors", what})
 	}
-	if s.config.Session.ActAs.Max > 0 {
-		table = append(table, need{"Session.ActAs", directory.AbilityChallenges})
-		if s.config.Session.Strategy == DatabaseSessions && s.config.Session.Store == nil {
-			table = append(table, need{"Session.ActAs", directory.AbilitySessionLists})
-		}
+	if s.config.Invitations {
+		table = append(table, need{"Invitations", directory.AbilityChallenges})
 	}
 	if s.config.AccountPage.Enabled {
 		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})

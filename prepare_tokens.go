@@ -190,8 +190,17 @@ func prepareActing(s *setup, f *failure.List) {
 	if c.ActAs.Max < 0 || c.ActAs.Max > longestActing {
 		f.Add(ErrInvalidConfig, "Session.ActAs.Max is %v: want at most an hour, or zero for off", c.ActAs.Max)
 	}
-	if c.ActAs.Max <= 0 || s.directory == nil {
+	switch {
+	case c.ActAs.Max <= 0:
 		return
+	case s.store == nil:
+		f.Add(ErrMissingAdapter, "Session.ActAs needs an Adapter: set Config.Adapter, to memoryadapter.New for a first try")
+		return
+	}
+	for _, what := range actingNeeds(c) {
+		if !s.store.Has(what) {
+			*f = append(*f, s.store.Require("Session.ActAs", what))
+		}
 	}
 	keeper := storage.ActorAdapter(nil)
 	switch {
@@ -215,4 +224,12 @@ func prepareActing(s *setup, f *failure.List) {
 		Directory: s.directory, Max: c.ActAs.Max,
 		IsOver: func(row *storage.StoredSession) bool { return (&databaseStrategy{s}).expired(row) },
 	}
+}
+
+// actingNeeds returns what acting as users needs of the Adapter.
+func actingNeeds(c *SessionConfig) []directory.Ability {
+	if c.Strategy == DatabaseSessions && c.Store == nil {
+		return []directory.Ability{directory.AbilityChallenges, directory.AbilitySessionLists}
+	}
+	return []directory.Ability{directory.AbilityChallenges}
 }
