@@ -164,7 +164,7 @@ func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *R
 // ErrorResponse returns what [Auth.WriteError] answers for err. It is never nil.
 func (c *Core) ErrorResponse(ctx context.Context, r *Request, err error) *Response {
 	var cookies []*http.Cookie
-	res := c.answerError(ctx, r, err, func() (s *Session, err error) {
+	res := c.answerError(ctx, r, err, remembered(ctx, c, r), func() (s *Session, err error) {
 		s, cookies, err = c.ReadSession(ctx, r)
 		return s, err
 	})
@@ -172,8 +172,12 @@ func (c *Core) ErrorResponse(ctx context.Context, r *Request, err error) *Respon
 	return res
 }
 
-// answerError answers err. It calls session only if the answer depends on it.
-func (c *Core) answerError(ctx context.Context, r *Request, err error, session func() (*Session, error)) *Response {
+// answerError answers err. It calls session only if the answer depends on it. state
+// may be nil.
+func (c *Core) answerError(ctx context.Context, r *Request, err error, state *requestState, session func() (*Session, error)) *Response {
+	if state.hasTold(err) {
+		return c.challenge(ctx, r, varied(c.fault(ctx, r, err)))
+	}
 	x, unread := c.reading(ctx, r)
 	if unread != nil {
 		return c.fault(ctx, r, unread)
@@ -210,6 +214,9 @@ func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
 	if stray, ok := errors.AsType[*unknownTenant](why); ok {
 		return renderNoTenant(ctx, s, r, stray)
+	}
+	if errors.Is(why, errBadHost) { // which the client chose
+		return renderStray(ctx, s, r, why)
 	}
 	if s == nil {
 		return configJSON()
