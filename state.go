@@ -166,17 +166,6 @@ func (s *requestState) session() (*Session, error) {
 	return s.reading.session, nil
 }
 
-// hasTold reports whether err is the fault of reading the session, which was logged
-// when the session was read. A nil state has told nothing.
-func (s *requestState) hasTold(err error) bool {
-	if s == nil || errors.Is(err, ErrNoSession) {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known && s.err != nil && errors.Is(err, s.err)
-}
-
 // sessionID returns the id of the session, if it was read. It does not wait for a
 // call that is reading it, since that may be the caller's.
 func (s *requestState) sessionID() string {
