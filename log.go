@@ -157,14 +157,3 @@ func logUnread(ctx context.Context, s *setup, err error) {
 func logUnprepared(ctx context.Context, err error) {
 	slog.Default().Log(ctx, levelOf(err), "latchkey: "+redact.Printable(err.Error(), journal.LongestText))
 }
-
-// hasTold reports whether err is the fault of reading the session, which was logged
-// when the session was read. A nil state has told nothing.
-func (s *requestState) hasTold(err error) bool {
-	if s == nil || errors.Is(err, ErrNoSession) {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known && s.err != nil && errors.Is(err, s.err)
-}
