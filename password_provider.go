@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -163,6 +164,71 @@ func mailProvider(s *setup) *emailProvider {
 		}
 	}
 	return nil
+}
+
+// resetKinds returns the kinds of second factor that a user has beside the mailbox, of
+// which one is proven together with a reset link. A session of the browser that has
+// proven one lately will do: then there are none.
+func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, userID string) ([]FactorKind, error) {
+	if !assures(s) {
+		return nil, nil
+	}
+	held, err := s.directory.Factors.Held(ctx, s.store, &User{ID: userID})
+	if err != nil {
+		return nil, err
+	}
+	kinds := held.Kinds(s.config.Factors.Kinds, nil)
+	if len(kinds) == 0 {
+		return nil, nil
+	}
+	here, err := s.sessions.current(ctx, v)
+	if err == nil && here != nil && here.user.ID == userID && factor.Meets(here.AMR, here.ACR, kinds...) && s.now().Sub(laterOf(here.since, here.Proved)) <= s.config.Factors.Recent {
+		kinds = nil
+	}
+	return kinds, err
+}
+
+// errWrongFactor reports a second factor beside a reset link that does not fit.
+var errWrongFactor = &Error{Type: ErrPassword, Code: "factor", Err: &failure.Mistake{Err: errors.New("the second factor is wrong, or was tried too often")}}
+
+// provesReset returns what a typed second factor uses up, beside a reset link. Tries
+// count as at a sign-in, and five end the link.
+func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (*directory.Second, error) {
+	v.hide(typed)
+	if typed == "" {
+		return nil, errWrongFactor
+	}
+	known, err := s.directory.Factors.BrowserOf(ctx, v.cookies.Known(s.tenant, v.now()).ID, of.UserID)
+	if err != nil {
+		return nil, err
+	}
+	kind, code := FactorTOTP, limit.Code{UserID: of.UserID}
+	if factor.TypedRecovery(typed) != "" {
+		kind, code.IsRecovery = FactorRecovery, true
+	}
+	if known != nil {
+		code.Browser = known.PublicID
+	}
+	tries, wait, err := s.limits.TakeCode(ctx, code)
+	if err == nil && wait > 0 {
+		err = errWrongFactor
+	}
+	if err == nil {
+		err = p.flows.Directory.TryReset(ctx, token)
+	}
+	if err != nil {
+		return nil, err
+	}
+	second, err := s.directory.Factors.CheckSecond(ctx, token, &of, directory.Shown{Kind: kind, Code: typed, IsKnown: known != nil})
+	if err == nil && second == nil {
+		err = errWrongFactor
+	}
+	for _, try := range tries {
+		if err == nil {
+			err = s.limits.Return(ctx, try)
+		}
+	}
+	return second, err
 }
 
 // keepKnown makes a browser known anew in which its user has just set a password: an

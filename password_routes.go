@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
@@ -220,7 +221,14 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	if err != nil {
 		return nil, err
 	}
-	view := page.Password{Step: page.ResetStep, Email: link.Email}
+	kinds, err := p.resetKinds(ctx, x.setup, &x.visit, link.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if len(kinds) > 0 && !slices.Contains(kinds, FactorTOTP) { // a passkey: the user signs in with it, and opens the link again
+		return &Response{Redirect: x.links.signIn(x.home())}, nil
+	}
+	view := page.Password{Step: page.ResetStep, Email: link.Email, Code: len(kinds) > 0}
 	if !x.isPost() {
 		return passwordPage(ctx, x, p, view, nil)
 	}
@@ -229,11 +237,18 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	if err == nil {
 		hash, err = p.flows.Hash(ctx, typed)
 	}
+	var second *directory.Second
+	if err == nil && view.Code {
+		second, err = p.provesReset(ctx, x.setup, &x.visit, token, directory.Pending{UserID: link.UserID, Kinds: kinds}, x.field("code"))
+	}
 	if err != nil {
 		return passwordPage(ctx, x, p, view, err)
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: link.UserID})
-	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Hash: hash, Event: event.PasswordReset})
+	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Second: second, Hash: hash, Event: event.PasswordReset})
+	if errors.Is(err, directory.ErrWrongProof) { // a concurrent request was faster
+		return passwordPage(ctx, x, p, view, errWrongFactor)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,7 @@ type Password struct {
 	Email       string  // whose password it is, or what was typed; empty: not known
 	Fields      []Field // of a sign-up, besides the address and the password
 	MinLength   int     // of a new password
+	Code        bool    // the second factor is asked for
 	Current     bool    // the current password is asked for
 	New         bool    // VerifyStep asks for a new password
 	Invited     bool    // because the user was invited
@@ -170,6 +171,12 @@ func (v *Password) inputs() (all []input) {
 		}
 		add(Field{Name: "password", Type: "password", Autocomplete: "new-password", Required: true}, label, only("password"), true)
 	}
+	if v.Code {
+		add(Field{Name: "code", Type: "text", Autocomplete: "one-time-code", Required: true}, "factor.code", only("code"), false)
+		if last := &all[len(all)-1]; last.WrongID == "" {
+			last.Hint, last.HintID = message{Key: "factor.lead.totp"}, last.ElementID+"-hint"
+		}
+	}
 	for i := range all {
 		if all[i].WrongID != "" {
 			all[i].Focus = true
@@ -191,6 +198,8 @@ func (v *Password) wrong() (m message, field string) {
 		return message{Key: "password.error." + v.Error}, "password"
 	case "wrong":
 		return message{Key: "password.error.wrong"}, "current"
+	case "factor":
+		return message{Key: "factor.wrong"}, "code"
 	case "address":
 		return message{Key: "signin.error.address"}, "email"
 	}
