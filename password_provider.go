@@ -2,12 +2,15 @@ package latchkey
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -15,7 +18,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
-	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // resetMaxAge is how long a link to a new password works.
@@ -42,6 +44,7 @@ func (p *Password) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	c.Fields = slices.Clone(c.Fields)
 	c.about = providerInfo{
 		id: c.ID, name: c.Name, given: p.Name, kind: TypeCredentials, style: c.Style, start: "callback/", account: "email", provesEmail: true,
+		codeRoute: "password?do=verify", codeDigits: passwords.CodeDigits,
 		fields: []Field{{Name: "email", Type: "email", Autocomplete: "username", Required: true}, {Name: "password", Type: "password", Required: true}},
 		needs:  []directory.Ability{directory.AbilityPasswords, directory.AbilityChallenges, directory.AbilityBrowsers},
 	}
@@ -238,29 +241,36 @@ func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, us
 	return rememberBrowser(ctx, s, v, userID, "", at, false)
 }
 
-// purposeSignUp marks the cookie of the browser that began a sign-up.
-const purposeSignUp = "password-signup"
+// wrongCode returns the code of what is wrong with what was typed, or "".
+func wrongCode(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrPassword {
+		return e.Code
+	}
+	if errors.Is(err, mailbox.ErrInvalid) {
+		return "address"
+	}
+	return ""
+}
 
-// signUpMaxAge is how long a browser keeps that cookie.
+// wrongJSON tells a script what is wrong with what was typed.
+func wrongJSON(code string) *Response {
+	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
+	return jsonBytes(http.StatusUnprocessableEntity, body)
+}
+
+// signUpMaxAge is how long a browser keeps which sign-up it has begun.
 const signUpMaxAge = time.Hour
 
-// markBrowser has a browser keep which sign-up it has begun.
-func (p *passwordProvider) markBrowser(v *visit, mark string) error {
-	k, now := &v.cookies.Specs.Link, v.now()
-	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": mark, "provider": p.ID, "purpose": purposeSignUp}, now, signUpMaxAge)
-	if err == nil {
-		v.cookies.Set(k.New(sealed, now.Add(signUpMaxAge)))
-	}
-	return err
+// markBrowser has a browser keep which sign-up it has begun, and the handle of the code
+// in its mail.
+func (p *passwordProvider) markBrowser(v *visit, in *directory.SignUp) error {
+	return v.cookies.SetMailCode(browser.MailCode{Handle: in.Code, For: p.ID, Link: in.Mark}, v.now(), signUpMaxAge)
 }
 
 // markOf returns the sign-up that a browser has begun, or "".
 func (p *passwordProvider) markOf(v *visit) string {
-	k := &v.cookies.Specs.Link
-	value, _ := v.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, v.now(), signUpMaxAge)
-	if err != nil || claims.String("purpose") != purposeSignUp || claims.String("provider") != p.ID {
-		return ""
+	if kept := v.cookies.MailCode(v.now(), signUpMaxAge); kept.For == p.ID {
+		return kept.Link
 	}
-	return claims.String("value")
+	return ""
 }

@@ -97,3 +97,83 @@ func TestResetRespectsTheFactor(t *testing.T) {
 		})
 	})
 }
+
+// F-092, F-093: the mail of a sign-up has a code for the browser that has begun it, and
+// code and link are one proof.
+func TestSignUpByCode(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		begin := func(s *managedSite) (b *browser, code, link string) {
+			b = s.newBrowser()
+			b.post("/auth/password?do=signup", "email", annMail, "password", annsPass)
+			m := s.lastMail(latchkey.MessageVerify)
+			return b, m.Code, path(m)
+		}
+		t.Run("F-092 a code signs in, and its link is dead", func(t *testing.T) {
+			s := newManagedSite(t, strategy)
+			b, code, link := begin(s)
+			if form := b.get("/auth/verify-request?provider=password&type=email"); !strings.Contains(form.Body.String(), `name="code"`) {
+				t.Errorf("no field for the code: %d", form.Code)
+			}
+			if a := b.post("/auth/password?do=verify", "code", code[:4]+" "+code[4:]); len(code) != 8 || !a.signsIn() || !b.isLive() {
+				t.Fatalf("%d to %q: %s", a.Code, a.location(), s.log.text())
+			}
+			if a := s.newBrowser().post(link, "password", newPass); a.error() != "Verification" {
+				t.Errorf("the link: %d to %q", a.Code, a.location())
+			}
+			s.clock.Advance(time.Minute)
+			if !s.newBrowser().tries(annMail, annsPass).signsIn() {
+				t.Error("the password does not work")
+			}
+		})
+		t.Run("F-092 the link was used, and its code is wrong", func(t *testing.T) {
+			s := newManagedSite(t, strategy)
+			b, code, link := begin(s)
+			if a := s.newBrowser().post(link, "password", newPass); !a.signsIn() {
+				t.Fatalf("the link: %d to %q", a.Code, a.location())
+			}
+			if a := b.post("/auth/password?do=verify", "code", code); a.signsIn() || a.error() != "Verification" {
+				t.Errorf("%d to %q", a.Code, a.location())
+			}
+		})
+		t.Run("F-093 in another browser", func(t *testing.T) {
+			s := newManagedSite(t, strategy)
+			b, code, _ := begin(s)
+			if a := s.newBrowser().post("/auth/password?do=verify", "code", code); a.signsIn() || a.error() != "Verification" {
+				t.Errorf("%d to %q", a.Code, a.location())
+			}
+			if a := b.post("/auth/password?do=verify", "code", code); !a.signsIn() {
+				t.Errorf("the other browser has counted: %d to %q", a.Code, a.location())
+			}
+		})
+		t.Run("F-094 five wrong ones end the code, and the link lives", func(t *testing.T) {
+			s := newManagedSite(t, strategy)
+			b, code, link := begin(s)
+			for range 5 {
+				if a := b.post("/auth/password?do=verify", "code", wrongCode(code)); a.error() != "Verification" || !strings.Contains(a.location(), "/auth/verify-request?") {
+					t.Errorf("%d to %q", a.Code, a.location())
+				}
+			}
+			if a := b.post("/auth/password?do=verify", "code", code); a.signsIn() {
+				t.Error("the code lives")
+			}
+			if a := b.post(link); !a.signsIn() {
+				t.Errorf("the link: %d to %q", a.Code, a.location())
+			}
+		})
+		t.Run("F-077 the address of a user looks alike", func(t *testing.T) {
+			s := newManagedSite(t, strategy)
+			s.addUser("bob@example.com", annsPass)
+			known, free := s.newBrowser(), s.newBrowser()
+			known.post("/auth/password?do=signup", "email", "bob@example.com", "password", newPass)
+			free.post("/auth/password?do=signup", "email", annMail, "password", newPass)
+			for _, b := range []*browser{known, free} {
+				if a := b.post("/auth/password?do=verify", "code", "00000000"); a.error() != "Verification" {
+					t.Errorf("%d to %q", a.Code, a.location())
+				}
+			}
+			if m := s.lastMail(latchkey.MessageAccountExists); m.Code != "" {
+				t.Error("a user is mailed a code")
+			}
+		})
+	})
+}
