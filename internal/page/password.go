@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -154,9 +155,7 @@ func (v *Password) inputs() (all []input) {
 		return message{}
 	}
 	switch v.Step {
-	case SignUpStep:
-		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
-	case ForgotStep:
+	case SignUpStep, ForgotStep:
 		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
 	case AddressStep:
 		add(Field{Name: "email", Type: "email", Autocomplete: "email", Required: true}, "password.address.new", only("email"), false)
@@ -177,13 +176,15 @@ func (v *Password) inputs() (all []input) {
 			last.Hint, last.HintID = message{Key: "factor.lead.totp"}, last.ElementID+"-hint"
 		}
 	}
-	for i := range all {
-		if all[i].WrongID != "" {
-			all[i].Focus = true
-			break
-		}
-	}
+	focusWrong(all)
 	return all
+}
+
+// focusWrong gives the focus to the first field that is wrong.
+func focusWrong(all []input) {
+	if i := slices.IndexFunc(all, func(in input) bool { return in.WrongID != "" }); i >= 0 {
+		all[i].Focus = true
+	}
 }
 
 // wrong returns the text for the error of the page, and the name of the field that
