@@ -278,7 +278,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	}
 	s.directory = &directory.Directory{
 		Store: s.store, Revocations: s.revocations, Providers: s.providerFacts(), RefuseEviction: s.config.Security.RefuseEviction,
-		Log: s.log, Now: s.now,
+		Log: s.log, Now: s.now, ExportMore: s.config.AccountPage.ExportMore,
 	}
 	s.directory.EndlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
 	s.directory.StoredSessions = s.config.Session.Strategy == DatabaseSessions
@@ -322,6 +322,9 @@ func (s *setup) needs() []need {
 	}
 	if s.config.AccountPage.Enabled {
 		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})
+	}
+	if s.config.AccountPage.Activity {
+		table = append(table, need{"AccountPage.Activity", directory.AbilityActivities})
 	}
 	return table
 }

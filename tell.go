@@ -71,6 +71,9 @@ func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Contex
 	return "updateUser", e.UpdateUser
 }
 
+// keepsEvents reports whether events are told or kept at all.
+func keepsEvents(c *Config) bool { return c.Events.Observe != nil || c.AccountPage.Activity }
+
 // tellAll calls the functions of e for the events in o, each for no longer than
 // limit. An error is logged and changes nothing.
 func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {
@@ -89,7 +92,7 @@ func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Du
 		if name, f := e.handlerOf(&entry); f != nil {
 			report(name, call("Events."+name, f))
 		}
-		if entry.Event != nil {
+		if entry.Event != nil && e.Observe != nil {
 			observe := func(ctx context.Context) error { return e.Observe(ctx, *entry.Event) }
 			report(string(entry.Type), call("Events.Observe", observe))
 		}
