@@ -41,6 +41,7 @@ type Config struct {
 	Events      Events        // what it is told
 	Limits      Limits        // what strangers can make the server do
 	Factors     Factors       // second factors; zero: off
+	Invitations bool          // addresses can be invited: see [users.Users.Invite]
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
 	Tokens      TokenConfig   // how provider tokens are kept and renewed
@@ -122,6 +123,7 @@ type Pages struct {
 	VerifyRequest string
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
 	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
+	Invite        string // shows an invitation; gets token and email, or error=Verification for one that is void
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
 

@@ -41,6 +41,8 @@ type Backend interface {
 	// Mails reports which mails the site can send without a request: sign-in links, and
 	// mails about passwords.
 	Mails(ctx context.Context) (links, resets bool)
+	// Inviter returns what invitations need. A site without them is ErrInvalidConfig.
+	Inviter(ctx context.Context) (*Inviter, error)
 	// Vault returns what keeps the tokens of the tenant that ctx names. The caller has
 	// asked for the abilities that it needs.
 	Vault(ctx context.Context) (*vault.Vault, error)
