@@ -2,11 +2,13 @@ package latchkey
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
@@ -268,6 +270,19 @@ type AccountPage struct {
 	// the member "application" of every export, that of [Users] included. nil: nothing.
 	ExportMore func(ctx context.Context, u User) (any, error)
 }
+
+// needs yields what the account page needs of the Adapter, by field.
+func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
+	return func(yield func(string, directory.Ability) bool) {
+		if c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists) || !c.Activity {
+			return
+		}
+		yield("AccountPage.Activity", directory.AbilityActivities)
+	}
+}
+
+// keepsEvents reports whether events are told or kept at all.
+func (c *Config) keepsEvents() bool { return c.Events.Observe != nil || c.AccountPage.Activity }
 
 // AccountEdit is a set of fields that users change on the account page.
 type AccountEdit int

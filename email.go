@@ -227,7 +227,7 @@ func (p *emailProvider) mailLink(ctx context.Context, l *links, u *User, to stri
 	s := p.setup
 	try, err := s.limits.Take(ctx, s.limits.Mail(u.Email, limit.Requester{}))
 	if err == nil && try.Wait > 0 {
-		err = &Error{Type: ErrEmailSignIn, Provider: p.ID, Code: "limit", Err: errTooManyMails}
+		err = &Error{Type: ErrEmailSignIn, Provider: p.ID, Code: "limit", Err: &failure.Mistake{Err: errors.New("too many mails to this mailbox")}}
 	}
 	if err != nil {
 		return err

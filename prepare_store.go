@@ -326,11 +326,8 @@ func (s *setup) needs() []need {
 	if s.config.Invitations {
 		table = append(table, need{"Invitations", directory.AbilityChallenges})
 	}
-	if s.config.AccountPage.Enabled {
-		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})
-	}
-	if s.config.AccountPage.Activity {
-		table = append(table, need{"AccountPage.Activity", directory.AbilityActivities})
+	for field, what := range s.config.AccountPage.needs() {
+		table = append(table, need{field, what})
 	}
 	return table
 }

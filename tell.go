@@ -71,9 +71,6 @@ func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Contex
 	return "updateUser", e.UpdateUser
 }
 
-// keepsEvents reports whether events are told or kept at all.
-func keepsEvents(c *Config) bool { return c.Events.Observe != nil || c.AccountPage.Activity }
-
 // tellAll calls the functions of e for the events in o, each for no longer than
 // limit. An error is logged and changes nothing.
 func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/users"
 )
 
@@ -161,7 +160,7 @@ func (c *call) create(ctx context.Context) (*latchkey.Response, error) {
 		return c.failOn(ctx, err, &failedForm{Create, in, nil}, u)
 	}
 	if c.json {
-		return c.writeJSON(http.StatusCreated, map[string]any{"user": userJSON(&u)}), nil
+		return writeJSON(http.StatusCreated, map[string]any{"user": userJSON(&u)}), nil
 	}
 	return c.done(c.personURL(u.ID), "created"), nil
 }
@@ -214,12 +213,7 @@ func (c *call) fail(ctx context.Context, err error) (*latchkey.Response, error) 
 		return c.core.ErrorResponse(ctx, c.r, err), nil
 	}
 	if c.json {
-		return c.failJSON(status, code, field, message), nil
+		return failJSON(status, code, field, message), nil
 	}
 	return c.failPage(ctx, status, code, message)
-}
-
-// viewed tells that a user was looked at.
-func (c *call) viewed(ctx context.Context, id string) {
-	c.tell(ctx, event.Event{Type: event.UserViewed, UserID: id})
 }

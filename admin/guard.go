@@ -181,7 +181,7 @@ func (c *call) prove(ctx context.Context, within time.Duration) (*latchkey.Respo
 		back = c.personURL(c.path[1])
 	}
 	if c.json || c.session.Via == latchkey.ViaBearer {
-		res := c.failJSON(http.StatusUnauthorized, "insufficient_user_authentication", "", "prove again who you are")
+		res := failJSON(http.StatusUnauthorized, "insufficient_user_authentication", "", "prove again who you are")
 		res.Header.Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_user_authentication", max_age=%d`, int(within.Seconds())))
 		return res, nil
 	}
@@ -212,7 +212,7 @@ func (c *call) refused(ctx context.Context) (*latchkey.Response, error) {
 // problem answers with a page of the library's own texts, or with JSON.
 func (c *call) problem(ctx context.Context, status int, code, heading, text string) (*latchkey.Response, error) {
 	if c.json {
-		return c.failJSON(status, code, "", ""), nil
+		return failJSON(status, code, "", ""), nil
 	}
 	w, err := c.inWords(ctx)
 	if err != nil {

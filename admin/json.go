@@ -78,7 +78,7 @@ func passkeyID(k *storage.Authenticator) string {
 }
 
 // writeJSON returns a response of JSON.
-func (c *call) writeJSON(status int, v any) *latchkey.Response {
+func writeJSON(status int, v any) *latchkey.Response {
 	body, err := json.Marshal(v)
 	if err != nil { // it has texts, truth values and lists of them
 		status, body = http.StatusInternalServerError, []byte(`{"error":"Configuration"}`)
@@ -89,8 +89,8 @@ func (c *call) writeJSON(status int, v any) *latchkey.Response {
 }
 
 // failJSON returns a response of JSON for something that failed.
-func (c *call) failJSON(status int, code, field, message string) *latchkey.Response {
-	return c.writeJSON(status, struct {
+func failJSON(status int, code, field, message string) *latchkey.Response {
+	return writeJSON(status, struct {
 		Error   string `json:"error"`
 		Field   string `json:"field,omitempty"`
 		Message string `json:"message,omitempty"`

@@ -37,9 +37,9 @@ func queryOf(in input) users.Query {
 }
 
 // readQuery reads the query of a URL.
-func (c *call) readQuery() (input, error) {
+func readQuery(r *latchkey.Request) (input, error) {
 	in := input{}
-	params, err := url.ParseQuery(c.r.URL.RawQuery)
+	params, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return in, wrong("", "the query is malformed")
 	}
@@ -59,13 +59,13 @@ func (c *call) readQuery() (input, error) {
 
 // list answers GET /users.
 func (c *call) list(ctx context.Context) (*latchkey.Response, error) {
-	in, err := c.readQuery()
+	in, err := readQuery(c.r)
 	if err != nil {
 		return c.fail(ctx, err)
 	}
 	q := queryOf(in)
 	if saved := in["s"]; saved != "" {
-		if q, err = c.users.OpenQuery(ctx, saved, c.holder()); err != nil {
+		if q, err = c.users.OpenQuery(ctx, saved, holder(c.session)); err != nil {
 			if c.json {
 				return c.fail(ctx, err)
 			}
@@ -77,7 +77,7 @@ func (c *call) list(ctx context.Context) (*latchkey.Response, error) {
 }
 
 // holder names the session that a saved query belongs to.
-func (c *call) holder() string { return c.session.ID + " " + c.session.UserID }
+func holder(s *latchkey.Session) string { return s.ID + " " + s.UserID }
 
 // search answers POST /users/search.
 func (c *call) search(ctx context.Context) (*latchkey.Response, error) {
@@ -92,7 +92,7 @@ func (c *call) search(ctx context.Context) (*latchkey.Response, error) {
 	if q.Search == "" {
 		return &latchkey.Response{Status: http.StatusSeeOther, Redirect: c.Path + "/users"}, nil
 	}
-	saved, err := c.users.SaveQuery(ctx, q, c.holder())
+	saved, err := c.users.SaveQuery(ctx, q, holder(c.session))
 	if err != nil {
 		return c.fail(ctx, err)
 	}
@@ -116,7 +116,7 @@ func (c *call) listed(ctx context.Context, q users.Query, in input) (*latchkey.R
 		for i := range found.Users {
 			list = append(list, userJSON(&found.Users[i]))
 		}
-		return c.writeJSON(http.StatusOK, map[string]any{"users": list, "next": orNull(found.Next), "order": orNull(string(found.Order))}), nil
+		return writeJSON(http.StatusOK, map[string]any{"users": list, "next": orNull(found.Next), "order": orNull(string(found.Order))}), nil
 	case err != nil && (c.json || !unlisted):
 		return c.fail(ctx, err)
 	}

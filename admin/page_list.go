@@ -105,7 +105,7 @@ func (c *call) filterLinks(w *words, q *users.Query) []frame.Link {
 
 // row returns a user in a list.
 func (c *call) row(w *words, u *latchkey.User) frame.Row {
-	row := frame.Row{Name: c.nameOf(w, u), URL: c.personURL(u.ID), Avatar: avatarOf(u), Tag: c.tagOf(w, u)}
+	row := frame.Row{Name: nameOf(w, u), URL: c.personURL(u.ID), Avatar: avatarOf(u), Tag: c.tagOf(w, u)}
 	if u.Email != "" {
 		row.Details = append(row.Details, frame.Detail{Text: u.Email})
 	}
@@ -116,7 +116,7 @@ func (c *call) row(w *words, u *latchkey.User) frame.Row {
 }
 
 // nameOf returns what pages call a user.
-func (c *call) nameOf(w *words, u *latchkey.User) string {
+func nameOf(w *words, u *latchkey.User) string {
 	if strings.TrimSpace(u.Name) == "" {
 		return w.text("name.none")
 	}

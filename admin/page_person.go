@@ -25,7 +25,7 @@ func (c *call) personPage(ctx context.Context, u *latchkey.User, failed *failedF
 	}
 	params, _ := url.ParseQuery(c.r.URL.RawQuery)
 	p := latchkey.Frame{
-		Wide: true, Heading: c.nameOf(w, u), Lead: leadOf(w, u), Avatar: avatarOf(u), Tag: c.tagOf(w, u),
+		Wide: true, Heading: nameOf(w, u), Lead: leadOf(w, u), Avatar: avatarOf(u), Tag: c.tagOf(w, u),
 		Back: frame.Link{Text: w.text("people.back"), URL: c.Path + "/users"}, Done: doneText(w, params.Get("done")),
 	}
 	p.Parts = append(p.Parts, c.suspensionPart(ctx, w, u)...)
@@ -83,7 +83,7 @@ func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.For
 	name := w.text("action." + string(action))
 	form = frame.Form{
 		Action: c.personURL(u.ID) + "/" + string(action), Submit: name,
-		Label: w.text("action.label", "action", name, "name", c.nameOf(w, u)),
+		Label: w.text("action.label", "action", name, "name", nameOf(w, u)),
 	}
 	switch action {
 	case Unlink, RemovePasskey:
@@ -258,7 +258,7 @@ func (c *call) deleteForm(ctx context.Context, u *latchkey.User, unconfirmed boo
 	}
 	form, _ := c.formOf(w, u, Delete)
 	form.Open, form.Cancel = "", frame.Link{Text: w.root("factor.cancel"), URL: c.personURL(u.ID)}
-	p := latchkey.Frame{Heading: w.text("delete.heading", "name", c.nameOf(w, u)), Lead: u.Email}
+	p := latchkey.Frame{Heading: w.text("delete.heading", "name", nameOf(w, u)), Lead: u.Email}
 	if unconfirmed {
 		blame(w, &p, &form, &failedForm{Delete, input{}, &users.InputError{Field: "confirm"}}, Delete)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/users"
 )
@@ -27,7 +28,7 @@ var order = []Action{Suspend, Restore, Update, Email, SignInLink, PasswordReset,
 
 // person answers GET /users/{id}.
 func (c *call) person(ctx context.Context, u latchkey.User) (*latchkey.Response, error) {
-	c.viewed(ctx, u.ID)
+	c.tell(ctx, event.Event{Type: event.UserViewed, UserID: u.ID})
 	if !c.json {
 		return c.personPage(ctx, &u, nil)
 	}
@@ -35,7 +36,7 @@ func (c *call) person(ctx context.Context, u latchkey.User) (*latchkey.Response,
 	if err != nil {
 		return c.fail(ctx, err)
 	}
-	return c.writeJSON(http.StatusOK, personJSON(p)), nil
+	return writeJSON(http.StatusOK, personJSON(p)), nil
 }
 
 // look reads what is kept of a user, as far as the store has it.

@@ -92,7 +92,7 @@ func (c *call) personURL(id string) string { return c.Path + "/users/" + url.Pat
 // done answers an action that has been done. notice is the key of a text.
 func (c *call) done(to, notice string) *latchkey.Response {
 	if c.json {
-		return c.writeJSON(http.StatusOK, map[string]string{"done": notice})
+		return writeJSON(http.StatusOK, map[string]string{"done": notice})
 	}
 	return &latchkey.Response{Status: http.StatusSeeOther, Redirect: to + "?done=" + notice}
 }
