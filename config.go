@@ -75,12 +75,12 @@ type Site struct {
 	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
 	// AllowedHosts are the hosts the site answers to, such as "app.example" or
-	// "*.preview.example"; requests for others are answered with status 400. A
-	// port other than the scheme's own has to be named, as in
-	// "app.example:8443"; "localhost:*" is any port, for loopback hosts only.
-	// "*" is any host on any port and logs a warning. Empty: what TrustHost
-	// says. Without TrustHost only the Host header counts, not X-Forwarded-*.
-	// Not looked at when URL is set.
+	// "*.preview.example". Routes and guards answer requests for others with
+	// status 400, and such requests have no session. A port other than the
+	// scheme's own has to be named, as in "app.example:8443"; "localhost:*" is
+	// any port, for loopback hosts only. "*" is any host on any port and logs a
+	// warning. Empty: what TrustHost says. Without TrustHost only the Host header
+	// counts, not X-Forwarded-*. Not looked at when URL is set.
 	AllowedHosts []string
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when
