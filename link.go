@@ -31,7 +31,7 @@ type LinkOptions struct {
 // ErrAccessDenied. An account of another user is ErrOAuthAccountNotLinked. A user who
 // refuses a scope comes back all the same: [Auth.AccessToken] says what is missing.
 //
-// Without a session Link returns ErrNoSession. It needs Config.Adapter and an [OAuth]
+// Without a session of a stored user Link returns ErrNoSession. It needs Config.Adapter and an [OAuth]
 // provider.
 func (a *Auth) Link(w http.ResponseWriter, r *http.Request, provider string, o LinkOptions) error {
 	res, err := a.Core().Link(r.Context(), requestHead(r), provider, o)

@@ -59,17 +59,17 @@ func (a *Auth) AccessToken(c fiber.Ctx, provider string, o latchkey.TokenOptions
 // Link sends the signed-in user to a provider, to link an account or to grant it more
 // scopes. See [latchkey.Auth.Link].
 func (a *Auth) Link(c fiber.Ctx, provider string, o latchkey.LinkOptions) error {
-	ctx, res, err := a.link(c, provider, o)
+	ctx, res, err := link(a, c, provider, o)
 	return a.sendTo(ctx, c, res, err)
 }
 
 // LinkURL is Link without the redirect. See [latchkey.Auth.LinkURL].
 func (a *Auth) LinkURL(c fiber.Ctx, provider string, o latchkey.LinkOptions) (string, error) {
-	ctx, res, err := a.link(c, provider, o)
+	ctx, res, err := link(a, c, provider, o)
 	return a.urlFor(ctx, c, res, err)
 }
 
-func (a *Auth) link(c fiber.Ctx, provider string, o latchkey.LinkOptions) (context.Context, *latchkey.Response, error) {
+func link(a *Auth, c fiber.Ctx, provider string, o latchkey.LinkOptions) (context.Context, *latchkey.Response, error) {
 	ctx, l := a.attach(c)
 	o.RedirectTo, o.Form, o.Params = strings.Clone(o.RedirectTo), kept(o.Form), kept(o.Params) // they may be Fiber's
 	o.ProviderAccountID = strings.Clone(o.ProviderAccountID)

@@ -68,8 +68,10 @@ var callCases = []testCase{
 	}, func(t *testing.T, f *framework) {
 		answers(t, f.open().Get("/token"), http.StatusOK, "true false")
 		answers(t, f.open().Get("/link"), http.StatusOK, "true false")
-		c := f.openAs("Ada")
-		answers(t, c.Get("/token"), http.StatusOK, "false true")
+		answers(t, f.openAs("Ada").Get("/token"), http.StatusOK, "false true")
+		c := f.open()
+		c.SignIn(f.issuer)
+		answers(t, c.Get("/token"), http.StatusOK, "false false")
 		answers(t, c.Get("/link"), http.StatusOK, "false true")
 	}},
 	{"SignOut ends the session, for the rest of the request as well", func(f *framework) {
