@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,8 @@ type setup struct {
 
 	// issuers is what configurations remember of providers together; nil: this
 	// one remembers alone.
-	issuers *oauth.Shared
+	issuers   *oauth.Shared
+	ownClient *http.Client // makes the calls to providers; nil: Runtime.HTTPClient was given
 
 	order     []preparedProvider // as configured
 	providers map[string]preparedProvider
