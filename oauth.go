@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -25,6 +26,9 @@ func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	to, err := p.authorizationURL(ctx, x)
+	if errors.Is(err, directory.ErrActing) {
+		return outcome{}, err
+	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrOAuthSignIn, p.ID, err)
 	}
@@ -48,6 +52,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err = x.setup.whoBegins(ctx, &x.visit, &f.FlowOrigin); err != nil {
 		return "", err
 	}
+	f.Connect = asked.connect
 	to, err := p.destination(ctx, asked, x.query, redirectURI, f)
 	if err != nil {
 		return "", err
@@ -103,9 +108,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	}
 	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
 	x.trail.Decided("state=ok")
-	if f.CallbackURL != "" {
-		x.callbackURL = f.CallbackURL
-	}
+	x.callbackURL = cmp.Or(f.CallbackURL, x.callbackURL)
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {
 		return outcome{}, err
@@ -116,6 +119,9 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	in, err := p.assertionOf(grant)
 	if err == nil {
 		in.BegunIn, in.BegunFresh, in.Issued, in.IssuedHere = &f.Ref, f.Fresh, f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)
+		if c := f.Connect; c != nil {
+			in.Connects, in.Wanted = true, c.Account
+		}
 	}
 	return outcome{assertion: in}, err
 }

@@ -36,9 +36,11 @@ type Directory struct {
 	Factors        *Factors       // nil: the site has no second factors
 	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
 	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
-	Tenant         string         // empty: there is one site
-	Log            *journal.Logger
-	Now            func() time.Time
+	// ExportMore returns what the application keeps of a user. nil: nothing.
+	ExportMore func(ctx context.Context, u storage.User) (any, error)
+	Tenant     string // empty: there is one site
+	Log        *journal.Logger
+	Now        func() time.Time
 }
 
 // Work is a piece of work on a directory, with its own outbox.
@@ -80,6 +82,9 @@ type SignIn struct {
 	IsLink    bool                  // it linked an account to the signed-in user: that is no new sign-in
 	wasProven bool                  // the user that the application named had a proven e-mail address
 	proved    bool                  // it was the first proof of the user's e-mail address
+	Actor     *ActorSession         // of the administrator who acts as the user; nil: it is the user's own
+	Until     time.Time             // when a session ends in which an administrator acts
+	reason    string                // that the administrator gave
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
@@ -111,6 +116,9 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 	}
 	if errors.Is(err, storage.ErrConflict) {
 		err = notLinked(&in)
+	}
+	if errors.Is(err, ErrSessionGone) {
+		err = in.SessionGone()
 	}
 	return signIn, err
 }
@@ -206,6 +214,9 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn
 // one to the signed-in user, and otherwise creates a user. A known e-mail
 // address decides nothing, unless the provider is trusted to have proven it.
 func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner, current *storage.User) error {
+	if err := checkConnect(&signIn.Assertion, owner, current); err != nil {
+		return err
+	}
 	switch {
 	case owner != nil && current != nil && owner.ID != current.ID, signIn.contradicts(owner, current):
 		return notLinked(&signIn.Assertion)

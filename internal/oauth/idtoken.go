@@ -139,7 +139,9 @@ func checkSubject(claims map[string]any) error {
 // checkAudience requires this client, or one of the others that count, among the
 // audiences. If there are further ones, it also requires azp to name such a client.
 func (c *Client) checkAudience(claims map[string]any, others []string) error {
-	isOurs := func(client string) bool { return client != "" && (client == c.config.ClientID || slices.Contains(others, client)) }
+	isOurs := func(client string) bool {
+		return client != "" && (client == c.config.ClientID || slices.Contains(others, client))
+	}
 	audience, ok := audienceOf(claims)
 	if !ok || !slices.ContainsFunc(audience, isOurs) {
 		return errors.New("aud does not name this client")
