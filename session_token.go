@@ -1,7 +1,6 @@
 package latchkey
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -51,13 +50,16 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if assures(t.setup) {
 		putAssurance(claims, who.Proof())
 	}
+	if err := t.nameSession(v, who, claims); err != nil {
+		return err
+	}
 	trigger := TriggerSignIn
 	if who.IsNew {
 		trigger = TriggerSignUp
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepOwn(claims, assures(t.setup)) // sub is the application's to choose, now
+	kept := keepOwn(claims, assures(t.setup), ownNames(t.setup)...) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -184,6 +186,9 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 	if assures(t.setup) {
 		from.Proved, _ = claims.Time(jwtclaims.Proved)
 	}
+	if t.setup.config.logouts.any {
+		_, from.AtProvider = atProviderIn(claims)
+	}
 	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache)
 	return claims, believed, err
 }
@@ -228,7 +233,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepOwn(claims, assures(t.setup), jwtclaims.Subject)
+	kept := keepOwn(claims, assures(t.setup), append(ownNames(t.setup), jwtclaims.Subject)...)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -269,6 +274,9 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
 		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
 	}
+	if t.setup.config.logouts.any {
+		s.Provider, _ = atProviderIn(claims)
+	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
 		if assures(t.setup) {
@@ -276,20 +284,6 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 		}
 	}
 	return s, nil
-}
-
-// track says which sign-in the claims come from, for tokens that do not: those of
-// Auth.js. What it makes up is the same for every copy of a token.
-func (t *tokenStrategy) track(claims Claims) {
-	if !t.setup.tracksSignIns() {
-		return
-	}
-	claims[jwtclaims.SessionID] = cmp.Or(directory.OriginOfToken(claims).SessionID, jwtclaims.AdoptedID(secret.RandomHex(16)))
-	if began, ok := directory.AuthTime(claims); ok {
-		if _, known := claims.Time(jwtclaims.AuthTime); !known {
-			claims[jwtclaims.AuthTime] = jwtclaims.UnixSeconds(began)
-		}
-	}
 }
 
 func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
@@ -342,4 +336,13 @@ func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
 
 func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionref.Ref, error) {
 	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
+}
+
+// ownNames returns the claims of a logout, which no callback may change where one is
+// configured.
+func ownNames(s *setup) []string {
+	if s.config.logouts.any {
+		return []string{jwtclaims.Provider}
+	}
+	return nil
 }
