@@ -94,7 +94,7 @@ func fromProvider(ctx context.Context, x *exchange) *Response {
 		return noStore(backChannel(ctx, x, p))
 	case x.isPost():
 	case x.action == "signed-out":
-		return noStore(&Response{Redirect: backFrom(ctx, x, p)})
+		return noStore(&Response{Redirect: backFrom(ctx, x, p), Header: http.Header{}})
 	case x.action == "frontchannel-logout":
 		return frontChannel(ctx, x, p)
 	}
