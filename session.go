@@ -171,6 +171,10 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 		return endedSession{}, err
 	}
 	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
+	if a := directory.ActorOf(claims); a != nil {
+		v.events.Add(a.Ended(ended.userID, ended.id), nil)
+		return ended, nil
+	}
 	if t.setup.config.logouts.any {
 		ended.provider, _ = atProviderIn(claims)
 		ended.hint = t.setup.hints.Open(v.cookies.Hint(), ended.id, ended.provider, v.now(), t.setup.config.Session.MaxAge)

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -41,25 +42,29 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		claims[jwtclaims.Tenant] = t.setup.tenant
 	}
 	if t.setup.tracksSignIns() {
-		who.Session.ID = secret.RandomHex(16)
+		who.Session.ID = cmp.Or(who.Session.ID, secret.RandomHex(16))
 		if who.IsLink && who.IsAdopted {
 			who.Session.ID = jwtclaims.AdoptedID(who.Session.ID)
 		}
 		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
-	if assures(t.setup) {
-		putAssurance(claims, who.Proof())
-	}
 	if err := t.nameSession(v, who, claims); err != nil {
 		return err
 	}
 	trigger := TriggerSignIn
-	if who.IsNew {
+	switch {
+	case who.Actor != nil:
+		trigger = TriggerActAs
+		claims[jwtclaims.Actor], claims[jwtclaims.ActorSession] = who.Actor.Claims()
+	case who.IsNew:
 		trigger = TriggerSignUp
+	}
+	if who.Actor == nil && assures(t.setup) {
+		putAssurance(claims, who.Proof())
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepOwn(claims, assures(t.setup), ownNames(t.setup)...) // sub is the application's to choose, now
+	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, ownNames(t.setup)...) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -75,7 +80,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if t.setup.tracksSignIns() {
 		claims = nameUser(claims, who.User.ID)
 	}
-	return t.seal(ctx, v, claims, life{})
+	return t.seal(ctx, v, claims, life{who.Until})
 }
 
 // endFormer revokes the token that the browser brought to a sign-in. It
@@ -148,7 +153,9 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 			t.refuse(ctx, v, token, err)
 			return nil, nil
 		}
-		return r, err
+		if !errors.Is(err, errActs) {
+			return r, err
+		}
 	}
 	claims, believed, err := t.openToken(ctx, token, c == nil) // what changes something asks the store
 	if errors.Is(err, directory.ErrNoToken) {
@@ -189,7 +196,9 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 	if t.setup.config.logouts.any {
 		_, from.AtProvider = atProviderIn(claims)
 	}
-	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache)
+	if believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache); err == nil {
+		err = t.setup.acting.CheckToken(ctx, claims)
+	}
 	return claims, believed, err
 }
 
@@ -233,7 +242,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepOwn(claims, assures(t.setup), append(ownNames(t.setup), jwtclaims.Subject)...)
+	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, append(ownNames(t.setup), jwtclaims.Subject)...)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -254,7 +263,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		s.Expires = end // the token stays
 	}
 	var l life
-	if believed && !end.IsZero() {
+	if (believed || s.Actor != nil) && !end.IsZero() {
 		l.until, s.Expires = end, end
 	}
 	r, err := t.setup.expose(ctx, &v.events, SessionInfo{Session: s, Claims: claims, Trigger: info.Trigger, Update: info.Update})
@@ -262,28 +271,6 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	return r, t.seal(ctx, v, claims, l)
-}
-
-// sessionOf returns the session of claims, as Go sees it.
-func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
-	user, said, err := userFromClaims(claims)
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{
-		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
-		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
-	}
-	if t.setup.config.logouts.any {
-		s.Provider, _ = atProviderIn(claims)
-	}
-	if !jwtclaims.IsAdopted(s.ID) {
-		s.signedInAt(claims.Time(jwtclaims.AuthTime))
-		if assures(t.setup) {
-			readAssurance(&s.Assurance, claims)
-		}
-	}
-	return s, nil
 }
 
 func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
@@ -308,7 +295,15 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 	if assures(t.setup) && !here.isAdopted() {
 		readAssurance(&here.Assurance, claims)
 	}
-	return here, nil
+	if a := directory.ActorOf(claims); a != nil {
+		here.actor = a.UserID
+	}
+	return ownUser(v, here)
+}
+
+func (t *tokenStrategy) acts(ctx context.Context, v *visit) bool {
+	claims, err := t.claims(ctx, v)
+	return err == nil && directory.ActorOf(claims) != nil
 }
 
 func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
