@@ -29,6 +29,7 @@ func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, err
 // showAccount answers GET /account.
 func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	left := x.flash()
+	x.looks = !x.query.Has("do")
 	here, elsewhere, err := requireUser(ctx, x)
 	if here == nil {
 		if err == nil && left.About == noticeDeleted {
@@ -229,9 +230,17 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case "rename", "remove":
 		return changePasskey(ctx, x, here, x.query.Get("do"))
 	case "end":
-		return back(noticeEnded), failure.Ignoring(d.EndSession(ctx, id, x.field("session")), ErrNotFound)
+		err := d.EndSession(ctx, id, x.field("session"))
+		if err == nil {
+			x.events.Add(Event{Type: event.SessionsEnded, UserID: id, SessionID: x.field("session")}, nil)
+		}
+		return back(noticeEnded), failure.Ignoring(err, ErrNotFound)
 	case "others":
-		return back(noticeOthers), d.EndSessions(ctx, id, here.sessionID)
+		err := d.EndSessions(ctx, id, here.sessionID)
+		if err == nil {
+			x.events.Add(Event{Type: event.SessionsEnded, UserID: id}, nil)
+		}
+		return back(noticeOthers), err
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}
