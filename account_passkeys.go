@@ -15,9 +15,10 @@ import (
 
 // The passkeys on the account page.
 
-// passkeysView returns what the page shows of the passkeys.
-func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []storage.Authenticator) page.Passkeys {
-	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !x.isFresh(here)}
+// passkeysView returns what the page shows of the passkeys. may reports whether the user
+// may change them without another proof.
+func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []storage.Authenticator, may bool) page.Passkeys {
+	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !may}
 	d := x.setup.directory
 	for i, a := range accounts {
 		for _, k := range keys {
@@ -54,8 +55,8 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 		err = d.RenamePasskey(ctx, here.user.ID, id, x.field("name"))
 		return backToAccount(&x.links, &x.visit, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
-	if !x.isFresh(here) {
-		return &Response{Redirect: x.change()}, nil
+	if res, err := askIfStale(ctx, x, here, x.change()); res != nil || err != nil {
+		return res, err
 	}
 	return removePasskey(ctx, x, here, id)
 }

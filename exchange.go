@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,7 +113,7 @@ func lastOfEach(query string) url.Values {
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
 	x := &exchange{setup: s, action: action, links: s.links}
-	x.request, x.now, x.about = r, s.now, x
+	x.request, x.now, x.about, x.recent = r, s.now, x, cmp.Or(s.config.Factors.Recent, freshSignIn)
 	x.credential.Cookies = &x.cookies
 	x.events.Hears = (*listeners)(&s.config.Events)
 	x.trail.On = s.log.Traces()

@@ -44,6 +44,22 @@ func sendCode(ctx context.Context, x *exchange, handle string, p *directory.Pend
 	return &Response{Redirect: x.url("factor?use=email&done=send")}, nil
 }
 
+// sendProofCode answers POST /reauth?do=send: it mails a code to the user of a session.
+func sendProofCode(ctx context.Context, x *exchange, p *proving) (*Response, error) {
+	s, home, user := x.setup, x.home(), p.here.user
+	mayMail := slices.ContainsFunc(p.ways, func(w proofWay) bool { return w.Use == string(FactorEmail) })
+	if mayMail && p.left > 0 {
+		s.mails.sendLater(ctx, askerFor(s, ctx, &x.visit, user.ID), func(ctx context.Context) (outgoing, error) {
+			code, expires, err := s.directory.NewMailCode(ctx, p.of.Handle, &directory.Pending{UserID: user.ID})
+			return outgoing{Message: Message{Kind: MessageFactorCode, To: user.Email, URL: home, Code: code, Expires: expires}, UserID: user.ID}, err
+		})
+	}
+	if asksForJSON(x.request) {
+		return waysJSON(p), nil
+	}
+	return &Response{Redirect: reauthURL(&x.links, p.byFactor, x.callbackURL, "use", string(FactorEmail), "done", "send")}, nil
+}
+
 // noticeUser tells the owner of an account what has happened to its factors, if the
 // site sends mails and the address is proven.
 func noticeUser(ctx context.Context, x *exchange, userID string, m Message) {

@@ -52,6 +52,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
+	f.StepUp = asked.stepUp
 	f.Record(redirectURI, browser.Demands(asked.ask.DemandsOf(to)))
 	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Checks())
 	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
@@ -68,10 +69,24 @@ func (p *oauthProvider) destination(ctx context.Context, asked oneCall, query ur
 	})
 }
 
-// receive completes a sign-in. First the state, then what the provider says
+// receive completes a sign-in, or the proof of a session's user. A proof that fails
+// leads back to the page that asked for it.
+func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now())
+	out, err := p.receiveAnswer(ctx, x)
+	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.StepUp != "" && f.IsNamedBy(state) })
+	if err == nil || isOutage(err) || i < 0 || p.setup.stepUp == nil {
+		return out, err
+	}
+	logFailure(ctx, x, atProvider(p, err))
+	res, err := p.setup.stepUp.failed(ctx, x, flows[i], err)
+	return outcome{response: res}, err
+}
+
+// receiveAnswer does the work of receive. First the state, then what the provider says
 // went wrong, then PKCE and nonce: the code is not redeemed before the browser
 // has proven that it began this. Only discovery may be asked earlier.
-func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+func (p *oauthProvider) receiveAnswer(ctx context.Context, x *exchange) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	params := p.params(x.request)
@@ -111,6 +126,12 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{}, cmp.Or(err, errCheck(p, spentText))
 	}
 	in, err := p.assertionOf(grant)
+	if err == nil && f.StepUp != "" && p.setup.stepUp == nil {
+		err = failure.WrapFor(ErrReauth, p.ID, errors.New("a proof came back, and no page asks for proofs any more"))
+	} else if err == nil && f.StepUp != "" {
+		res, err := p.setup.stepUp.complete(ctx, x, f, in)
+		return outcome{response: res}, err
+	}
 	if err == nil {
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
 		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)

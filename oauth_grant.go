@@ -13,9 +13,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
@@ -144,7 +146,12 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		return nil, err
 	}
 	verified := p.isVerified(id, email, g.Profile)
+	proven, err := p.provenUpstream(g)
+	if err != nil {
+		return nil, err
+	}
 	return &directory.Assertion{
+		AMR: proven.AMR, ACR: proven.ACR, Proved: proven.Proved,
 		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
 		Said:   claimedBy(id, g.Profile),
 		Account: Account{
@@ -157,6 +164,19 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		EmailVerified: verified,
 		Link:          p.linking(),
 	}, nil
+}
+
+// provenUpstream returns what the provider is trusted to have proven.
+func (p *oauthProvider) provenUpstream(g Grant) (a Assurance, err error) {
+	if p.Assurance == nil || !p.OIDC || !assures(p.setup) || g.IDToken == nil {
+		return a, nil
+	}
+	a, err = guarded.ContainResult(func() (Assurance, error) { return p.Assurance(g), nil })
+	if now := p.setup.now(); err != nil || a.Proved.Sub(now) > time.Minute {
+		a.Proved = time.Time{}
+	}
+	a.AMR = append(factor.First(p.about.kind, nil), a.AMR...)
+	return a, err
 }
 
 // longestAccountID is the longest id that every adapter stores whole.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -41,6 +42,13 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	}
 	if o.KeepTokens == nil {
 		o.KeepTokens = defaultTokens
+	}
+	if o.Assurance != nil && len(p.ACRValues) > 0 && s.config.Factors.Require != nil && !o.Authorization.Params.Has("acr_values") {
+		o.Authorization.Params = maps.Clone(o.Authorization.Params)
+		if o.Authorization.Params == nil {
+			o.Authorization.Params = url.Values{}
+		}
+		o.Authorization.Params.Set("acr_values", strings.Join(p.ACRValues, " "))
 	}
 	o.fillChecks(s)
 	o.warnOfDangers(s)

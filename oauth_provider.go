@@ -38,6 +38,7 @@ type oneCall struct {
 	params url.Values // they may replace those of the configuration
 	scopes []string
 	maxAge *time.Duration
+	stepUp string    // as in [browser.FlowOrigin]
 	ask    oauth.Ask // the rest, to which withAsked adds scopes and maxAge
 }
 

@@ -30,16 +30,24 @@ var errNoError = errors.New("WriteError was given no error")
 
 // IsRefusal reports whether a guard, [Auth.WriteError] and [Core.ErrorResponse] know
 // an answer of its own for err, which is one of [ErrNoSession], [ErrAccessDenied],
-// [RedirectTo] and [RespondWith]. Error handlers of web frameworks leave all other
+// [RedirectTo], [RespondWith], [NeedRecent] and [NeedFactor]. Error handlers of web frameworks leave all other
 // errors to the application.
 func IsRefusal(err error) bool {
-	return errors.Is(err, ErrNoSession) || errors.Is(err, ErrAccessDenied) || isSteering(err)
+	return errors.Is(err, ErrNoSession) || errors.Is(err, ErrAccessDenied) || isSteering(err) || wantedIn(err) != nil
 }
 
 // refuse answers a request that a guard did not let pass. It returns nil for one of
 // [Pages] that the answer would lead to: that page passes. s is nil for a request
 // without a session.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
+	if wanted := wantedIn(why); wanted != nil && s == nil {
+		why = ErrNoSession
+	} else if wanted != nil {
+		if w := unmetBy(s, wanted, x.now()); w != nil {
+			return refuseUnproven(ctx, x, w)
+		}
+		return nil
+	}
 	here := x.asked(x.request)
 	to := x.links.signIn(cameFrom(x, here))
 	elsewhere, steered := errors.AsType[*redirect](why)

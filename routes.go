@@ -49,6 +49,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return showAccount(ctx, x)
 	case "factor":
 		return showFactor(ctx, x)
+	case "reauth":
+		return showReauth(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
 	case "webauthn-options":
@@ -64,7 +66,7 @@ func dependsOnCookie(action string) bool { return action != "providers" && actio
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account", "password", "factor":
+	case "signin", "signout", "session", "account", "password", "factor", "reauth":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -82,6 +84,8 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return changeAccount(ctx, x)
 	case "factor":
 		return answerFactor(ctx, x)
+	case "reauth":
+		return answerReauth(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
 	}

@@ -117,7 +117,7 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	if t.setup.tracksSignIns() {
 		members = trackMembers(s, members, &from)
 	}
-	if assures(t.setup) {
+	if keepsProofs(t.setup) {
 		from.Proved = readMembersAssurance(&s.Assurance, members)
 	}
 	if jwtclaims.IsAdopted(s.ID) {

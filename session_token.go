@@ -57,7 +57,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepOwn(claims, assures(t.setup)) // sub is the application's to choose, now
+	kept := keepOwn(claims, keepsProofs(t.setup)) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 		return nil, false, errUnsealed
 	}
 	from := directory.OriginOfToken(claims)
-	if assures(t.setup) {
+	if keepsProofs(t.setup) {
 		from.Proved, _ = claims.Time(jwtclaims.Proved)
 	}
 	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache)
@@ -228,7 +228,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepOwn(claims, assures(t.setup), jwtclaims.Subject)
+	kept := keepOwn(claims, keepsProofs(t.setup), jwtclaims.Subject)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -271,7 +271,7 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
-		if assures(t.setup) {
+		if keepsProofs(t.setup) {
 			readAssurance(&s.Assurance, claims)
 		}
 	}
@@ -311,7 +311,7 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 	}
 	since, _ := claims.Time(jwtclaims.AuthTime)
 	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
-	if assures(t.setup) && !here.isAdopted() {
+	if keepsProofs(t.setup) && !here.isAdopted() {
 		readAssurance(&here.Assurance, claims)
 	}
 	return here, nil

@@ -76,6 +76,9 @@ type setup struct {
 	// pause holds up a sign-in that was allowed, before anything is written;
 	// its response goes to the browser instead.
 	pause pause
+	// stepUp answers the callbacks of providers that were asked who the user of a
+	// session is. nil: no page asks that.
+	stepUp *providerProof
 	// principals know other proofs of who asks than the session cookie, and are
 	// asked before it.
 	principals []principal
@@ -127,6 +130,9 @@ func (s *setup) tracksSignIns() bool {
 
 // assures reports whether sessions keep what their users have proven.
 func assures(s *setup) bool { return s.directory != nil && s.directory.Factors != nil }
+
+// keepsProofs reports whether sessions keep when their users last proved who they are.
+func keepsProofs(s *setup) bool { return assures(s) || s.passwords != nil }
 
 // tell calls the application's functions for the events in o.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {

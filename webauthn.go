@@ -46,8 +46,16 @@ type visitorInfo struct {
 }
 
 // forFactor reports whether the passkey is asked for as second factor, of the user whose
-// sign-in waits. It sets no user if none waits.
+// sign-in waits, or as another proof of the user who is signed in. It sets no user if
+// none waits.
 func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
+	if here := who.here; action == actionAuthenticate && x.query.Get("for") == "reauth" && x.setup.config.stepsUp() {
+		if who.here = nil; here != nil {
+			of := pageHandle(x.setup, here.user.ID, here.mark().SessionID)
+			*who = visitorInfo{user: &User{ID: here.user.ID}, exists: true, second: proofMark(of.Handle)}
+		}
+		return true, nil
+	}
 	if action != actionAuthenticate || x.query.Get("for") != "factor" || !assures(x.setup) {
 		return false, nil
 	}
@@ -204,7 +212,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: w.setup.mark.newID(), Challenge: newChallenge()}
 	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
-	if c.Second = who.second; c.Second != "" {
+	if c.Second = who.second; c.isAfterFactor() {
 		a.Options.UserVerification = passkey.Discouraged // they have proven another factor
 	}
 	if who.user != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -30,7 +31,17 @@ type challenge struct {
 	Handle       string  `json:"handle,omitempty"`       // what the authenticator calls them, in base64url
 	Asked        *string `json:"asked,omitempty"`        // whose passkeys were listed, see askedFor; nil: any will do
 	Conditional  bool    `json:"conditional,omitempty"`  // it may be made without asking
-	Second       string  `json:"second,omitempty"`       // hash of the handle of the sign-in whose second factor it is; empty: it is a first one
+	Second       string  `json:"second,omitempty"`       // hash of the handle of the sign-in whose second factor it is, or proofMark; empty: it is a first one
+}
+
+// proofMark returns what a challenge says that was made for another proof in a session.
+// handle is that of the session's pages.
+func proofMark(handle string) string { return "proof " + secret.Hash(handle) }
+
+// isAfterFactor reports whether the passkey is asked for after another factor, so that
+// the authenticator need not verify the user.
+func (c *challenge) isAfterFactor() bool {
+	return c.Second != "" && !strings.HasPrefix(c.Second, "proof ")
 }
 
 // askedFor stands for the user of the listed passkeys. It is as long

@@ -53,10 +53,11 @@ type Flow struct {
 type FlowOrigin struct {
 	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
 	Demands
-	CrossSite bool  `json:"posted,omitempty"` // the provider will post from its own site
-	Fresh     bool  `json:"fresh,omitempty"`  // the user had just signed in, and may change how they sign in
-	Begun     int64 `json:"begun,omitempty"`  // Unix milliseconds; 0: made by Auth.js, or the cookie of another check says
-	Sent      Sent  `json:"sent,omitzero"`    // what else was sent; zero: Auth.js began the flow
+	StepUp    string `json:"stepUp,omitempty"` // the proof that the user of the session is asked for, "recent" or "factor"; empty: it is a sign-in
+	CrossSite bool   `json:"posted,omitempty"` // the provider will post from its own site
+	Fresh     bool   `json:"fresh,omitempty"`  // the user had just signed in, and may change how they sign in
+	Begun     int64  `json:"begun,omitempty"`  // Unix milliseconds; 0: made by Auth.js, or the cookie of another check says
+	Sent      Sent   `json:"sent,omitzero"`    // what else was sent; zero: Auth.js began the flow
 	sessionref.Ref
 }
 
