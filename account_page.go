@@ -58,17 +58,6 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Account(view))
 }
 
-// askIfStale asks for a proof if the user has not proven recently enough who they are to
-// change how they sign in; the browser comes back to the URL back. It returns nil
-// otherwise.
-func askIfStale(ctx context.Context, x *exchange, here *currentUser, back string) (*Response, error) {
-	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
-	if may || err != nil {
-		return nil, err
-	}
-	return askProof(ctx, x, byFactor, back)
-}
-
 // askToDelete asks before an account is deleted: first for a recent proof.
 func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.deletion()); res != nil || err != nil {

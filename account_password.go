@@ -130,13 +130,6 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 	return backToAccount(&x.links, &x.visit, noticeAsked, here.user.ID), nil
 }
 
-// askAgain asks for a recent sign-in, which leads to the URL to.
-func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
-	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
-		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
-	}))
-}
-
 // moveAddress shows the button that confirms a new address, and moves the address by
 // POST.
 func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {

@@ -35,7 +35,7 @@ func sendCode(ctx context.Context, x *exchange, handle string, p *directory.Pend
 		if err != nil || u.Email == "" || u.EmailVerified.IsZero() || !slices.Contains(p.Kinds, FactorEmail) {
 			return outgoing{}, err
 		}
-		code, expires, err := s.directory.Factors.NewMailCode(ctx, handle, p)
+		code, expires, err := directory.NewMailCode(ctx, s.directory, handle, p)
 		return outgoing{Message: Message{Kind: MessageFactorCode, To: u.Email, URL: home, Code: code, Expires: expires}, UserID: u.ID}, err
 	})
 	if asksForJSON(x.request) {
@@ -50,14 +50,14 @@ func sendProofCode(ctx context.Context, x *exchange, p *proving) (*Response, err
 	mayMail := slices.ContainsFunc(p.ways, func(w proofWay) bool { return w.Use == string(FactorEmail) })
 	if mayMail && p.left > 0 {
 		s.mails.sendLater(ctx, askerFor(s, ctx, &x.visit, user.ID), func(ctx context.Context) (outgoing, error) {
-			code, expires, err := s.directory.NewMailCode(ctx, p.of.Handle, &directory.Pending{UserID: user.ID})
+			code, expires, err := directory.NewMailCode(ctx, s.directory, p.of.Handle, &directory.Pending{UserID: user.ID})
 			return outgoing{Message: Message{Kind: MessageFactorCode, To: user.Email, URL: home, Code: code, Expires: expires}, UserID: user.ID}, err
 		})
 	}
 	if asksForJSON(x.request) {
 		return waysJSON(p), nil
 	}
-	return &Response{Redirect: reauthURL(&x.links, p.byFactor, x.callbackURL, "use", string(FactorEmail), "done", "send")}, nil
+	return &Response{Redirect: x.links.reauth(p.byFactor, x.callbackURL, "use", string(FactorEmail), "done", "send")}, nil
 }
 
 // noticeUser tells the owner of an account what has happened to its factors, if the

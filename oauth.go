@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -73,12 +74,11 @@ func (p *oauthProvider) destination(ctx context.Context, asked oneCall, query ur
 // leads back to the page that asked for it.
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now())
-	out, err := p.receiveAnswer(ctx, x)
+	out, err := receiveAnswer(ctx, x, p)
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.StepUp != "" && f.IsNamedBy(state) })
-	if err == nil || isOutage(err) || i < 0 || p.setup.stepUp == nil {
+	if err == nil || i < 0 || p.setup.stepUp == nil {
 		return out, err
 	}
-	logFailure(ctx, x, atProvider(p, err))
 	res, err := p.setup.stepUp.failed(ctx, x, flows[i], err)
 	return outcome{response: res}, err
 }
@@ -86,7 +86,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 // receiveAnswer does the work of receive. First the state, then what the provider says
 // went wrong, then PKCE and nonce: the code is not redeemed before the browser
 // has proven that it began this. Only discovery may be asked earlier.
-func (p *oauthProvider) receiveAnswer(ctx context.Context, x *exchange) (outcome, error) {
+func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	params := p.params(x.request)
@@ -126,17 +126,25 @@ func (p *oauthProvider) receiveAnswer(ctx context.Context, x *exchange) (outcome
 		return outcome{}, cmp.Or(err, errCheck(p, spentText))
 	}
 	in, err := p.assertionOf(grant)
-	if err == nil && f.StepUp != "" && p.setup.stepUp == nil {
-		err = failure.WrapFor(ErrReauth, p.ID, errors.New("a proof came back, and no page asks for proofs any more"))
-	} else if err == nil && f.StepUp != "" {
-		res, err := p.setup.stepUp.complete(ctx, x, f, in)
-		return outcome{response: res}, err
+	if err != nil {
+		return outcome{}, err
 	}
-	if err == nil {
+	return answered(ctx, x, f, in, p.setup.mark.isIn(f.ID))
+}
+
+// answered returns what a flow ends in: a sign-in, or the proof of a session's user.
+// isOurs says that this process began it.
+func answered(ctx context.Context, x *exchange, f *browser.Flow, in *directory.Assertion, isOurs bool) (outcome, error) {
+	switch {
+	case f.StepUp == "":
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
-		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)
+		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), isOurs
+		return outcome{assertion: in}, nil
+	case x.setup.stepUp == nil:
+		return outcome{}, failure.WrapFor(ErrReauth, f.Provider, errors.New("a proof came back, and no page asks for proofs any more"))
 	}
-	return outcome{assertion: in}, err
+	res, err := x.setup.stepUp.complete(ctx, x, f, in)
+	return outcome{response: res}, err
 }
 
 // fieldAgain marks a post that was repeated. It takes nothing but a second

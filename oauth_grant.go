@@ -146,7 +146,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		return nil, err
 	}
 	verified := p.isVerified(id, email, g.Profile)
-	proven, err := p.provenUpstream(g)
+	proven, err := provenUpstream(p, g)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 }
 
 // provenUpstream returns what the provider is trusted to have proven.
-func (p *oauthProvider) provenUpstream(g Grant) (a Assurance, err error) {
+func provenUpstream(p *oauthProvider, g Grant) (a Assurance, err error) {
 	if p.Assurance == nil || !p.OIDC || !assures(p.setup) || g.IDToken == nil {
 		return a, nil
 	}

@@ -231,15 +231,10 @@ type OAuth struct {
 	// user's address there takes over the account. Logs a warning.
 	TrustUnverifiedEmail bool
 
-	// Assurance says what the provider is trusted to have proven of its users, by the
-	// verified IDToken of the grant; see [UpstreamMFA]. AMR and ACR count as proven, and
-	// Proved, from auth_time, is the time of the proof: one that is more than a minute
-	// in the future is dropped. nil: a sign-in is one factor, proven now. Only for OIDC,
-	// and on sites with [Config].Factors.
+	// Assurance says what an OpenID Provider is trusted to have proven, by its verified
+	// IDToken: AMR, ACR, and when (Proved); see [UpstreamMFA]. nil: one factor, now.
 	Assurance func(Grant) Assurance
-	// ACRValues are asked of the provider as acr_values where Assurance and
-	// [Factors].Require are set. If they are not met, the site's own second factor is
-	// asked for.
+	// ACRValues are asked for where Assurance and [Factors].Require are set.
 	ACRValues []string
 
 	// RedirectProxyURL overrides [Site].RedirectProxyURL for this provider.

@@ -83,14 +83,6 @@ func (w proofWay) params() []string {
 	return []string{"use", w.Use}
 }
 
-// wantedName returns the word of the query for the proof that is asked for.
-func wantedName(byFactor bool) string {
-	if byFactor {
-		return "factor"
-	}
-	return "recent"
-}
-
 // proving is a user who is asked for a proof.
 type proving struct {
 	here     *currentUser
@@ -123,7 +115,7 @@ func provingOf(ctx context.Context, x *exchange, use, provider string) (*proving
 	} else if len(p.ways) > 0 && !x.isPost() && x.action == "reauth" {
 		p.way = p.ways[0]
 	}
-	p.left, err = x.setup.directory.TriesLeft(ctx, p.of)
+	p.left, err = directory.TriesLeft(ctx, x.setup.directory, p.of)
 	return p, nil, err
 }
 
@@ -163,12 +155,12 @@ func waysToProve(ctx context.Context, s *setup, p *proving) (ways []proofWay, er
 	}
 	isOnly := len(ways) == 0
 	if !isOnly {
-		isOnly, err = s.directory.IsSilent(ctx, p.of)
+		isOnly, err = directory.IsSilent(ctx, s.directory, p.of)
 	}
 	if err != nil || !isOnly {
 		return ways, err
 	}
-	if isProven, err := s.directory.IsAddressProven(ctx, u); err != nil || !isProven {
+	if isProven, err := directory.IsAddressProven(ctx, s.directory, u); err != nil || !isProven {
 		return ways, err
 	}
 	return append(ways, proofWay{Use: string(FactorEmail)}), nil
@@ -243,7 +235,7 @@ func checkProof(ctx context.Context, x *exchange, p *proving, isKnown bool) (sec
 		}
 		return nil, amr, err
 	case kind == FactorEmail:
-		second, err = s.directory.CheckMailCode(ctx, &directory.Second{Handle: p.of.Handle, UserID: u.ID, Kind: kind}, code)
+		second, err = directory.CheckMailCode(ctx, s.directory, &directory.Second{Handle: p.of.Handle, UserID: u.ID, Kind: kind}, code)
 	default:
 		second, err = s.directory.Factors.CheckSecond(ctx, p.of.Handle, &directory.Pending{UserID: u.ID, Kinds: []FactorKind{kind}}, directory.Shown{Kind: kind, Code: code, IsKnown: isKnown})
 	}

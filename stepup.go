@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -18,7 +17,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
-	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // Guards that ask a signed-in user for another proof, and the page where the user
@@ -47,18 +45,6 @@ func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Withi
 // errors.Join combines it with NeedRecent. It needs [Config].Factors.
 func NeedFactor(kinds ...FactorKind) error {
 	return &wantedProof{factor.Wanted{IsFactor: true, Kinds: slices.Clone(kinds)}}
-}
-
-// RequireRecent passes requests of users who have proven who they are at most d ago.
-// See [NeedRecent].
-func (a *Auth) RequireRecent(d time.Duration) func(http.Handler) http.Handler {
-	return a.Authorize(func(*http.Request, *Session) error { return NeedRecent(d) })
-}
-
-// RequireFactor passes requests of users who have proven a second factor in their
-// session. See [NeedFactor].
-func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handler {
-	return a.Authorize(func(*http.Request, *Session) error { return NeedFactor(kinds...) })
 }
 
 // wantedIn returns the proofs that err asks for. It returns nil if err says anything
@@ -110,59 +96,6 @@ func StepUpChallenge(err error) string {
 	return text
 }
 
-// Unmet returns nil if why asks for nothing but proofs that s has, by [NeedRecent] and
-// [NeedFactor]. Otherwise it returns the first of them that s has not, or why itself.
-// It is for guards of integrations; ctx is that of [Core.Attach].
-func (c *Core) Unmet(ctx context.Context, s *Session, why error) error {
-	wanted, now := wantedIn(why), time.Now
-	if wanted == nil || s == nil {
-		return why
-	}
-	if state := stateIn(ctx); state != nil && state.concerns(c.auth) {
-		if in, _ := state.setup(); in != nil {
-			now = in.now
-		}
-	}
-	if w := unmetBy(s, wanted, now()); w != nil {
-		return w
-	}
-	return nil
-}
-
-// refuseUnproven answers a request whose session lacks a proof. A nil response: it is
-// for the application's own page that takes the proof.
-func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response {
-	s := x.setup
-	switch {
-	case w.IsFactor && !assures(s):
-		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedFactor asks for second factors: set Config.Factors.Kinds")))
-	case s.config.Session.Strategy == JWTSessions && !s.tracksSignIns():
-		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedRecent asks when users signed in, which no session here keeps: set AccountPage.Enabled or Session.AbsoluteMaxAge")))
-	case s.config.Pages.Reauth != "" && weburl.IsPage(x.asked(x.request), x.absolute(s.config.Pages.Reauth)):
-		return nil
-	}
-	status, back := http.StatusFound, cameFrom(x, x.asked(x.request))
-	if m := x.request.Method; m != http.MethodGet && m != http.MethodHead {
-		status, back = http.StatusSeeOther, x.home()
-		if from := x.request.Header.Get("Referer"); strings.HasPrefix(from, x.origin.Text+"/") {
-			back = from
-		}
-	}
-	to := x.links.signIn(back)
-	if s.config.stepsUp() {
-		to = reauthURL(&x.links, w.IsFactor, back)
-	}
-	if isScript(x.request.Header) || x.credential.Bearer != nil {
-		return unproven(x, w, to)
-	}
-	return &Response{Status: status, Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
-}
-
-// reauthURL returns the page that asks for a proof and leads to the URL back.
-func reauthURL(l *links, byFactor bool, back string, more ...string) string {
-	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
-}
-
 // unproven tells a script which proof the session lacks, and where the user of a
 // browser gives it.
 func unproven(x *exchange, w *wantedProof, to string) *Response {
@@ -187,11 +120,29 @@ func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Re
 		}
 		return askAgain(ctx, x, back)
 	}
-	to := reauthURL(&x.links, byFactor, back)
+	to := x.links.reauth(byFactor, back)
 	if asksForJSON(x.request) {
 		return unproven(x, &wantedProof{factor.Wanted{IsFactor: byFactor, Within: x.recent}}, to), nil
 	}
 	return &Response{Redirect: to}, nil
+}
+
+// askAgain asks for a recent sign-in, which leads to the URL to.
+func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
+		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
+	}))
+}
+
+// askIfStale asks for a proof if the user has not proven recently enough who they are to
+// change how they sign in; the browser comes back to the URL back. It returns nil
+// otherwise.
+func askIfStale(ctx context.Context, x *exchange, here *currentUser, back string) (*Response, error) {
+	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
+	if may || err != nil {
+		return nil, err
+	}
+	return askProof(ctx, x, byFactor, back)
 }
 
 // showReauth answers GET /reauth.
@@ -210,7 +161,7 @@ func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 		return x.ownPage(s.config.Pages.Reauth, passedOn(x.query, x.callbackURL)...), nil
 	}
 	failed := x.query.Get("error")
-	url := func(more ...string) string { return reauthURL(&x.links, p.byFactor, x.callbackURL, more...) }
+	url := func(more ...string) string { return x.links.reauth(p.byFactor, x.callbackURL, more...) }
 	view := page.Prove{
 		CSRFToken: x.csrfToken, Action: url(), SendAction: url("do", "send"), SignInURL: x.links.signIn(x.callbackURL),
 		SignOutURL: x.url("signout"), CancelURL: x.home(), Host: x.origin.Host(), Name: maskedName(nameOf(&p.here.user)),
@@ -257,7 +208,7 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 	if err != nil || wait > 0 {
 		return tooSoon(x, wait, wrongProof(x, p, ErrSecondFactor)), err
 	}
-	if p.left, err = x.setup.directory.TryProof(ctx, p.of); errors.Is(err, directory.ErrNoTries) {
+	if p.left, err = directory.TryProof(ctx, x.setup.directory, p.of); errors.Is(err, directory.ErrNoTries) {
 		return wrongProof(x, p, ErrReauth), nil
 	} else if err != nil {
 		return nil, err
@@ -305,13 +256,17 @@ func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *d
 // failedAtProvider leads back to the page that asked, after a callback that proves
 // nothing.
 func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why error) (*Response, error) {
+	if isOutage(why) {
+		return nil, why
+	}
+	logFailure(ctx, x, atProvider(x.provider, why))
 	x.query, x.callbackURL = url.Values{"for": {f.StepUp}}, f.CallbackURL
 	p, res, err := provingOf(ctx, x, useProvider, f.Provider)
 	if res != nil || err != nil {
 		return res, err
 	}
 	if errors.Is(why, oauth.ErrUnmet) {
-		err = x.setup.directory.NoteSilence(ctx, p.of)
+		err = directory.NoteSilence(ctx, x.setup.directory, p.of)
 	}
 	return wrongProof(x, p, ErrReauth), err
 }
@@ -333,7 +288,7 @@ func wrongProof(x *exchange, p *proving, reason ErrorType) *Response {
 	if asksForJSON(x.request) {
 		return noStore(jsonBytes(http.StatusUnauthorized, []byte(`{"error":"`+string(reason)+`","left":`+strconv.Itoa(p.left)+`}`)))
 	}
-	return &Response{Redirect: reauthURL(&x.links, p.byFactor, x.callbackURL, append(p.way.params(), "error", string(reason))...)}
+	return &Response{Redirect: x.links.reauth(p.byFactor, x.callbackURL, append(p.way.params(), "error", string(reason))...)}
 }
 
 // finishProof renews the session, which has amr and acr proven now.
@@ -345,7 +300,7 @@ func finishProof(ctx context.Context, x *exchange, p *proving, second *directory
 	}
 	renewed := s.sessions.renewal(&x.visit, here, proof)
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
-	err := s.directory.CompleteStepUp(ctx, &x.events, directory.StepUp{
+	err := directory.CompleteStepUp(ctx, s.directory, &x.events, directory.StepUp{
 		Of: p.of, Second: second, Since: laterOf(here.since, here.Proved), Renew: renewed.stored,
 		Event: Event{Type: event.StepUp, UserID: here.user.ID, SessionID: here.sessionID, Provider: p.way.Provider},
 	})

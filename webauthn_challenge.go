@@ -44,6 +44,27 @@ func (c *challenge) isAfterFactor() bool {
 	return c.Second != "" && !strings.HasPrefix(c.Second, "proof ")
 }
 
+// forFactor reports whether the passkey is asked for as second factor, of the user whose
+// sign-in waits, or as another proof of the user who is signed in. It sets no user if
+// none waits.
+func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
+	if here := who.here; action == actionAuthenticate && x.query.Get("for") == "reauth" && x.setup.config.stepsUp() {
+		if who.here = nil; here != nil {
+			of := pageHandle(x.setup, here.user.ID, here.mark().SessionID)
+			*who = visitorInfo{user: &User{ID: here.user.ID}, exists: true, second: proofMark(of.Handle)}
+		}
+		return true, nil
+	}
+	if action != actionAuthenticate || x.query.Get("for") != "factor" || !assures(x.setup) {
+		return false, nil
+	}
+	handle, p, err := pendingOf(ctx, x.setup, &x.visit)
+	if err == nil && p != nil && slices.Contains(p.Kinds, FactorPasskey) {
+		*who = visitorInfo{user: &User{ID: p.UserID}, exists: true, second: secret.Hash(handle)}
+	}
+	return true, err
+}
+
 // askedFor stands for the user of the listed passkeys. It is as long
 // without a user, because the length of a cookie shows.
 func askedFor(who *visitorInfo) string {

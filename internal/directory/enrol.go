@@ -83,7 +83,7 @@ func accountOf(u *storage.User) string {
 var ErrUnproven = failure.Wrap(fault.ErrFactor, errors.New("the user's e-mail address is not proven"))
 
 func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
-	isProven, err := d.IsAddressProven(ctx, u)
+	isProven, err := IsAddressProven(ctx, d.Directory, u)
 	if err == nil && !isProven && u.Email != "" {
 		err = ErrUnproven
 	}
@@ -92,7 +92,7 @@ func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
 
 // IsAddressProven reports whether the user has shown that the e-mail address is theirs,
 // or an account of the user vouches for it.
-func (d *Directory) IsAddressProven(ctx context.Context, u *storage.User) (bool, error) {
+func IsAddressProven(ctx context.Context, d *Directory, u *storage.User) (bool, error) {
 	if u.Email == "" || !u.EmailVerified.IsZero() {
 		return u.Email != "", nil
 	}

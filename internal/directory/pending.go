@@ -158,7 +158,7 @@ func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, sh
 		second.Recovery = factor.RecoveryHash(p.UserID, shown.Code)
 		return second, nil
 	case storage.FactorEmail:
-		return d.CheckMailCode(ctx, second, shown.Code)
+		return CheckMailCode(ctx, d.Directory, second, shown.Code)
 	}
 	return nil, nil
 }
@@ -193,7 +193,7 @@ const mailCodeLife = 10 * time.Minute
 func mailHandle(handle string) string { return "second factor " + handle }
 
 // NewMailCode makes the code that is mailed for a sign-in. An earlier one is void.
-func (d *Directory) NewMailCode(ctx context.Context, handle string, p *Pending) (code string, expires time.Time, err error) {
+func NewMailCode(ctx context.Context, d *Directory, handle string, p *Pending) (code string, expires time.Time, err error) {
 	rows, name := d.Waiting(d.Store), mailHandle(handle)
 	if err := rows.End(ctx, challenge.Code, name); err != nil {
 		return "", expires, err
@@ -205,7 +205,7 @@ func (d *Directory) NewMailCode(ctx context.Context, handle string, p *Pending) 
 
 // CheckMailCode returns second, which uses up the code that was mailed for its handle,
 // or nil if another code was typed.
-func (d *Directory) CheckMailCode(ctx context.Context, second *Second, typed string) (*Second, error) {
+func CheckMailCode(ctx context.Context, d *Directory, second *Second, typed string) (*Second, error) {
 	second.Mail = mailHandle(second.Handle)
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Code, second.Mail)
 	if errors.Is(err, storage.ErrNotFound) {

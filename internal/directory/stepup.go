@@ -25,7 +25,7 @@ const silentProvider = " silent"
 var ErrNoTries = challenge.ErrSpent
 
 // TriesLeft returns how many wrong proofs a session has left.
-func (d *Directory) TriesLeft(ctx context.Context, of EnrolmentOf) (int, error) {
+func TriesLeft(ctx context.Context, d *Directory, of EnrolmentOf) (int, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Reauth, of.Handle)
 	if err != nil {
 		return factor.MostTries, failure.Ignoring(err, storage.ErrNotFound)
@@ -36,7 +36,7 @@ func (d *Directory) TriesLeft(ctx context.Context, of EnrolmentOf) (int, error) 
 // TryProof counts one try at a proof in a session before the proof is looked at, and
 // returns how many are left after it. It returns ErrNoTries if none was left:
 // the row stays until it expires.
-func (d *Directory) TryProof(ctx context.Context, of EnrolmentOf) (left int, err error) {
+func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Count(ctx, challenge.Reauth, of.Handle, factor.MostTries)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -57,13 +57,13 @@ func (d *Directory) TryProof(ctx context.Context, of EnrolmentOf) (left int, err
 
 // NoteSilence remembers for a session that a provider does not tell when its user
 // signed in there.
-func (d *Directory) NoteSilence(ctx context.Context, of EnrolmentOf) error {
+func NoteSilence(ctx context.Context, d *Directory, of EnrolmentOf) error {
 	_, err := d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.Reauth, Handle: of.Handle + silentProvider, UserID: of.UserID, Life: proofLife})
 	return failure.Ignoring(err, storage.ErrConflict)
 }
 
 // IsSilent reports whether NoteSilence was called for a session.
-func (d *Directory) IsSilent(ctx context.Context, of EnrolmentOf) (bool, error) {
+func IsSilent(ctx context.Context, d *Directory, of EnrolmentOf) (bool, error) {
 	_, err := d.Waiting(d.Store).Get(ctx, challenge.Reauth, of.Handle+silentProvider)
 	return err == nil, failure.Ignoring(err, storage.ErrNotFound)
 }
@@ -82,7 +82,7 @@ type StepUp struct {
 // CompleteStepUp uses up the code of a proof and renews the session, in one
 // transaction if the store has transactions. It returns ErrSessionGone if the session
 // has ended, and ErrWrongProof if a concurrent request has used the code.
-func (d *Directory) CompleteStepUp(ctx context.Context, q *Outbox, up StepUp) error {
+func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) error {
 	begun := q.mark()
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
