@@ -129,11 +129,11 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		})
 	}
 	view.Linked = append(view.Linked, others...)
-	view.Passkeys, view.Script = passkeysView(x, here, accounts, keys, may), x.setup.passkeyScript(&x.links)
+	view.Passkeys, view.Script = passkeysView(s, &x.links, here, accounts, keys, may), x.setup.passkeyScript(&x.links)
 	if len(view.Linked)+len(view.Passkeys.Keys) == 0 {
 		view.Linked = typedWays(s, nil) // nothing else can have let them in
 	}
-	view.Providers = unlinked(x, may, accounts)
+	view.Providers = unlinked(s, &x.links, may, accounts)
 	if view.SecondStep, err = factorsView(s, ctx, &x.links, here); err != nil {
 		return view, err
 	}
@@ -186,17 +186,17 @@ func typedWays(s *setup, used map[string]bool) []page.Linked {
 
 // unlinked returns the providers that the user can link, at once or after a
 // recent proof. may reports whether the user has given one.
-func unlinked(x *exchange, may bool, accounts []Account) []page.Provider {
+func unlinked(s *setup, l *links, may bool, accounts []Account) []page.Provider {
 	linked := map[string]bool{}
 	for _, a := range accounts {
 		linked[a.Provider] = true
 	}
 	var free []page.Provider
-	for _, p := range x.setup.order {
+	for _, p := range s.order {
 		if info := p.info(); info.linkable && !linked[info.id] {
-			start := x.url(info.start + info.id)
+			start := l.url(info.start + info.id)
 			if !may {
-				start = x.url("account?do=link")
+				start = l.url("account?do=link")
 			}
 			free = append(free, info.button(start))
 		}

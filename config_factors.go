@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/factor"
@@ -59,24 +58,6 @@ type FactorQuestion struct {
 	Proven   Assurance // by the first factor
 }
 
-// UpstreamMFA returns an [OAuth].Assurance for a provider that is trusted to have asked
-// for two factors: if the ID token's amr is a list with mfa in it, or its acr is one of
-// the given values. Its auth_time is believed in any case. Words of another type count
-// as absent.
-func UpstreamMFA(acr ...string) func(Grant) Assurance {
-	acr = slices.Clone(acr)
-	return func(g Grant) Assurance {
-		a := Assurance{}
-		a.Proved, _ = g.IDToken.Time("auth_time")
-		words, _ := g.IDToken["amr"].([]any)
-		said, isText := g.IDToken["acr"].(string)
-		if slices.Contains(words, any(factor.Multiple)) || isText && slices.Contains(acr, said) {
-			a.AMR, a.ACR = []string{factor.Multiple}, factor.AAL2
-		}
-		return a
-	}
-}
-
 // FactorNeed says whether a sign-in needs a second factor.
 type FactorNeed int
 
@@ -93,6 +74,11 @@ type FactorDemand struct {
 	Kinds []FactorKind // that will do; empty: all of Factors.Kinds
 	Until time.Time    // with FactorRequired: until then users without one come in, and are reminded
 }
+
+// freshSignIn is how long ago a user may have proven who they are who changes how they
+// sign in, or deletes the account, where [Factors].Recent says nothing else: what takes
+// a session must not take everything (ASVS 7.5.1).
+const freshSignIn = 10 * time.Minute
 
 // stepsUp reports whether sessions keep when their users proved who they are.
 func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }

@@ -45,19 +45,19 @@ func sendCode(ctx context.Context, x *exchange, handle string, p *directory.Pend
 }
 
 // sendProofCode answers POST /reauth?do=send: it mails a code to the user of a session.
-func sendProofCode(ctx context.Context, x *exchange, p *proving) (*Response, error) {
-	s, home, user := x.setup, x.home(), p.here.user
+func sendProofCode(s *setup, ctx context.Context, v *visit, l *links, p *proving) (*Response, error) {
+	home, user := l.home(), p.here.user
 	mayMail := slices.ContainsFunc(p.ways, func(w proofWay) bool { return w.Use == string(FactorEmail) })
 	if mayMail && p.left > 0 {
-		s.mails.sendLater(ctx, askerFor(s, ctx, &x.visit, user.ID), func(ctx context.Context) (outgoing, error) {
+		s.mails.sendLater(ctx, askerFor(s, ctx, v, user.ID), func(ctx context.Context) (outgoing, error) {
 			code, expires, err := directory.NewMailCode(ctx, s.directory, p.of.Handle, &directory.Pending{UserID: user.ID})
 			return outgoing{Message: Message{Kind: MessageFactorCode, To: user.Email, URL: home, Code: code, Expires: expires}, UserID: user.ID}, err
 		})
 	}
-	if asksForJSON(x.request) {
+	if asksForJSON(v.request) {
 		return waysJSON(p), nil
 	}
-	return &Response{Redirect: x.links.reauth(p.byFactor, x.callbackURL, "use", string(FactorEmail), "done", "send")}, nil
+	return &Response{Redirect: reauthURL(l, p.byFactor, p.back, "use", string(FactorEmail), "done", "send")}, nil
 }
 
 // noticeUser tells the owner of an account what has happened to its factors, if the

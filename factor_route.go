@@ -126,7 +126,7 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	tries, known, wait, err := admitCode(ctx, x, p.UserID, kind)
 	if err != nil || wait > 0 {
-		return tooSoon(x, wait, &Response{Redirect: x.url("factor?use=" + string(kind) + "&error=SecondFactor")}), err
+		return tooSoon(x.request, wait, &Response{Redirect: x.url("factor?use=" + string(kind) + "&error=SecondFactor")}), err
 	}
 	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); errors.Is(err, directory.ErrNotPending) {
 		return notPending(ctx, x)
@@ -242,9 +242,9 @@ func admitCode(ctx context.Context, x *exchange, userID string, kind FactorKind)
 
 // tooSoon answers a browser that has to wait before it may send another code. page is
 // where people go.
-func tooSoon(x *exchange, wait time.Duration, page *Response) *Response {
+func tooSoon(r *Request, wait time.Duration, page *Response) *Response {
 	res := &Response{Redirect: page.Redirect, Header: http.Header{}}
-	if asksForJSON(x.request) {
+	if asksForJSON(r) {
 		res = noStore(jsonBytes(http.StatusTooManyRequests, []byte(`{"error":"SecondFactor","left":0}`)))
 	}
 	res.Header.Set("Retry-After", strconv.Itoa(secondsOf(wait)))

@@ -80,8 +80,8 @@ func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// reauth returns the page that asks for a proof and leads to the URL back.
-func (l *links) reauth(byFactor bool, back string, more ...string) string {
+// reauthURL returns the page that asks for a proof and leads to the URL back.
+func reauthURL(l *links, byFactor bool, back string, more ...string) string {
 	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
 }
 

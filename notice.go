@@ -76,11 +76,6 @@ func leaveSent(v *visit, provider, email string) {
 // isSent reports whether the page before has sent a link.
 func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == noticeAgain }
 
-// freshSignIn is how long ago somebody may have signed in who changes how they
-// sign in, or deletes their account: what takes a session must not take
-// everything (ASVS 7.5.1).
-const freshSignIn = 10 * time.Minute
-
 // isFresh reports whether the user has recently proven who they are. If neither store nor
 // token records that, it is the sign-in that the user was asked for. The age of a
 // token that was made elsewhere says nothing about the sign-in.

@@ -166,6 +166,24 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	}, nil
 }
 
+// UpstreamMFA returns an [OAuth].Assurance for a provider that is trusted to have asked
+// for two factors: if the ID token's amr is a list with mfa in it, or its acr is one of
+// the given values. Its auth_time is believed in any case. Words of another type count
+// as absent.
+func UpstreamMFA(acr ...string) func(Grant) Assurance {
+	acr = slices.Clone(acr)
+	return func(g Grant) Assurance {
+		a := Assurance{}
+		a.Proved, _ = g.IDToken.Time("auth_time")
+		words, _ := g.IDToken["amr"].([]any)
+		said, isText := g.IDToken["acr"].(string)
+		if slices.Contains(words, any(factor.Multiple)) || isText && slices.Contains(acr, said) {
+			a.AMR, a.ACR = []string{factor.Multiple}, factor.AAL2
+		}
+		return a
+	}
+}
+
 // provenUpstream returns what the provider is trusted to have proven.
 func provenUpstream(p *oauthProvider, g Grant) (a Assurance, err error) {
 	if p.Assurance == nil || !p.OIDC || !assures(p.setup) || g.IDToken == nil {

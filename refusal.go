@@ -106,10 +106,10 @@ func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response 
 	}
 	to := x.links.signIn(back)
 	if s.config.stepsUp() {
-		to = x.links.reauth(w.IsFactor, back)
+		to = reauthURL(&x.links, w.IsFactor, back)
 	}
 	if isScript(x.request.Header) || x.credential.Bearer != nil {
-		return unproven(x, w, to)
+		return unproven(x.request, x.origin.Host(), x.credential.Bearer != nil, w, to)
 	}
 	return &Response{Status: status, Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }

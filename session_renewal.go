@@ -91,6 +91,7 @@ type proving struct {
 	way      proofWay // that is shown, or was used
 	byFactor bool     // a second factor is asked for
 	left     int      // tries
+	back     string   // where the browser goes in the end
 }
 
 // provingOf returns the user of a request, and how the user can prove who they are. A
@@ -106,7 +107,7 @@ func provingOf(ctx context.Context, x *exchange, use, provider string) (*proving
 		}
 		return nil, &Response{Redirect: x.links.signIn(x.callbackURL)}, nil
 	}
-	p := &proving{here: here, of: pageHandle(x.setup, here.user.ID, here.mark().SessionID), byFactor: x.query.Get("for") == "factor"}
+	p := &proving{here: here, of: pageHandle(x.setup, here.user.ID, here.mark().SessionID), byFactor: x.query.Get("for") == "factor", back: x.callbackURL}
 	if p.ways, err = waysToProve(ctx, x.setup, p); err != nil {
 		return nil, nil, err
 	}

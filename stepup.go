@@ -98,14 +98,14 @@ func StepUpChallenge(err error) string {
 
 // unproven tells a script which proof the session lacks, and where the user of a
 // browser gives it.
-func unproven(x *exchange, w *wantedProof, to string) *Response {
+func unproven(r *Request, host string, isBearer bool, w *wantedProof, to string) *Response {
 	body := `{"error":"insufficient_user_authentication"}`
-	if x.credential.Bearer == nil {
+	if !isBearer {
 		body = `{"error":"insufficient_user_authentication","url":` + strconv.Quote(to) + `}`
 	}
 	res := noStore(jsonBytes(http.StatusUnauthorized, []byte(body)))
-	res.Header[challengeHeader] = []string{(*browser.Bearer)(nil).Challenge(x.origin.Host()) + ", " + StepUpChallenge(w)}
-	if isHTMX(x.request.Header) {
+	res.Header[challengeHeader] = []string{(*browser.Bearer)(nil).Challenge(host) + ", " + StepUpChallenge(w)}
+	if isHTMX(r.Header) {
 		res.Header["Hx-Redirect"] = []string{to}
 	}
 	return res
@@ -118,19 +118,19 @@ func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Re
 		if x.isPost() {
 			return &Response{Redirect: back}, nil
 		}
-		return askAgain(ctx, x, back)
+		return askAgain(ctx, x.setup, &x.visit, &x.links, back)
 	}
-	to := x.links.reauth(byFactor, back)
+	to := reauthURL(&x.links, byFactor, back)
 	if asksForJSON(x.request) {
-		return unproven(x, &wantedProof{factor.Wanted{IsFactor: byFactor, Within: x.recent}}, to), nil
+		return unproven(x.request, x.origin.Host(), false, &wantedProof{factor.Wanted{IsFactor: byFactor, Within: x.recent}}, to), nil
 	}
 	return &Response{Redirect: to}, nil
 }
 
 // askAgain asks for a recent sign-in, which leads to the URL to.
-func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
-	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
-		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
+func askAgain(ctx context.Context, s *setup, v *visit, l *links, to string) (*Response, error) {
+	return pageResponse(s.pagesFor(ctx, v).Reauth(page.Reauth{
+		SignInURL: l.signIn(to), CancelURL: l.url("account"), Host: l.origin.Host(), Deletes: to == l.deletion(),
 	}))
 }
 
@@ -161,7 +161,7 @@ func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 		return x.ownPage(s.config.Pages.Reauth, passedOn(x.query, x.callbackURL)...), nil
 	}
 	failed := x.query.Get("error")
-	url := func(more ...string) string { return x.links.reauth(p.byFactor, x.callbackURL, more...) }
+	url := func(more ...string) string { return reauthURL(&x.links, p.byFactor, x.callbackURL, more...) }
 	view := page.Prove{
 		CSRFToken: x.csrfToken, Action: url(), SendAction: url("do", "send"), SignInURL: x.links.signIn(x.callbackURL),
 		SignOutURL: x.url("signout"), CancelURL: x.home(), Host: x.origin.Host(), Name: maskedName(nameOf(&p.here.user)),
@@ -197,19 +197,19 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 	case res != nil || err != nil:
 		return res, err
 	case x.query.Get("do") == "send":
-		return sendProofCode(ctx, x, p)
+		return sendProofCode(x.setup, ctx, &x.visit, &x.links, p)
 	case p.way.Use == "":
-		return wrongProof(x, p, ErrReauth), nil
+		return wrongProof(&x.visit, &x.links, p, ErrReauth), nil
 	case p.way.Use == useProvider:
 		return proveAtProvider(ctx, x, p)
 	}
 	kind := FactorKind(p.way.Use)
 	tries, known, wait, err := admitCode(ctx, x, p.here.user.ID, kind)
 	if err != nil || wait > 0 {
-		return tooSoon(x, wait, wrongProof(x, p, ErrSecondFactor)), err
+		return tooSoon(x.request, wait, wrongProof(&x.visit, &x.links, p, ErrSecondFactor)), err
 	}
 	if p.left, err = directory.TryProof(ctx, x.setup.directory, p.of); errors.Is(err, directory.ErrNoTries) {
-		return wrongProof(x, p, ErrReauth), nil
+		return wrongProof(&x.visit, &x.links, p, ErrReauth), nil
 	} else if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 		return nil, err
 	}
 	if amr == nil {
-		return wrongProof(x, p, ErrSecondFactor), nil
+		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor), nil
 	}
 	for _, try := range tries {
 		if err := x.setup.limits.Return(ctx, try); err != nil {
@@ -268,7 +268,7 @@ func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why err
 	if errors.Is(why, oauth.ErrUnmet) {
 		err = directory.NoteSilence(ctx, x.setup.directory, p.of)
 	}
-	return wrongProof(x, p, ErrReauth), err
+	return wrongProof(&x.visit, &x.links, p, ErrReauth), err
 }
 
 // prepareStepUp has callbacks of providers know what a proof is.
@@ -280,15 +280,15 @@ func prepareStepUp(s *setup) {
 
 // wrongProof answers a proof that does not fit. reason is the error type that the page
 // is told.
-func wrongProof(x *exchange, p *proving, reason ErrorType) *Response {
+func wrongProof(v *visit, l *links, p *proving, reason ErrorType) *Response {
 	if p.way.Use == usePassword {
 		reason = ErrCredentialsSignin
 	}
-	x.events.Add(Event{Type: event.StepUp, Outcome: event.Failed, Reason: reason, UserID: p.here.user.ID, SessionID: p.here.sessionID, Provider: p.way.Provider}, nil)
-	if asksForJSON(x.request) {
+	v.events.Add(Event{Type: event.StepUp, Outcome: event.Failed, Reason: reason, UserID: p.here.user.ID, SessionID: p.here.sessionID, Provider: p.way.Provider}, nil)
+	if asksForJSON(v.request) {
 		return noStore(jsonBytes(http.StatusUnauthorized, []byte(`{"error":"`+string(reason)+`","left":`+strconv.Itoa(p.left)+`}`)))
 	}
-	return &Response{Redirect: x.links.reauth(p.byFactor, x.callbackURL, append(p.way.params(), "error", string(reason))...)}
+	return &Response{Redirect: reauthURL(l, p.byFactor, p.back, append(p.way.params(), "error", string(reason))...)}
 }
 
 // finishProof renews the session, which has amr and acr proven now.
@@ -309,7 +309,7 @@ func finishProof(ctx context.Context, x *exchange, p *proving, second *directory
 	}
 	switch {
 	case errors.Is(err, directory.ErrWrongProof):
-		return wrongProof(x, p, ErrSecondFactor), nil
+		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor), nil
 	case errors.Is(err, directory.ErrSessionGone), errors.Is(err, directory.ErrNoToken): // a sign-out was faster
 		return &Response{Redirect: x.links.signIn(x.callbackURL)}, nil
 	case err != nil:
