@@ -80,8 +80,5 @@ type FactorDemand struct {
 // a session must not take everything (ASVS 7.5.1).
 const freshSignIn = 10 * time.Minute
 
-// stepsUp reports whether sessions keep when their users proved who they are.
-func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }
-
 // isOn reports whether second factors are configured.
 func (f *Factors) isOn() bool { return len(f.Kinds) > 0 }

@@ -39,6 +39,10 @@ type exchange struct {
 	csrfToken    string // this browser's; empty: not needed yet
 	csrfVerified bool
 
+	// stepUp answers the callback of a provider that was asked who the user of the
+	// session is. nil: no page asks that.
+	stepUp *providerProof
+
 	callbackURL   string // where the browser goes in the end
 	rememberedURL string // the same, as the browser's cookie has it
 }

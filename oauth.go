@@ -76,10 +76,10 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now())
 	out, err := receiveAnswer(ctx, x, p)
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.StepUp != "" && f.IsNamedBy(state) })
-	if err == nil || i < 0 || p.setup.stepUp == nil {
+	if err == nil || i < 0 || x.stepUp == nil {
 		return out, err
 	}
-	res, err := p.setup.stepUp.failed(ctx, x, flows[i], err)
+	res, err := x.stepUp.failed(ctx, x, flows[i], err)
 	return outcome{response: res}, err
 }
 
@@ -140,10 +140,10 @@ func answered(ctx context.Context, x *exchange, f *browser.Flow, in *directory.A
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
 		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), isOurs
 		return outcome{assertion: in}, nil
-	case x.setup.stepUp == nil:
+	case x.stepUp == nil:
 		return outcome{}, failure.WrapFor(ErrReauth, f.Provider, errors.New("a proof came back, and no page asks for proofs any more"))
 	}
-	res, err := x.setup.stepUp.complete(ctx, x, f, in)
+	res, err := x.stepUp.complete(ctx, x, f, in)
 	return outcome{response: res}, err
 }
 

@@ -52,6 +52,9 @@ func (c *Config) offersAction(name string) bool {
 	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) && (name != "reauth" || c.stepsUp())
 }
 
+// stepsUp reports whether sessions keep when their users proved who they are.
+func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }
+
 // routes returns the paths of all actions that are on, as patterns of
 // [http.ServeMux], relative to a group of routes at a path.
 func (c *Config) routes(group string) ([]string, error) {

@@ -289,7 +289,6 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	preparePasswords(s, f)
 	s.warnOfLesserStores()
 	prepareFactors(s, f)
-	prepareStepUp(s)
 }
 
 func (s *setup) providerFacts() map[string]directory.ProviderFacts {

@@ -24,7 +24,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if err := x.takeCallbackURL(ctx); err != nil {
 		return nil, err
 	}
-	if x.isPost() {
+	if takeProofs(x); x.isPost() {
 		return x.post(ctx)
 	}
 	switch x.action {
@@ -59,6 +59,13 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		}
 	}
 	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for GET"))
+}
+
+// takeProofs has the callback of a provider know what becomes of a proof.
+func takeProofs(x *exchange) {
+	if x.action == "callback" && x.setup.config.stepsUp() {
+		x.stepUp = &providerProof{completeAtProvider, failedAtProvider}
+	}
 }
 
 // dependsOnCookie reports whether the answer may differ for another browser.

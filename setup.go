@@ -76,9 +76,6 @@ type setup struct {
 	// pause holds up a sign-in that was allowed, before anything is written;
 	// its response goes to the browser instead.
 	pause pause
-	// stepUp answers the callbacks of providers that were asked who the user of a
-	// session is. nil: no page asks that.
-	stepUp *providerProof
 	// principals know other proofs of who asks than the session cookie, and are
 	// asked before it.
 	principals []principal

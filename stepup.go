@@ -271,13 +271,6 @@ func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why err
 	return wrongProof(&x.visit, &x.links, p, ErrReauth), err
 }
 
-// prepareStepUp has callbacks of providers know what a proof is.
-func prepareStepUp(s *setup) {
-	if s.config.stepsUp() {
-		s.stepUp = &providerProof{completeAtProvider, failedAtProvider}
-	}
-}
-
 // wrongProof answers a proof that does not fit. reason is the error type that the page
 // is told.
 func wrongProof(v *visit, l *links, p *proving, reason ErrorType) *Response {
