@@ -2,11 +2,13 @@ package latchkey
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
@@ -41,6 +43,7 @@ type Config struct {
 	Events      Events        // what it is told
 	Limits      Limits        // what strangers can make the server do
 	Factors     Factors       // second factors; zero: off
+	Invitations bool          // addresses can be invited: see [users.Users.Invite]
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
 	Tokens      TokenConfig   // how provider tokens are kept and renewed
@@ -72,12 +75,12 @@ type Site struct {
 	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
 	// AllowedHosts are the hosts the site answers to, such as "app.example" or
-	// "*.preview.example"; requests for others are answered with status 400. A
-	// port other than the scheme's own has to be named, as in
-	// "app.example:8443"; "localhost:*" is any port, for loopback hosts only.
-	// "*" is any host on any port and logs a warning. Empty: what TrustHost
-	// says. Without TrustHost only the Host header counts, not X-Forwarded-*.
-	// Not looked at when URL is set.
+	// "*.preview.example". Routes and guards answer requests for others with
+	// status 400, and such requests have no session. A port other than the
+	// scheme's own has to be named, as in "app.example:8443"; "localhost:*" is
+	// any port, for loopback hosts only. "*" is any host on any port and logs a
+	// warning. Empty: what TrustHost says. Without TrustHost only the Host header
+	// counts, not X-Forwarded-*. Not looked at when URL is set.
 	AllowedHosts []string
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when
@@ -123,6 +126,7 @@ type Pages struct {
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
 	Reauth        string // asks a signed-in user for another proof; gets for=recent or factor, callbackUrl, and error=<type> after a wrong one
 	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
+	Invite        string // shows an invitation; gets token and email, or error=Verification for one that is void
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
 
@@ -256,7 +260,39 @@ type Limits struct {
 // and deletes the user.
 type AccountPage struct {
 	Enabled bool
+	Edit    AccountEdit // what users change of their profile; zero: nothing
+	// Activity keeps the latest sign-ins and changes of each user for 90 days, and shows
+	// them. [Auth.Sweep] removes older ones. It needs an Adapter that is a
+	// [storage.ActivityAdapter].
+	Activity bool
+	// Export lets users download what is kept of them, after a recent sign-in.
+	Export bool
+	// ExportMore returns what the application keeps of a user, as a value for JSON. It is
+	// the member "application" of every export, that of [Users] included. nil: nothing.
+	ExportMore func(ctx context.Context, u User) (any, error)
 }
+
+// needs yields what the account page needs of the Adapter, by field.
+func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
+	return func(yield func(string, directory.Ability) bool) {
+		if c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists) || !c.Activity {
+			return
+		}
+		yield("AccountPage.Activity", directory.AbilityActivities)
+	}
+}
+
+// keepsEvents reports whether events are told or kept at all.
+func (c *Config) keepsEvents() bool { return c.Events.Observe != nil || c.AccountPage.Activity }
+
+// AccountEdit is a set of fields that users change on the account page.
+type AccountEdit int
+
+// The fields of [AccountEdit].
+const (
+	EditName AccountEdit = 1 << iota
+	EditImage
+)
 
 // Security switches single rules. The zero value suits most sites.
 type Security struct {

@@ -143,7 +143,7 @@ func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handle
 // asked for are removed.
 func (a *Auth) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	state, r := a.stateOf(w, r)
-	res := a.Core().answerError(r.Context(), requestHead(r), err, state.session)
+	res := a.Core().answerError(r.Context(), requestHead(r), err, state, state.session)
 	h := w.Header()
 	for _, name := range []string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified"} {
 		delete(h, name)

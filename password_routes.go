@@ -1,31 +1,32 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
-	"time"
+	"net/url"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
-	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // The pages below {base path}/password: sign-up, its confirmation, and new passwords
-// by a link. Looking at a link uses up nothing.
+// by a link; and {base path}/invite. Looking at a link uses up nothing.
 
 var errNoStep = failure.Wrap(ErrUnknownAction, errors.New("no page about passwords has this name"))
 
 // passwordRoute answers GET and POST /password.
 func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
-	p, ok := x.setup.providers[x.setup.passwords.Provider].(*passwordProvider)
-	if !ok {
+	p := passwordsOf(x.setup)
+	if p == nil {
 		return nil, errNoStep
 	}
 	step, token := page.PasswordStep(x.query.Get("do")), x.query.Get("token")
@@ -107,23 +108,6 @@ func passwordPage(ctx context.Context, x *exchange, p *passwordProvider, view pa
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Password(view))
 }
 
-// wrongCode returns the code of what is wrong with what was typed, or "".
-func wrongCode(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrPassword {
-		return e.Code
-	}
-	if errors.Is(err, mailbox.ErrInvalid) {
-		return "address"
-	}
-	return ""
-}
-
-// wrongJSON tells a script what is wrong with what was typed.
-func wrongJSON(code string) *Response {
-	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
-	return jsonBytes(http.StatusUnprocessableEntity, body)
-}
-
 // typedPassword returns the new password of a form, or an ErrPassword that says what
 // is wrong with it.
 func typedPassword(ctx context.Context, x *exchange, p *passwordProvider, about ...string) (string, error) {
@@ -160,7 +144,7 @@ func signUp(ctx context.Context, x *exchange, p *passwordProvider) (*Response, e
 	if err := p.flows.SignUp(ctx, in, typed, p.asker(ctx, x.setup, &x.visit, &x.links)); err != nil {
 		return nil, err
 	}
-	return p.checkMail(&x.visit, &x.links, email, "email"), p.markBrowser(&x.visit, in.Mark)
+	return p.checkMail(&x.visit, &x.links, email, "email"), p.markBrowser(&x.visit, in)
 }
 
 // forgotPassword mails the link that sets a new password.
@@ -178,11 +162,24 @@ func forgotPassword(ctx context.Context, x *exchange, p *passwordProvider) (*Res
 // an attacker's (F-079).
 func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	started := x.now()
+	if token == "" && x.isPost() {
+		typed := x.field("code")
+		x.hide(typed)
+		var err error
+		token, err = p.flows.SignUpByCode(ctx, x.cookies.MailCode(started, challenges.CodeLife).Handle, typed, p.asker(ctx, x.setup, &x.visit, &x.links))
+		if errors.Is(err, ErrVerification) {
+			x.setup.log.Error(ctx, x, err)
+			return &Response{Redirect: x.url("verify-request") + weburl.WithQuery("", "provider", p.ID, "type", "email", "error", string(ErrVerification))}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	in, err := p.flows.Directory.LookAtSignUp(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	view := page.Password{Step: page.VerifyStep, Email: in.Email, New: p.markOf(&x.visit) != in.Mark}
+	view := page.Password{Step: page.VerifyStep, Email: in.Email, New: p.markOf(&x.visit) != in.Mark || in.Hash == "", Invited: in.Hash == ""}
 	if !x.isPost() {
 		return passwordPage(ctx, x, p, view, nil)
 	}
@@ -201,7 +198,7 @@ func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token s
 	x.provider = p
 	res, err := x.completeSignIn(ctx, directory.Assertion{
 		Person: User{Name: in.Fields["name"], Email: in.Email}, ProvesEmail: true, EmailVerified: true, Credentials: in.Fields, Counted: true, Started: started,
-		NewPassword: &directory.NewPassword{Handle: token, Hash: in.Hash},
+		NewPassword: &directory.NewPassword{Handle: token, Hash: in.Hash, Invited: p.SignUp == SignUpInvited},
 		Account:     Account{Provider: p.ID, ProviderAccountID: in.Email, Type: TypeCredentials},
 	})
 	if errors.Is(err, directory.ErrAddressTaken) {
@@ -218,7 +215,14 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	if err != nil {
 		return nil, err
 	}
-	view := page.Password{Step: page.ResetStep, Email: link.Email}
+	kinds, err := p.resetKinds(ctx, x.setup, &x.visit, link.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if len(kinds) > 0 && !slices.Contains(kinds, FactorTOTP) { // a passkey: the user signs in with it, and opens the link again
+		return &Response{Redirect: x.links.signIn(x.home())}, nil
+	}
+	view := page.Password{Step: page.ResetStep, Email: link.Email, Code: len(kinds) > 0}
 	if !x.isPost() {
 		return passwordPage(ctx, x, p, view, nil)
 	}
@@ -227,11 +231,18 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	if err == nil {
 		hash, err = p.flows.Hash(ctx, typed)
 	}
+	var second *directory.Second
+	if err == nil && view.Code {
+		second, err = p.provesReset(ctx, x.setup, &x.visit, token, directory.Pending{UserID: link.UserID, Kinds: kinds}, x.field("code"))
+	}
 	if err != nil {
 		return passwordPage(ctx, x, p, view, err)
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: link.UserID})
-	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Hash: hash, Event: event.PasswordReset})
+	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Second: second, Hash: hash, Event: event.PasswordReset})
+	if errors.Is(err, directory.ErrWrongProof) { // a concurrent request was faster
+		return passwordPage(ctx, x, p, view, errWrongFactor)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -257,36 +268,69 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 	return p.checkMail(&x.visit, &x.links, u.Email, "reset"), nil
 }
 
-// keepKnown makes a browser known anew in which its user has just set a password: an
-// attacker who keeps the budget of unknown browsers full cannot keep the user out.
-func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
-	at := s.revocations.IssueTime(userID, s.now())
-	return rememberBrowser(ctx, s, v, userID, "", at, false)
+// inviteRoute answers GET and POST /invite. Looking at an invitation uses up nothing,
+// and accepting one neither: the sign-in that proves its address takes it (F-095).
+func inviteRoute(ctx context.Context, x *exchange) (*Response, error) {
+	s, token := x.setup, x.query.Get("token")
+	rows := s.directory.Waiting(s.store)
+	in, err := rows.Invitation(ctx, token)
+	view := page.Invite{CSRFToken: x.csrfToken, Action: x.url("invite?token=" + url.QueryEscape(token)), Email: in.Email, Host: x.origin.Host(), Origin: x.home()}
+	own := s.config.Pages.Invite
+	switch {
+	case errors.Is(err, ErrNotFound) && own != "":
+		return x.ownPage(own, "error", string(ErrVerification)), nil
+	case errors.Is(err, ErrNotFound):
+		return pageResponse(s.pagesFor(ctx, &x.visit).Invite(page.Invite{Gone: true, Host: view.Host, Origin: view.Origin}))
+	case err != nil:
+		return nil, err
+	}
+	x.hide(token)
+	here, err := s.visitor(ctx, &x.visit)
+	if err != nil {
+		return nil, err
+	}
+	isOther := here != nil && here.Email != in.Email
+	if isOther {
+		view.As, view.SignOutURL = nameOf(here), x.url("signout")
+	}
+	if x.isPost() && !isOther {
+		if err := rows.AcceptInvitation(ctx, token); err != nil {
+			return nil, err
+		}
+		return acceptInvitation(ctx, x, &in)
+	}
+	if own != "" {
+		return x.ownPage(own, "token", token, "email", in.Email), nil
+	}
+	view.FormOrigins = s.formOrigins(&x.links, in.CallbackURL)
+	return pageResponse(s.pagesFor(ctx, &x.visit).Invite(view))
 }
 
-// purposeSignUp marks the cookie of the browser that began a sign-up.
-const purposeSignUp = "password-signup"
-
-// signUpMaxAge is how long a browser keeps that cookie.
-const signUpMaxAge = time.Hour
-
-// markBrowser has a browser keep which sign-up it has begun.
-func (p *passwordProvider) markBrowser(v *visit, mark string) error {
-	k, now := &v.cookies.Specs.Link, v.now()
-	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": mark, "provider": p.ID, "purpose": purposeSignUp}, now, signUpMaxAge)
-	if err == nil {
-		v.cookies.Set(k.New(sealed, now.Add(signUpMaxAge)))
+// acceptInvitation leads on from an invitation that was accepted. One that was mailed
+// proves the address, and creates its user; a known user signs in (F-206).
+func acceptInvitation(ctx context.Context, x *exchange, in *challenges.Invitation) (*Response, error) {
+	s, started := x.setup, x.now()
+	known, err := guarded.Optional(s.store.UserByEmail(ctx, in.Email))
+	if err != nil {
+		return nil, err
 	}
-	return err
-}
-
-// markOf returns the sign-up that a browser has begun, or "".
-func (p *passwordProvider) markOf(v *visit) string {
-	k := &v.cookies.Specs.Link
-	value, _ := v.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, v.now(), signUpMaxAge)
-	if err != nil || claims.String("purpose") != purposeSignUp || claims.String("provider") != p.ID {
-		return ""
+	if x.callbackURL, err = x.resolveRedirect(ctx, cmp.Or(in.CallbackURL, x.home())); err != nil {
+		x.callbackURL = x.home()
 	}
-	return claims.String("value")
+	p, mail := passwordsOf(s), mailProvider(s)
+	switch {
+	case !in.Mailed && p != nil && p.SignUp != SignUpClosed:
+		return &Response{Redirect: x.url("password") + weburl.WithQuery("", "do", "signup", "email", in.Email, "callbackUrl", x.callbackURL)}, nil
+	case !in.Mailed || known != nil || p == nil && mail == nil:
+		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.callbackURL), "email", in.Email)}, nil
+	case mail == nil || p != nil && p.SignUp == SignUpInvited:
+		token, _, err := p.flows.Directory.NewSignUp(ctx, &directory.SignUp{Email: in.Email, CallbackURL: x.callbackURL})
+		x.hide(token)
+		return &Response{Redirect: x.url("password?do=verify&token=" + token)}, err
+	}
+	x.provider = mail
+	res, err := x.completeSignIn(ctx, directory.Assertion{
+		Person: User{Email: in.Email}, ProvesEmail: true, ByLink: true, Counted: true, Started: started, Account: mail.account(in.Email),
+	})
+	return x.conclude(ctx, outcome{response: res}, err)
 }

@@ -32,7 +32,7 @@ var actions = map[string]struct{ reserved, takesName bool }{
 	"factor":              {},
 	"reauth":              {}, // not in Auth.js
 	"password":            {}, // not in Auth.js
-	"invite":              {reserved: true},
+	"invite":              {}, // not in Auth.js
 	"device":              {reserved: true},
 	"signals":             {reserved: true},
 	"leaks":               {reserved: true},
@@ -49,7 +49,8 @@ func IsAction(name string) bool {
 // offersAction reports whether the action is known and its capability is on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
-	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) && (name != "reauth" || c.stepsUp())
+	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) &&
+		(name != "reauth" || c.stepsUp()) && (name != "invite" || c.Invitations)
 }
 
 // stepsUp reports whether sessions keep when their users proved who they are.

@@ -278,13 +278,16 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	}
 	s.directory = &directory.Directory{
 		Store: s.store, Revocations: s.revocations, Providers: s.providerFacts(), RefuseEviction: s.config.Security.RefuseEviction,
-		Log: s.log, Now: s.now,
+		Log: s.log, Now: s.now, ExportMore: s.config.AccountPage.ExportMore,
 	}
 	s.directory.EndlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
 	s.directory.StoredSessions = s.config.Session.Strategy == DatabaseSessions
 	s.directory.ProvesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
 	if s.directory.EndlessTokens && s.directory.ProvesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
+	}
+	if s.config.Invitations {
+		directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
 	}
 	preparePasswords(s, f)
 	s.warnOfLesserStores()
@@ -320,8 +323,11 @@ func (s *setup) needs() []need {
 	for _, what := range factorNeeds(&s.config.Factors) {
 		table = append(table, need{"Factors", what})
 	}
-	if s.config.AccountPage.Enabled {
-		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})
+	if s.config.Invitations {
+		table = append(table, need{"Invitations", directory.AbilityChallenges})
+	}
+	for field, what := range s.config.AccountPage.needs() {
+		table = append(table, need{field, what})
 	}
 	return table
 }

@@ -53,6 +53,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return showReauth(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
+	case "invite":
+		return inviteRoute(ctx, x)
 	case "webauthn-options":
 		if x.provider != nil && x.provider.info().options != nil {
 			return x.provider.info().options(ctx, x)
@@ -73,7 +75,7 @@ func dependsOnCookie(action string) bool { return action != "providers" && actio
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account", "password", "factor", "reauth":
+	case "signin", "signout", "session", "account", "password", "factor", "reauth", "invite":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -95,6 +97,8 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return answerReauth(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
+	case "invite":
+		return inviteRoute(ctx, x)
 	}
 	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for POST"))
 }

@@ -1,8 +1,10 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -11,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/vault"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/users"
 )
 
@@ -39,7 +42,7 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	if state := stateIn(ctx); state != nil && state.concerns(b.auth) {
 		w.SessionID = state.sessionID()
 	}
-	if s.config.Events.Observe != nil {
+	if s.config.keepsEvents() {
 		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
@@ -66,6 +69,68 @@ func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper,
 			mailLater(ctx, s.mails, by, &l, s.passwords.Provider, write)
 		},
 	}}, nil
+}
+
+// SignInLink mails a user a link that signs them in, and leads to a page of the site.
+func (b usersBackend) SignInLink(ctx context.Context, u *User, redirectTo string) error {
+	s, err := setupWithStore(ctx, b.auth)
+	if err != nil {
+		return err
+	}
+	p := linkMailer(s)
+	l := s.links
+	l.origin = s.trust.origin
+	switch {
+	case p == nil:
+		return failure.Wrap(ErrInvalidConfig, errors.New("there is no Email among Config.Providers whose links open in any browser"))
+	case l.origin.Text == "":
+		return failure.Wrap(ErrInvalidConfig, errors.New("set Site.URL: links in mails lead there"))
+	case redirectTo != "" && !weburl.IsPath(redirectTo):
+		return &users.InputError{Field: "RedirectTo", Problem: "it is no path of the site"}
+	}
+	return p.mailLink(ctx, &l, u, l.absolute(cmp.Or(redirectTo, "/")))
+}
+
+// linkMailer returns the first provider whose links open in any browser, or nil.
+func linkMailer(s *setup) *emailProvider {
+	for _, p := range s.order {
+		if e, is := p.(*emailProvider); is && !e.SameBrowser {
+			return e
+		}
+	}
+	return nil
+}
+
+// Mails returns which mails a site sends by itself.
+func (b usersBackend) Mails(ctx context.Context) (links, resets bool) {
+	s, err := setupWithStore(ctx, b.auth)
+	if err != nil || s.trust.origin.Text == "" {
+		return false, false
+	}
+	return linkMailer(s) != nil, s.passwords != nil
+}
+
+// Inviter returns what invitations need.
+func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
+	s, err := setupWithStore(ctx, b.auth)
+	if err == nil && !s.config.Invitations {
+		err = failure.Wrap(ErrInvalidConfig, errors.New("set Config.Invitations"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, by := s.links, asker{language: s.config.Texts.Languages[0]}
+	l.origin = s.trust.origin
+	in := &users.Inviter{}
+	if l.origin.Text != "" {
+		in.Link = func(token string) string { return l.url("invite?token=" + token) }
+	}
+	if s.mails.mail.Send != nil {
+		in.Mail = func(ctx context.Context, to, url string, expires time.Time) error {
+			return s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
+		}
+	}
+	return in, nil
 }
 
 func (b usersBackend) Vault(ctx context.Context) (*vault.Vault, error) {

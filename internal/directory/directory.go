@@ -36,9 +36,11 @@ type Directory struct {
 	Factors        *Factors       // nil: the site has no second factors
 	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
 	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
-	Tenant         string         // empty: there is one site
-	Log            *journal.Logger
-	Now            func() time.Time
+	// ExportMore returns what the application keeps of a user. nil: nothing.
+	ExportMore func(ctx context.Context, u storage.User) (any, error)
+	Tenant     string // empty: there is one site
+	Log        *journal.Logger
+	Now        func() time.Time
 }
 
 // Work is a piece of work on a directory, with its own outbox.
@@ -125,6 +127,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := spendSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
+		if err := takeInvitation(ctx, d, s, signIn.Invitation); err != nil {
+			return err
+		}
 		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
 			return err
 		}
@@ -133,6 +138,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		}
 		if signIn.begun.IsZero() { // nobody could end anything of a new user yet
 			signIn.begun = in.Started.Truncate(time.Millisecond)
+		}
+		if signIn.Invitation != nil {
+			q.Add(event.Event{Type: event.InvitationUsed, UserID: signIn.User.ID}, nil)
 		}
 		if err := enrolSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
@@ -167,6 +175,8 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 		return err
 	}
 	switch {
+	case signIn.ByLink && (owner != nil || signIn.Invitation == nil):
+		return errChanged
 	case signIn.NewPassword != nil:
 		return Passwords{d}.signUp(ctx, q, s, signIn, owner)
 	case signIn.UserID != "":

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,8 +56,10 @@ type Password struct {
 	Email       string  // whose password it is, or what was typed; empty: not known
 	Fields      []Field // of a sign-up, besides the address and the password
 	MinLength   int     // of a new password
+	Code        bool    // the second factor is asked for
 	Current     bool    // the current password is asked for
 	New         bool    // VerifyStep asks for a new password
+	Invited     bool    // because the user was invited
 	Error       string  // the code of what is wrong with what was typed; empty: nothing; unknown: the general message
 	CancelURL   string  // back to the settings; empty: not offered
 	SignInURL   string  // the sign-in page; empty: not offered
@@ -105,7 +108,10 @@ func (v passwordView) Heading() string { return "password." + string(v.Step) + "
 
 // Lead returns the key of the text below it.
 func (v passwordView) Lead() string {
-	if v.Step == VerifyStep && v.New {
+	switch {
+	case v.Step == VerifyStep && v.Invited:
+		return "invite.as"
+	case v.Step == VerifyStep && v.New:
 		return "password.verify.elsewhere"
 	}
 	return "password." + string(v.Step) + ".text"
@@ -113,7 +119,7 @@ func (v passwordView) Lead() string {
 
 // NamesEmail reports whether that text has a place for the address.
 func (v passwordView) NamesEmail() bool {
-	return v.Step.hasSecret() && !(v.Step == VerifyStep && v.New)
+	return v.Step.hasSecret() && (v.Invited || !(v.Step == VerifyStep && v.New))
 }
 
 // Saves reports whether password managers keep what is typed, for the address.
@@ -149,9 +155,7 @@ func (v *Password) inputs() (all []input) {
 		return message{}
 	}
 	switch v.Step {
-	case SignUpStep:
-		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
-	case ForgotStep:
+	case SignUpStep, ForgotStep:
 		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
 	case AddressStep:
 		add(Field{Name: "email", Type: "email", Autocomplete: "email", Required: true}, "password.address.new", only("email"), false)
@@ -166,13 +170,21 @@ func (v *Password) inputs() (all []input) {
 		}
 		add(Field{Name: "password", Type: "password", Autocomplete: "new-password", Required: true}, label, only("password"), true)
 	}
-	for i := range all {
-		if all[i].WrongID != "" {
-			all[i].Focus = true
-			break
+	if v.Code {
+		add(Field{Name: "code", Type: "text", Autocomplete: "one-time-code", Required: true}, "factor.code", only("code"), false)
+		if last := &all[len(all)-1]; last.WrongID == "" {
+			last.Hint, last.HintID = message{Key: "factor.lead.totp"}, last.ElementID+"-hint"
 		}
 	}
+	focusWrong(all)
 	return all
+}
+
+// focusWrong gives the focus to the first field that is wrong.
+func focusWrong(all []input) {
+	if i := slices.IndexFunc(all, func(in input) bool { return in.WrongID != "" }); i >= 0 {
+		all[i].Focus = true
+	}
 }
 
 // wrong returns the text for the error of the page, and the name of the field that
@@ -187,6 +199,8 @@ func (v *Password) wrong() (m message, field string) {
 		return message{Key: "password.error." + v.Error}, "password"
 	case "wrong":
 		return message{Key: "password.error.wrong"}, "current"
+	case "factor":
+		return message{Key: "factor.wrong"}, "code"
 	case "address":
 		return message{Key: "signin.error.address"}, "email"
 	}

@@ -54,6 +54,7 @@ type Mail struct {
 	To      string
 	UserID  string // whose mailbox it is; empty: of no user
 	Handle  string // of its link; empty: it has none
+	Code    string // to be typed where the mail was asked for; empty: there is none
 	Expires time.Time
 }
 
@@ -65,6 +66,7 @@ type Flows struct {
 	Hasher          Hasher
 	LinkLife        time.Duration // of a reset link
 	SignUpOpen      bool          // everybody can create an account
+	SignUpInvited   bool          // only addresses that have accepted an invitation get a link
 	AllowUnverified bool          // users come in before their address is proven
 	Timeout         time.Duration // of one call of Hasher
 	Warn            func(ctx context.Context, err error)
