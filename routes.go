@@ -24,7 +24,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if err := x.takeCallbackURL(ctx); err != nil {
 		return nil, err
 	}
-	if takeProofs(x); x.isPost() {
+	if x.stepUp = proofTakers(&x.setup.config, x.action); x.isPost() {
 		return x.post(ctx)
 	}
 	switch x.action {
@@ -47,9 +47,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return x.callback(ctx)
 	case "account":
 		return showAccount(ctx, x)
-	case "factor":
-		return showFactor(ctx, x)
-	case "reauth":
+	case "factor", "reauth":
 		return showReauth(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
@@ -63,11 +61,13 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for GET"))
 }
 
-// takeProofs has the callback of a provider know what becomes of a proof.
-func takeProofs(x *exchange) {
-	if x.action == "callback" && x.setup.config.stepsUp() {
-		x.stepUp = &providerProof{completeAtProvider, failedAtProvider}
+// proofTakers returns what becomes of a proof at a provider; nil: the action is no
+// callback, or no page asks for proofs.
+func proofTakers(c *Config, action string) *providerProof {
+	if action != "callback" || !c.stepsUp() {
+		return nil
 	}
+	return &providerProof{completeAtProvider, failedAtProvider}
 }
 
 // dependsOnCookie reports whether the answer may differ for another browser.

@@ -145,8 +145,11 @@ func askIfStale(ctx context.Context, x *exchange, here *currentUser, back string
 	return askProof(ctx, x, byFactor, back)
 }
 
-// showReauth answers GET /reauth.
+// showReauth answers GET /reauth, and has showFactor answer GET /factor.
 func showReauth(ctx context.Context, x *exchange) (*Response, error) {
+	if x.action == "factor" {
+		return showFactor(ctx, x)
+	}
 	p, res, err := provingOf(ctx, x, x.query.Get("use"), x.query.Get("provider"))
 	if res != nil || err != nil {
 		return res, err
