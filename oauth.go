@@ -49,6 +49,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err = x.setup.whoBegins(ctx, &x.visit, &f.FlowOrigin); err != nil {
 		return "", err
 	}
+	f.Connect = asked.connect
 	to, err := p.destination(ctx, asked, x.query, redirectURI, f)
 	if err != nil {
 		return "", err
@@ -138,6 +139,9 @@ func answered(ctx context.Context, x *exchange, f *browser.Flow, in *directory.A
 	switch {
 	case f.StepUp == "":
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
+		if c := f.Connect; c != nil {
+			in.Connects, in.Wanted = true, c.Account
+		}
 		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), isOurs
 		return outcome{assertion: in}, nil
 	case x.stepUp == nil:
