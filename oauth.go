@@ -26,6 +26,9 @@ func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	to, err := p.authorizationURL(ctx, x)
+	if errors.Is(err, directory.ErrActing) {
+		return outcome{}, err
+	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrOAuthSignIn, p.ID, err)
 	}

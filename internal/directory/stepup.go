@@ -39,6 +39,11 @@ func TriesLeft(ctx context.Context, d *Directory, of EnrolmentOf) (int, error) {
 func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Count(ctx, challenge.Reauth, of.Handle, factor.MostTries)
+	if errors.Is(err, challenge.ErrSpent) { // unless that was long ago
+		if _, gone := rows.Get(ctx, challenge.Reauth, of.Handle); gone != nil {
+			err = gone
+		}
+	}
 	if errors.Is(err, storage.ErrNotFound) {
 		if err := rows.End(ctx, challenge.Reauth, of.Handle); err != nil { // an expired one
 			return 0, err
