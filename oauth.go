@@ -93,6 +93,9 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
+	if out, taken, err := p.receiveOther(ctx, p, x); taken {
+		return begunHere(ctx, x, out, err)
+	}
 	params := p.params(x.request)
 	hideParams(&x.visit, p, params)
 	answer, err := parseCallback(p, params)
@@ -119,9 +122,7 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 	}
 	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
 	x.trail.Decided("state=ok")
-	if f.CallbackURL != "" {
-		x.callbackURL = f.CallbackURL
-	}
+	x.callbackURL = cmp.Or(f.CallbackURL, x.callbackURL)
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {
 		return outcome{}, err
@@ -270,6 +271,20 @@ func (s *setup) whoBegins(ctx context.Context, v *visit, b *browser.FlowOrigin) 
 	}
 	b.Ref, b.Fresh = here.mark(), v.isFresh(here)
 	return nil
+}
+
+// begunHere completes what a callback without a flow of ours says: it was begun in the
+// session of its own request.
+func begunHere(ctx context.Context, x *exchange, out outcome, err error) (outcome, error) {
+	var here browser.FlowOrigin
+	if err == nil {
+		err = x.setup.whoBegins(ctx, &x.visit, &here)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	out.assertion.BegunIn, out.assertion.BegunFresh = &here.Ref, here.Fresh
+	return out, nil
 }
 
 // params returns the parameters of the authorization response, repeated ones

@@ -43,13 +43,8 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if o.KeepTokens == nil {
 		o.KeepTokens = defaultTokens
 	}
-	if o.Assurance != nil && len(p.ACRValues) > 0 && s.config.Factors.Require != nil && !o.Authorization.Params.Has("acr_values") {
-		o.Authorization.Params = maps.Clone(o.Authorization.Params)
-		if o.Authorization.Params == nil {
-			o.Authorization.Params = url.Values{}
-		}
-		o.Authorization.Params.Set("acr_values", strings.Join(p.ACRValues, " "))
-	}
+	askUpstream(o, s)
+	o.receiveOther = receiveIDToken
 	o.fillChecks(s)
 	o.warnOfDangers(s)
 	o.http = o.wrapClient(s)
@@ -59,6 +54,18 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 		return o, failure.WrapFor(ErrInvalidEndpoints, o.ID, fmt.Errorf("%w%s", err, o.unset()))
 	}
 	return o, o.validate()
+}
+
+// askUpstream has the provider be asked for the levels that are trusted, where the site
+// wants second factors.
+func askUpstream(o *oauthProvider, s *setup) {
+	if o.Assurance == nil || len(o.ACRValues) == 0 || s.config.Factors.Require == nil || o.Authorization.Params.Has("acr_values") {
+		return
+	}
+	params := url.Values{}
+	maps.Copy(params, o.Authorization.Params)
+	params.Set("acr_values", strings.Join(o.ACRValues, " "))
+	o.Authorization.Params = params
 }
 
 // unset names the variables that would fill what is empty.
@@ -141,6 +148,9 @@ func (p *oauthProvider) validate() error {
 	}
 	if p.isForeign() && (p.OIDC || p.ResponseMode != "" || p.Protocol.Begin == nil || p.Protocol.Receive == nil) {
 		return failure.WrapFor(ErrInvalidProvider, p.ID, errors.New("the field Protocol needs Begin and Receive, and goes neither with OIDC nor with ResponseMode"))
+	}
+	if p.AcceptIDToken && (!p.OIDC || p.ProfileFromUserInfo || p.FetchProfile != nil) {
+		return failure.WrapFor(ErrInvalidProvider, p.ID, errors.New("the field AcceptIDToken needs OIDC, and goes neither with ProfileFromUserInfo nor with FetchProfile: there is no access token"))
 	}
 	for _, c := range p.Checks {
 		if c != CheckPKCE && c != CheckState && c != CheckNonce {

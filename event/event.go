@@ -51,6 +51,8 @@ const (
 	SignIn          Type = "sign_in"        // completed or refused
 	SessionOpened   Type = "session.opened" // for an app, beside the browser's
 	SessionEnded    Type = "session.ended"  // by a sign-out
+	SessionsEnded   Type = "sessions.ended" // by the application or on the account page: the one of SessionID, or all
+	LinkSent        Type = "link.sent"      // a visitor asked for a magic link, and a mail leaves
 	UserCreated     Type = "user.created"
 	UserUpdated     Type = "user.updated"
 	UserDeleted     Type = "user.deleted"
@@ -84,6 +86,7 @@ const (
 	InvitationMade    Type = "invitation.made"
 	InvitationUsed    Type = "invitation.used" // by the user who signed in with it
 	InvitationRevoked Type = "invitation.revoked"
+	PasskeyRenamed    Type = "passkey.renamed"
 	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )
 
