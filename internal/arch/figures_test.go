@@ -29,8 +29,9 @@ var budget = []struct {
 	{"passwords, factors, step-up", 30, 50, 2_100, 8},
 	// Acting as a user has a file of its own, and lines in both kinds of sessions.
 	{"people", 10, 12, 850, 3},
-	// Linking an account for its tokens is a file of its own.
-	{"provider tokens and logout", 16, 20, 1_200, 4},
+	// Linking an account for its tokens, and logout at and from the provider, are a file
+	// each; three routes answer providers, and the checks of their tokens are below the root.
+	{"provider tokens and logout", 19, 20, 1_700, 5},
 	{"operations", 6, 14, 1_000, 3},
 	// An ID token that a script or a native app brings needs a file of its own: it is
 	// another way through the callback than a flow.
