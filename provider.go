@@ -232,11 +232,9 @@ type OAuth struct {
 	// user's address there takes over the account. Logs a warning.
 	TrustUnverifiedEmail bool
 
-	// Assurance says what an OpenID Provider is trusted to have proven, by its verified
-	// IDToken: AMR, ACR, and when (Proved); see [UpstreamMFA]. nil: one factor, now.
-	Assurance func(Grant) Assurance
-	// ACRValues are asked for where Assurance and [Factors].Require are set.
-	ACRValues []string
+	// Assurance says what an OpenID Provider has proven, by its IDToken; see [UpstreamMFA].
+	Assurance func(Grant) Assurance // nil: one factor, now
+	ACRValues []string              // asked for where Assurance and [Factors].Require are set
 
 	// RedirectProxyURL overrides [Site].RedirectProxyURL for this provider.
 	RedirectProxyURL string
