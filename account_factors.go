@@ -41,19 +41,19 @@ func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (vi
 	return view, err
 }
 
-// isProvedByFactor reports whether the user has recently proven a second factor in this
-// session.
-func isProvedByFactor(s *setup, here *currentUser) bool {
-	return factor.Meets(here.AMR, here.ACR, FactorTOTP, FactorPasskey, FactorEmail, FactorRecovery) &&
-		s.now().Sub(laterOf(here.since, here.Proved)) <= s.config.Factors.Recent
-}
-
-// showEnrolment answers GET /account?do=totp.
+// showEnrolment answers GET /account?do=totp. It begins the enrolment of a user who is
+// led here after a proof, as a user without a second factor is.
 func showEnrolment(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
+	if res, err := askIfStale(ctx, x, here, x.url("account?do=totp")); res != nil || err != nil {
+		return res, err
+	}
 	of := pageHandle(x.setup, here.user.ID, here.mark().SessionID)
 	e, err := x.setup.directory.Factors.EnrolmentFor(ctx, of)
 	if errors.Is(err, directory.ErrNotPending) {
-		return &Response{Redirect: x.url("account")}, nil
+		_, e, err = x.setup.directory.Factors.BeginEnrolment(ctx, of)
+	}
+	if errors.Is(err, directory.ErrUnproven) {
+		return backToAccount(&x.links, &x.visit, noticeUnverified, here.user.ID), nil
 	}
 	if err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 	case do == "totp" || do == "confirm":
 		return addApp(ctx, x, here, do)
 	case do == "recovery" || do == "remove" && x.field("factor") != "":
-		if !isProvedByFactor(x.setup, here) {
-			return back(noticeFactorNeeded), nil
+		if res, err := askIfStale(ctx, x, here, x.url("account")); res != nil || err != nil {
+			return res, err
 		}
 		if do == "remove" {
 			return removeFactor(ctx, x, here)
@@ -101,14 +101,8 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	s := x.setup
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, here.user.ID) }
-	held, err := s.directory.Factors.Held(ctx, s.store, &here.user)
-	switch {
-	case err != nil:
-		return nil, err
-	case !x.isFresh(here) && !isProvedByFactor(s, here):
-		return &Response{Redirect: x.change()}, nil
-	case held.Count(s.config.Factors.Kinds) > 0 && !isProvedByFactor(s, here):
-		return back(noticeFactorNeeded), nil
+	if res, err := askIfStale(ctx, x, here, x.url("account?do=totp")); res != nil || err != nil {
+		return res, err
 	}
 	of := pageHandle(s, here.user.ID, here.mark().SessionID)
 	if do == "totp" {
@@ -119,7 +113,7 @@ func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Re
 		return &Response{Redirect: x.url("account?do=totp")}, err
 	}
 	x.hide(x.field("code"))
-	renewed := s.sessions.renewal(&x.visit, here, directory.Proof{AMR: factor.Join(here.AMR, factor.OfKind(FactorTOTP)), ACR: factor.AAL2, At: s.now()})
+	renewed := s.sessions.renewal(&x.visit, here, directory.Proof{AMR: factor.Again(here.AMR, factor.OfKind(FactorTOTP)), ACR: factor.AAL2, At: s.now()})
 	codes, err := s.directory.Factors.ConfirmEnrolment(ctx, &x.events, changeIn(here, renewed), of, directory.VisibleName(x.field("name")), x.field("code"))
 	switch {
 	case failure.TypeOf(err) == ErrSecondFactor:

@@ -46,8 +46,10 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 		return askToDelete(ctx, x, here)
 	case do == "totp" && assures(x.setup):
 		return showEnrolment(ctx, x, here)
-	case do == "change" && !x.isFresh(here):
-		return askAgain(ctx, x, x.change())
+	case do == "change":
+		if res, err := askIfStale(ctx, x, here, x.change()); res != nil || err != nil {
+			return res, err
+		}
 	}
 	view, err := accountView(ctx, x, here)
 	if err != nil {
@@ -57,10 +59,10 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Account(view))
 }
 
-// askToDelete asks before an account is deleted: first for a recent sign-in.
+// askToDelete asks before an account is deleted: first for a recent proof.
 func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
-	if !x.isFresh(here) {
-		return askAgain(ctx, x, x.deletion())
+	if res, err := askIfStale(ctx, x, here, x.deletion()); res != nil || err != nil {
+		return res, err
 	}
 	return deletionPage(ctx, x, here, false)
 }
@@ -75,10 +77,10 @@ func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirm
 
 // deleteAccount answers the form of that page.
 func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
-	switch {
-	case !x.isFresh(here):
-		return &Response{Redirect: x.deletion()}, nil
-	case x.field("confirm") != "delete":
+	if res, err := askIfStale(ctx, x, here, x.deletion()); res != nil || err != nil {
+		return res, err
+	}
+	if x.field("confirm") != "delete" {
 		return deletionPage(ctx, x, here, true)
 	}
 	err := x.setup.directory.DeleteUser(ctx, &x.events, here.user.ID)
@@ -112,6 +114,10 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	if err != nil {
 		return view, err
 	}
+	may, _, err := mayChange(ctx, s, &x.visit, here)
+	if err != nil {
+		return view, err
+	}
 	others := otherWaysIn(s, here, sessions)
 	for i, a := range accounts {
 		if a.Type == TypeWebAuthn && s.store.Has(directory.AbilityAuthenticators) {
@@ -124,11 +130,11 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		})
 	}
 	view.Linked = append(view.Linked, others...)
-	view.Passkeys, view.Script = passkeysView(x, here, accounts, keys), x.setup.passkeyScript(&x.links)
+	view.Passkeys, view.Script = passkeysView(s, &x.links, here, accounts, keys, may), x.setup.passkeyScript(&x.links)
 	if len(view.Linked)+len(view.Passkeys.Keys) == 0 {
 		view.Linked = typedWays(s, nil) // nothing else can have let them in
 	}
-	view.Providers = unlinked(x, here, accounts)
+	view.Providers = unlinked(s, &x.links, may, accounts)
 	if view.SecondStep, err = factorsView(s, ctx, &x.links, here); err != nil {
 		return view, err
 	}
@@ -180,19 +186,18 @@ func typedWays(s *setup, used map[string]bool) []page.Linked {
 }
 
 // unlinked returns the providers that the user can link, at once or after a
-// recent sign-in.
-func unlinked(x *exchange, here *currentUser, accounts []Account) []page.Provider {
+// recent proof. may reports whether the user has given one.
+func unlinked(s *setup, l *links, may bool, accounts []Account) []page.Provider {
 	linked := map[string]bool{}
 	for _, a := range accounts {
 		linked[a.Provider] = true
 	}
-	isFresh := x.isFresh(here)
 	var free []page.Provider
-	for _, p := range x.setup.order {
+	for _, p := range s.order {
 		if info := p.info(); info.linkable && !linked[info.id] {
-			start := x.url(info.start + info.id)
-			if !isFresh {
-				start = x.url("account?do=link")
+			start := l.url(info.start + info.id)
+			if !may {
+				start = l.url("account?do=link")
 			}
 			free = append(free, info.button(start))
 		}
@@ -219,8 +224,8 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case "link":
 		return &Response{Redirect: x.change()}, nil
 	case "unlink":
-		if !x.isFresh(here) {
-			return &Response{Redirect: x.change()}, nil
+		if res, err := askIfStale(ctx, x, here, x.change()); res != nil || err != nil {
+			return res, err
 		}
 		err := d.Unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"), here.sessionID)
 		if errors.Is(err, ErrLastAccount) {

@@ -16,10 +16,11 @@ import (
 
 // The passkeys on the account page.
 
-// passkeysView returns what the page shows of the passkeys.
-func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []storage.Authenticator) page.Passkeys {
-	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !x.isFresh(here)}
-	d := x.setup.directory
+// passkeysView returns what the page shows of the passkeys. may reports whether the user
+// may change them without another proof.
+func passkeysView(s *setup, l *links, here *currentUser, accounts []Account, keys []storage.Authenticator, may bool) page.Passkeys {
+	view := page.Passkeys{RenameAction: l.url("account?do=rename"), RemoveAction: l.url("account?do=remove"), Reauth: !may}
+	d := s.directory
 	for i, a := range accounts {
 		for _, k := range keys {
 			if directory.IsKeyOf(&k, &a) {
@@ -30,14 +31,14 @@ func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []sto
 			}
 		}
 	}
-	for _, p := range x.setup.order {
+	for _, p := range s.order {
 		info := p.info()
 		if info.kind != TypeWebAuthn {
 			continue
 		}
-		action := x.url(info.start + info.id)
+		action := l.url(info.start + info.id)
 		if view.Reauth {
-			action = x.url("account?do=link")
+			action = l.url("account?do=link")
 		}
 		view.Add = append(view.Add, info.button(action))
 	}
@@ -57,8 +58,8 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 		}
 		return backToAccount(&x.links, &x.visit, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
-	if !x.isFresh(here) {
-		return &Response{Redirect: x.change()}, nil
+	if res, err := askIfStale(ctx, x, here, x.change()); res != nil || err != nil {
+		return res, err
 	}
 	return removePasskey(ctx, x, here, id)
 }

@@ -44,15 +44,20 @@ func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Resp
 }
 
 // changePassword shows the form for a new password, and sets it by POST. It takes the
-// current password; a user who has none needs a recent sign-in.
+// current password; a user who has none, or who has a second factor, needs a recent
+// proof.
 func changePassword(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	d, u := p.flows.Directory, &here.user
 	stored, err := d.PasswordOf(ctx, u.ID)
 	if err != nil {
 		return nil, err
 	}
-	if stored == nil && !x.isFresh(here) {
-		return askAgain(ctx, x, x.url("account?do=password"))
+	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
+	if err != nil {
+		return nil, err
+	}
+	if !may && (stored == nil || byFactor) {
+		return askProof(ctx, x, byFactor, x.url("account?do=password"))
 	}
 	view := page.Password{Step: page.ChangeStep, Email: u.Email, Current: stored != nil}
 	if !x.isPost() {
@@ -108,8 +113,8 @@ func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *l
 // askForAddress shows the form for a new address, and mails a link to it by POST. The
 // answer does not tell whether the address has a user.
 func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
-	if !x.isFresh(here) {
-		return askAgain(ctx, x, x.url("account?do=email"))
+	if res, err := askIfStale(ctx, x, here, x.url("account?do=email")); res != nil || err != nil {
+		return res, err
 	}
 	view := page.Password{Step: page.AddressStep}
 	if !x.isPost() {
@@ -124,13 +129,6 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 	}
 	x.events.Add(Event{Type: event.EmailAsked, UserID: here.user.ID}, nil)
 	return backToAccount(&x.links, &x.visit, noticeAsked, here.user.ID), nil
-}
-
-// askAgain asks for a recent sign-in, which leads to the URL to.
-func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
-	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
-		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
-	}))
 }
 
 // moveAddress shows the button that confirms a new address, and moves the address by
@@ -163,7 +161,7 @@ func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (store
 	case *databaseStrategy:
 		former, next := rowToken(v.credential.Token()), in.plan(v).Row
 		return func(ctx context.Context, store *directory.Store, after time.Time) error {
-				return store.RenewSession(ctx, former, storage.StoredSession{Token: next.Token, Expires: next.Expires, Proved: after.UTC()})
+				return store.RenewSession(ctx, former, storage.StoredSession{Token: next.Token, Expires: next.Expires, Proved: after.UTC(), AMR: here.AMR, ACR: here.ACR})
 			}, func() error {
 				v.credential.Put(browser.Escape(next.Token), next.Expires)
 				return nil

@@ -125,6 +125,7 @@ type Pages struct {
 	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
+	Reauth        string // asks a signed-in user for another proof; gets for=recent or factor, callbackUrl, and error=<type> after a wrong one
 	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
 	Invite        string // shows an invitation; gets token and email, or error=Verification for one that is void
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on

@@ -75,5 +75,10 @@ type FactorDemand struct {
 	Until time.Time    // with FactorRequired: until then users without one come in, and are reminded
 }
 
+// freshSignIn is how long ago a user may have proven who they are who changes how they
+// sign in, or deletes the account, where [Factors].Recent says nothing else: what takes
+// a session must not take everything (ASVS 7.5.1).
+const freshSignIn = 10 * time.Minute
+
 // isOn reports whether second factors are configured.
 func (f *Factors) isOn() bool { return len(f.Kinds) > 0 }

@@ -42,6 +42,7 @@ const (
 	ErrOAuthProfileParse           = fault.ErrOAuthProfileParse           // Identify failed, or found no Subject
 	ErrOAuthSignIn                 = fault.ErrOAuthSignIn                 // a sign-in could not be begun
 	ErrFactor                      = fault.ErrFactor                      // a second factor could not be asked for, set up or removed
+	ErrReauth                      = fault.ErrReauth                      // the user of a session has not proven who they are once more
 	ErrSecondFactor                = fault.ErrSecondFactor                // a second factor was wrong
 	ErrPassword                    = fault.ErrPassword                    // a new password is refused; Error.Code says why
 	ErrSessionToken                = fault.ErrSessionToken                // a stored session could not be read or extended

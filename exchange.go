@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,10 @@ type exchange struct {
 	trusted      bool   // the application itself asks: no CSRF token is needed
 	csrfToken    string // this browser's; empty: not needed yet
 	csrfVerified bool
+
+	// stepUp answers the callback of a provider that was asked who the user of the
+	// session is. nil: no page asks that.
+	stepUp *providerProof
 
 	callbackURL   string // where the browser goes in the end
 	rememberedURL string // the same, as the browser's cookie has it
@@ -115,7 +120,7 @@ func lastOfEach(query string) url.Values {
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
 	x := &exchange{setup: s, action: action, links: s.links}
-	x.request, x.now, x.about = r, s.now, x
+	x.request, x.now, x.about, x.recent = r, s.now, x, cmp.Or(s.config.Factors.Recent, freshSignIn)
 	x.credential.Cookies = &x.cookies
 	x.events.Hears = (*listeners)(&s.config.Events)
 	x.trail.On = s.log.Traces()

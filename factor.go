@@ -160,7 +160,7 @@ func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion,
 	}
 	q := FactorQuestion{
 		User: *user, Account: in.Account, Profile: in.Profile, IsNew: user == &in.Person && !in.Vouched, Request: v.request,
-		Proven: Assurance{AuthTime: in.Started, Proved: laterOf(in.Proved, in.Started), AMR: slices.Clone(in.AMR), ACR: in.ACR},
+		Proven: Assurance{AuthTime: in.Started, Proved: provedOf(in), AMR: slices.Clone(in.AMR), ACR: in.ACR},
 	}
 	for _, f := range held.Rows {
 		f.Secret = ""
@@ -168,6 +168,14 @@ func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion,
 	}
 	d, err := hook(ctx, s, "Factors.Require", func(ctx context.Context) (FactorDemand, error) { return own(ctx, q) })
 	return factor.Demand{Need: factor.Need(d.Need), Kinds: d.Kinds, Until: d.Until}, err
+}
+
+// provedOf returns when the user of a sign-in proved who they are.
+func provedOf(in *directory.Assertion) time.Time {
+	if in.Proved.IsZero() {
+		return in.Started
+	}
+	return in.Proved
 }
 
 // suspend keeps a sign-in until its second factor is right, and leads the browser to

@@ -35,13 +35,29 @@ func sendCode(ctx context.Context, x *exchange, handle string, p *directory.Pend
 		if err != nil || u.Email == "" || u.EmailVerified.IsZero() || !slices.Contains(p.Kinds, FactorEmail) {
 			return outgoing{}, err
 		}
-		code, expires, err := s.directory.Factors.NewMailCode(ctx, handle, p)
+		code, expires, err := directory.NewMailCode(ctx, s.directory, handle, p)
 		return outgoing{Message: Message{Kind: MessageFactorCode, To: u.Email, URL: home, Code: code, Expires: expires}, UserID: u.ID}, err
 	})
 	if asksForJSON(x.request) {
 		return factorJSON(p), nil
 	}
 	return &Response{Redirect: x.url("factor?use=email&done=send")}, nil
+}
+
+// sendProofCode answers POST /reauth?do=send: it mails a code to the user of a session.
+func sendProofCode(s *setup, ctx context.Context, v *visit, l *links, p *proving) (*Response, error) {
+	home, user := l.home(), p.here.user
+	mayMail := slices.ContainsFunc(p.ways, func(w proofWay) bool { return w.Use == string(FactorEmail) })
+	if mayMail && p.left > 0 {
+		s.mails.sendLater(ctx, askerFor(s, ctx, v, user.ID), func(ctx context.Context) (outgoing, error) {
+			code, expires, err := directory.NewMailCode(ctx, s.directory, p.of.Handle, &directory.Pending{UserID: user.ID})
+			return outgoing{Message: Message{Kind: MessageFactorCode, To: user.Email, URL: home, Code: code, Expires: expires}, UserID: user.ID}, err
+		})
+	}
+	if asksForJSON(v.request) {
+		return waysJSON(p), nil
+	}
+	return &Response{Redirect: reauthURL(l, p.byFactor, p.back, "use", string(FactorEmail), "done", "send")}, nil
 }
 
 // noticeUser tells the owner of an account what has happened to its factors, if the

@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -123,9 +124,9 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	if kind == "" || len(p.Secret) > 0 {
 		kind = shownKind(p, "")
 	}
-	tries, known, res, err := admitCode(ctx, x, p, kind)
-	if res != nil || err != nil {
-		return res, err
+	tries, known, wait, err := admitCode(ctx, x, p.UserID, kind)
+	if err != nil || wait > 0 {
+		return tooSoon(x.request, wait, &Response{Redirect: x.url("factor?use=" + string(kind) + "&error=SecondFactor")}), err
 	}
 	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); errors.Is(err, directory.ErrNotPending) {
 		return notPending(ctx, x)
@@ -211,34 +212,43 @@ func refusedFactor(ctx context.Context, x *exchange, handle string, err error) (
 	return render(ctx, x.setup, x, x.request, err), nil
 }
 
-// admitCode counts a typed code before it is looked at. A response is for a browser
-// that has to wait. Passkeys are not counted: they cannot be guessed.
-func admitCode(ctx context.Context, x *exchange, p *directory.Pending, kind FactorKind) (tries []limit.Try, known *storage.Browser, res *Response, err error) {
+// admitCode counts a code that a user has typed before it is looked at, or says how long
+// the browser has to wait. Only codes can be guessed; passwords have limits of their own.
+func admitCode(ctx context.Context, x *exchange, userID string, kind FactorKind) (tries []limit.Try, known *storage.Browser, wait time.Duration, err error) {
 	s := x.setup
-	if kind == FactorPasskey || p.UserID == "" {
-		return nil, nil, nil, nil
+	if userID == "" || !slices.Contains([]FactorKind{FactorTOTP, FactorEmail, FactorRecovery}, kind) {
+		return nil, nil, 0, nil
 	}
-	if known, err = s.directory.Factors.BrowserOf(ctx, x.cookies.Known(s.tenant, x.now()).ID, p.UserID); err != nil {
-		return nil, nil, nil, err
+	handle := x.cookies.Known(s.tenant, x.now()).ID
+	if assures(s) {
+		known, err = s.directory.Factors.BrowserOf(ctx, handle, userID)
+	} else {
+		known, err = s.passwords.Directory.KnownBrowser(ctx, handle, userID)
 	}
-	code := limit.Code{UserID: p.UserID, IsRecovery: kind == FactorRecovery}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	code := limit.Code{UserID: userID, IsRecovery: kind == FactorRecovery}
 	if known != nil {
 		code.Browser = known.PublicID
 	}
-	tries, wait, err := s.limits.TakeCode(ctx, code)
-	if err != nil || wait == 0 {
-		return tries, known, nil, err
+	tries, wait, err = s.limits.TakeCode(ctx, code)
+	if err == nil && wait > 0 {
+		s.log.Warn(ctx, "too many wrong second factors", "user", userID)
+		noticeUser(ctx, x, userID, Message{Kind: MessageWrongCodes})
 	}
-	s.log.Warn(ctx, "too many wrong second factors", "user", p.UserID)
-	noticeUser(ctx, x, p.UserID, Message{Kind: MessageWrongCodes})
-	if asksForJSON(x.request) {
+	return tries, known, wait, err
+}
+
+// tooSoon answers a browser that has to wait before it may send another code. page is
+// where people go.
+func tooSoon(r *Request, wait time.Duration, page *Response) *Response {
+	res := &Response{Redirect: page.Redirect, Header: http.Header{}}
+	if asksForJSON(r) {
 		res = noStore(jsonBytes(http.StatusTooManyRequests, []byte(`{"error":"SecondFactor","left":0}`)))
-	} else {
-		res = &Response{Redirect: x.url("factor?use=" + string(kind) + "&error=SecondFactor")}
-		res.Header = http.Header{}
 	}
 	res.Header.Set("Retry-After", strconv.Itoa(secondsOf(wait)))
-	return nil, known, res, nil
+	return res
 }
 
 // checkSecond returns what a right second factor uses up, and what it proves. It
@@ -249,7 +259,7 @@ func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.P
 		if w == nil || !slices.Contains(p.Kinds, kind) {
 			return nil, nil, nil
 		}
-		amr, err := w.verifyFactor(ctx, x, handle, p.UserID)
+		amr, err := w.verifyFactor(ctx, x, secret.Hash(handle), p.UserID)
 		if failure.TypeOf(err) == ErrWebAuthnVerification || failure.TypeOf(err) == ErrInvalidCheck {
 			x.setup.log.Debug(ctx, x, err)
 			return nil, nil, nil

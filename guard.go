@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/lateheader"
 )
@@ -131,6 +132,18 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// RequireRecent passes requests of users who have proven who they are at most d ago.
+// See [NeedRecent].
+func (a *Auth) RequireRecent(d time.Duration) func(http.Handler) http.Handler {
+	return a.Authorize(func(*http.Request, *Session) error { return NeedRecent(d) })
+}
+
+// RequireFactor passes requests of users who have proven a second factor in their
+// session. See [NeedFactor].
+func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handler {
+	return a.Authorize(func(*http.Request, *Session) error { return NeedFactor(kinds...) })
 }
 
 // WriteError answers r for a handler that cannot, because of err: as a guard would,

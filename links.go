@@ -79,3 +79,16 @@ func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	to := l.absolute(weburl.WithQuery(own, "error", code))
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
+
+// reauthURL returns the page that asks for a proof and leads to the URL back.
+func reauthURL(l *links, byFactor bool, back string, more ...string) string {
+	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
+}
+
+// wantedName returns the word of the query for the proof that is asked for.
+func wantedName(byFactor bool) string {
+	if byFactor {
+		return "factor"
+	}
+	return "recent"
+}

@@ -1,11 +1,13 @@
 package latchkey
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
 
@@ -51,7 +53,6 @@ const (
 	noticeFactorRemoved = "unfactor"
 	noticeLastFactor    = "lastfactor" // a user has to have one
 	noticeUnverified    = "unverified" // the e-mail address is not proven
-	noticeFactorNeeded  = "needfactor" // a proof by a second factor
 )
 
 // flash returns what the request before left; zero: nothing.
@@ -75,23 +76,33 @@ func leaveSent(v *visit, provider, email string) {
 // isSent reports whether the page before has sent a link.
 func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == noticeAgain }
 
-// freshSignIn is how long ago somebody may have signed in who changes how they
-// sign in, or deletes their account: what takes a session must not take
-// everything (ASVS 7.5.1).
-const freshSignIn = 10 * time.Minute
-
-// isFresh reports whether the user has signed in recently. If neither store nor
+// isFresh reports whether the user has recently proven who they are. If neither store nor
 // token records that, it is the sign-in that the user was asked for. The age of a
 // token that was made elsewhere says nothing about the sign-in.
 func (v *visit) isFresh(here *currentUser) bool {
-	if here.since.IsZero() || here.isAdopted() {
+	at := here.provedAt()
+	if at.IsZero() || here.isAdopted() {
 		left, mark := v.flash(), here.mark()
-		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && isRecent(v.now(), left.Proved)
+		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && factor.IsRecent(left.Proved, v.now(), v.recent)
 	}
-	return isRecent(v.now(), here.since)
+	return factor.IsRecent(at, v.now(), v.recent)
 }
 
-func isRecent(now, at time.Time) bool { return now.Sub(at) <= freshSignIn }
+// mayChange reports whether the user has proven recently enough who they are to change
+// how they sign in. A user with second factors has to have proven one of them, which
+// byFactor says.
+func mayChange(ctx context.Context, s *setup, v *visit, here *currentUser) (may, byFactor bool, err error) {
+	if assures(s) {
+		held, err := s.directory.Factors.Held(ctx, s.store, &here.user)
+		if err != nil {
+			return false, true, err
+		}
+		if len(held.Provable(s.config.Factors.Kinds, here.AMR)) > 0 {
+			return held.ByFactor(here.AMR) && factor.IsRecent(here.provedAt(), v.now(), v.recent), true, nil
+		}
+	}
+	return v.isFresh(here), false, nil
+}
 
 // forAccount returns a message for the account page of a user. It keeps what
 // the message before says of a recent sign-in.
@@ -125,8 +136,6 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:
 		view.Error = left.About
-	case noticeFactorNeeded:
-		view.Error = "factor"
 	default:
 		return
 	}

@@ -57,6 +57,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
+	f.StepUp = asked.stepUp
 	f.Record(redirectURI, browser.Demands(asked.ask.DemandsOf(to)))
 	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Checks())
 	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
@@ -73,10 +74,23 @@ func (p *oauthProvider) destination(ctx context.Context, asked oneCall, query ur
 	})
 }
 
-// receive completes a sign-in. First the state, then what the provider says
+// receive completes a sign-in, or the proof of a session's user. A proof that fails
+// leads back to the page that asked for it.
+func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now())
+	out, err := receiveAnswer(ctx, x, p)
+	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.StepUp != "" && f.IsNamedBy(state) })
+	if err == nil || i < 0 || x.stepUp == nil {
+		return out, err
+	}
+	res, err := x.stepUp.failed(ctx, x, flows[i], err)
+	return outcome{response: res}, err
+}
+
+// receiveAnswer does the work of receive. First the state, then what the provider says
 // went wrong, then PKCE and nonce: the code is not redeemed before the browser
 // has proven that it began this. Only discovery may be asked earlier.
-func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	if out, taken, err := p.receiveOther(ctx, p, x); taken {
@@ -117,13 +131,28 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{}, cmp.Or(err, errCheck(p, spentText))
 	}
 	in, err := p.assertionOf(grant)
-	if err == nil {
-		in.BegunIn, in.BegunFresh, in.Issued, in.IssuedHere = &f.Ref, f.Fresh, f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)
+	if err != nil {
+		return outcome{}, err
+	}
+	return answered(ctx, x, f, in, p.setup.mark.isIn(f.ID))
+}
+
+// answered returns what a flow ends in: a sign-in, or the proof of a session's user.
+// isOurs says that this process began it.
+func answered(ctx context.Context, x *exchange, f *browser.Flow, in *directory.Assertion, isOurs bool) (outcome, error) {
+	switch {
+	case f.StepUp == "":
+		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
 		if c := f.Connect; c != nil {
 			in.Connects, in.Wanted = true, c.Account
 		}
+		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), isOurs
+		return outcome{assertion: in}, nil
+	case x.stepUp == nil:
+		return outcome{}, failure.WrapFor(ErrReauth, f.Provider, errors.New("a proof came back, and no page asks for proofs any more"))
 	}
-	return outcome{assertion: in}, err
+	res, err := x.stepUp.complete(ctx, x, f, in)
+	return outcome{response: res}, err
 }
 
 // fieldAgain marks a post that was repeated. It takes nothing but a second

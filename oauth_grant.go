@@ -13,9 +13,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/keys"
@@ -145,7 +147,12 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		return nil, err
 	}
 	verified := p.isVerified(id, email, g.Profile)
+	proven, err := provenUpstream(p, g)
+	if err != nil {
+		return nil, err
+	}
 	return &directory.Assertion{
+		AMR: proven.AMR, ACR: proven.ACR, Proved: proven.Proved,
 		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
 		Said:   claimedBy(id, g.Profile),
 		Account: Account{
@@ -159,6 +166,37 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		EmailVerified: verified,
 		Link:          p.linking(),
 	}, nil
+}
+
+// UpstreamMFA returns an [OAuth].Assurance for a provider that is trusted to have asked
+// for two factors: if the ID token's amr is a list with mfa in it, or its acr is one of
+// the given values. Its auth_time is believed in any case. Words of another type count
+// as absent.
+func UpstreamMFA(acr ...string) func(Grant) Assurance {
+	acr = slices.Clone(acr)
+	return func(g Grant) Assurance {
+		a := Assurance{}
+		a.Proved, _ = g.IDToken.Time("auth_time")
+		words, _ := g.IDToken["amr"].([]any)
+		said, isText := g.IDToken["acr"].(string)
+		if slices.Contains(words, any(factor.Multiple)) || isText && slices.Contains(acr, said) {
+			a.AMR, a.ACR = []string{factor.Multiple}, factor.AAL2
+		}
+		return a
+	}
+}
+
+// provenUpstream returns what the provider is trusted to have proven.
+func provenUpstream(p *oauthProvider, g Grant) (a Assurance, err error) {
+	if p.Assurance == nil || !p.OIDC || !assures(p.setup) || g.IDToken == nil {
+		return a, nil
+	}
+	a, err = guarded.ContainResult(func() (Assurance, error) { return p.Assurance(g), nil })
+	if now := p.setup.now(); err != nil || a.Proved.Sub(now) > time.Minute {
+		a.Proved = time.Time{}
+	}
+	a.AMR = append(factor.First(p.about.kind, nil), a.AMR...)
+	return a, err
 }
 
 // longestAccountID is the longest id that every adapter stores whole.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,6 +43,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if o.KeepTokens == nil {
 		o.KeepTokens = defaultTokens
 	}
+	askUpstream(o, s)
 	o.tracked = p.Logout.isOn()
 	o.receiveOther = receiveIDToken
 	o.fillChecks(s)
@@ -53,6 +55,18 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 		return o, failure.WrapFor(ErrInvalidEndpoints, o.ID, fmt.Errorf("%w%s", err, o.unset()))
 	}
 	return o, o.validate()
+}
+
+// askUpstream has the provider be asked for the levels that are trusted, where the site
+// wants second factors.
+func askUpstream(o *oauthProvider, s *setup) {
+	if o.Assurance == nil || len(o.ACRValues) == 0 || s.config.Factors.Require == nil || o.Authorization.Params.Has("acr_values") {
+		return
+	}
+	params := url.Values{}
+	maps.Copy(params, o.Authorization.Params)
+	params.Set("acr_values", strings.Join(o.ACRValues, " "))
+	o.Authorization.Params = params
 }
 
 // unset names the variables that would fill what is empty.

@@ -43,6 +43,7 @@ type oneCall struct {
 	params url.Values // they may replace those of the configuration
 	scopes []string
 	maxAge *time.Duration
+	stepUp string    // as in [browser.FlowOrigin]
 	ask    oauth.Ask // the rest, to which withAsked adds scopes and maxAge
 
 	connect *browser.Connect // nil: a sign-in

@@ -30,7 +30,7 @@ var actions = map[string]struct{ reserved, takesName bool }{
 	"backchannel-logout":  {takesName: true},
 	"frontchannel-logout": {takesName: true},
 	"factor":              {},
-	"reauth":              {reserved: true},
+	"reauth":              {}, // not in Auth.js
 	"password":            {}, // not in Auth.js
 	"invite":              {}, // not in Auth.js
 	"act-as":              {}, // not in Auth.js
@@ -56,8 +56,12 @@ func (c *Config) offersAction(name string) bool {
 	if name == "act-as" {
 		return c.Session.ActAs.Max > 0
 	}
-	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) && (name != "invite" || c.Invitations)
+	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) &&
+		(name != "reauth" || c.stepsUp()) && (name != "invite" || c.Invitations)
 }
+
+// stepsUp reports whether sessions keep when their users proved who they are.
+func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }
 
 // routes returns the paths of all actions that are on, as patterns of
 // [http.ServeMux], relative to a group of routes at a path.

@@ -232,6 +232,10 @@ type OAuth struct {
 	// user's address there takes over the account. Logs a warning.
 	TrustUnverifiedEmail bool
 
+	// Assurance says what an OpenID Provider has proven, by its IDToken; see [UpstreamMFA].
+	Assurance func(Grant) Assurance // nil: one factor, now
+	ACRValues []string              // asked for where Assurance and [Factors].Require are set
+
 	// RedirectProxyURL overrides [Site].RedirectProxyURL for this provider.
 	RedirectProxyURL string
 	// AllowPlainHTTP accepts http endpoints on hosts other than loopback. Logs

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -48,16 +49,24 @@ var errNoError = errors.New("WriteError was given no error")
 
 // IsRefusal reports whether a guard, [Auth.WriteError] and [Core.ErrorResponse] know
 // an answer of its own for err, which is one of [ErrNoSession], [ErrAccessDenied],
-// [RedirectTo] and [RespondWith]. Error handlers of web frameworks leave all other
+// [RedirectTo], [RespondWith], [NeedRecent] and [NeedFactor]. Error handlers of web frameworks leave all other
 // errors to the application.
 func IsRefusal(err error) bool {
-	return errors.Is(err, ErrNoSession) || errors.Is(err, ErrAccessDenied) || isSteering(err)
+	return errors.Is(err, ErrNoSession) || errors.Is(err, ErrAccessDenied) || isSteering(err) || wantedIn(err) != nil
 }
 
 // refuse answers a request that a guard did not let pass. It returns nil for one of
 // [Pages] that the answer would lead to: that page passes. s is nil for a request
 // without a session.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
+	if wanted := wantedIn(why); wanted != nil && s == nil {
+		why = ErrNoSession
+	} else if wanted != nil {
+		if w := unmetBy(s, wanted, x.now()); w != nil {
+			return refuseUnproven(ctx, x, w)
+		}
+		return nil
+	}
 	here := x.asked(x.request)
 	to := x.links.signIn(cameFrom(x, here))
 	elsewhere, steered := errors.AsType[*redirect](why)
@@ -92,6 +101,54 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		return unauthorized(x, to)
 	}
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}
+
+// refuseUnproven answers a request whose session lacks a proof. A nil response: it is
+// for the application's own page that takes the proof.
+func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response {
+	s := x.setup
+	switch {
+	case w.IsFactor && !assures(s):
+		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedFactor asks for second factors: set Config.Factors.Kinds")))
+	case s.config.Session.Strategy == JWTSessions && !s.tracksSignIns():
+		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedRecent asks when users signed in, which no session here keeps: set AccountPage.Enabled or Session.AbsoluteMaxAge")))
+	case s.config.Pages.Reauth != "" && weburl.IsPage(x.asked(x.request), x.absolute(s.config.Pages.Reauth)):
+		return nil
+	}
+	status, back := http.StatusFound, cameFrom(x, x.asked(x.request))
+	if m := x.request.Method; m != http.MethodGet && m != http.MethodHead {
+		status, back = http.StatusSeeOther, x.home()
+		if from := x.request.Header.Get("Referer"); strings.HasPrefix(from, x.origin.Text+"/") {
+			back = from
+		}
+	}
+	to := x.links.signIn(back)
+	if s.config.stepsUp() {
+		to = reauthURL(&x.links, w.IsFactor, back)
+	}
+	if isScript(x.request.Header) || x.credential.Bearer != nil {
+		return unproven(x.request, x.origin.Host(), x.credential.Bearer != nil, w, to)
+	}
+	return &Response{Status: status, Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}
+
+// Unmet returns nil if why asks for nothing but proofs that s has, by [NeedRecent] and
+// [NeedFactor]. Otherwise it returns the first of them that s has not, or why itself.
+// It is for guards of integrations; ctx is that of [Core.Attach].
+func (c *Core) Unmet(ctx context.Context, s *Session, why error) error {
+	wanted, now := wantedIn(why), time.Now
+	if wanted == nil || s == nil {
+		return why
+	}
+	if state := stateIn(ctx); state != nil && state.concerns(c.auth) {
+		if in, _ := state.setup(); in != nil {
+			now = in.now
+		}
+	}
+	if w := unmetBy(s, wanted, now()); w != nil {
+		return w
+	}
+	return nil
 }
 
 // strays returns why a redirect of a guard was refused that is no URL of this site and

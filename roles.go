@@ -88,6 +88,9 @@ func (u *currentUser) mark() sessionref.Ref {
 	return m
 }
 
+// provedAt returns when the user last proved who they are; zero: unknown.
+func (u *currentUser) provedAt() time.Time { return cmp.Or(u.Proved, u.since) }
+
 // ownUser returns here. It returns directory.ErrActing for an administrator who acts as the
 // user, unless the request only shows a page: what changes a user is the user's.
 func ownUser(v *visit, here *currentUser) (*currentUser, error) {
@@ -164,6 +167,13 @@ type principal func(ctx context.Context, x *exchange) (*reading, error)
 // remembers the assertion, and ends with completeSignIn's second half, admit. It may
 // write into the assertion.
 type pause func(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error)
+
+// providerProof is what becomes of the answer of a provider that was asked who the user
+// of a session is: of a right one, and of a wrong one.
+type providerProof struct {
+	complete func(ctx context.Context, x *exchange, f *browser.Flow, in *directory.Assertion) (*Response, error)
+	failed   func(ctx context.Context, x *exchange, f *browser.Flow, why error) (*Response, error)
+}
 
 // change is what a browser, or the application, wants to be different.
 type change struct{ data any }

@@ -21,7 +21,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if err := x.takeCallbackURL(ctx); err != nil {
 		return nil, err
 	}
-	if x.isPost() {
+	if x.stepUp = proofTakers(&x.setup.config, x.action); x.isPost() {
 		return x.post(ctx)
 	}
 	switch x.action {
@@ -44,8 +44,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return x.callback(ctx)
 	case "account":
 		return showAccount(ctx, x)
-	case "factor":
-		return showFactor(ctx, x)
+	case "factor", "reauth":
+		return showReauth(ctx, x)
 	case "password", "invite", "act-as":
 		return routeOfBoth(ctx, x)
 	case "webauthn-options":
@@ -54,6 +54,15 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		}
 	}
 	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for GET"))
+}
+
+// proofTakers returns what becomes of a proof at a provider; nil: the action is no
+// callback, or no page asks for proofs.
+func proofTakers(c *Config, action string) *providerProof {
+	if action != "callback" || !c.stepsUp() {
+		return nil
+	}
+	return &providerProof{completeAtProvider, failedAtProvider}
 }
 
 // routeOpen answers requests that neither a CSRF token nor a callback URL belongs to. It
@@ -75,7 +84,7 @@ func dependsOnCookie(action string) bool {
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account", "password", "factor", "invite", "act-as":
+	case "signin", "signout", "session", "account", "password", "factor", "reauth", "invite", "act-as":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -93,6 +102,8 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return changeAccount(ctx, x)
 	case "factor":
 		return answerFactor(ctx, x)
+	case "reauth":
+		return answerReauth(ctx, x)
 	case "password", "invite", "act-as":
 		return routeOfBoth(ctx, x)
 	}

@@ -126,7 +126,7 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	if t.setup.tracksSignIns() {
 		members = trackMembers(s, members, &from)
 	}
-	if assures(t.setup) {
+	if keepsProofs(t.setup) {
 		from.Proved = readMembersAssurance(&s.Assurance, members)
 	}
 	if t.setup.config.logouts.any {
@@ -156,7 +156,7 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
-		if assures(t.setup) {
+		if keepsProofs(t.setup) {
 			readAssurance(&s.Assurance, claims)
 		}
 	}

@@ -2,11 +2,18 @@ package latchkey
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -50,4 +57,204 @@ func (t *tokenStrategy) renewal(v *visit, here *currentUser, p directory.Proof) 
 			return t.seal(ctx, v, claims, life{})
 		},
 	}
+}
+
+// Ways to prove who the user of a session is, besides the kinds of second factors.
+const (
+	usePassword = "password"
+	useProvider = "provider"
+)
+
+// proofWay is one way in which a user can prove who they are in a session.
+type proofWay struct {
+	Use      string `json:"use"`                // a kind of factor, usePassword or useProvider; empty: none
+	Provider string `json:"provider,omitempty"` // its id, with useProvider
+	Name     string `json:"name,omitempty"`     // of the provider
+}
+
+// params returns the query by which the page for a proof is about this way.
+func (w proofWay) params() []string {
+	switch {
+	case w.Use == "":
+		return nil
+	case w.Provider != "":
+		return []string{"use", w.Use, "provider", w.Provider}
+	}
+	return []string{"use", w.Use}
+}
+
+// proving is a user who is asked for a proof.
+type proving struct {
+	here     *currentUser
+	of       directory.EnrolmentOf
+	ways     []proofWay
+	way      proofWay // that is shown, or was used
+	byFactor bool     // a second factor is asked for
+	left     int      // tries
+	back     string   // where the browser goes in the end
+}
+
+// provingOf returns the user of a request, and how the user can prove who they are. A
+// response is for a browser without a session that could be renewed.
+func provingOf(ctx context.Context, x *exchange, use, provider string) (*proving, *Response, error) {
+	here, err := x.setup.sessions.current(ctx, &x.visit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if here == nil || here.isAdopted() {
+		if asksForJSON(x.request) {
+			return nil, noStore(jsonBytes(http.StatusUnauthorized, []byte("null"))), nil
+		}
+		return nil, &Response{Redirect: x.links.signIn(x.callbackURL)}, nil
+	}
+	p := &proving{here: here, of: pageHandle(x.setup, here.user.ID, here.mark().SessionID), byFactor: x.query.Get("for") == "factor", back: x.callbackURL}
+	if p.ways, err = waysToProve(ctx, x.setup, p); err != nil {
+		return nil, nil, err
+	}
+	if i := slices.IndexFunc(p.ways, func(w proofWay) bool { return w.Use == use && (provider == "" || w.Provider == provider) }); i >= 0 {
+		p.way = p.ways[i]
+	} else if len(p.ways) > 0 && !x.isPost() && x.action == "reauth" {
+		p.way = p.ways[0]
+	}
+	p.left, err = directory.TriesLeft(ctx, x.setup.directory, p.of)
+	return p, nil, err
+}
+
+// waysToProve returns the ways that a user has, the strongest first. A mailed code is
+// the way of users without any other.
+func waysToProve(ctx context.Context, s *setup, p *proving) (ways []proofWay, err error) {
+	u := &p.here.user
+	kinds, err := kindsToProve(ctx, s, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range kinds {
+		ways = append(ways, proofWay{Use: string(kind)})
+	}
+	if s.passwords != nil && !p.byFactor {
+		stored, err := s.passwords.Directory.PasswordOf(ctx, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		if stored != nil {
+			ways = append(ways, proofWay{Use: usePassword})
+		}
+	}
+	accounts, err := s.store.ListAccounts(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range accounts {
+		at, ok := s.providers[a.Provider].(*oauthProvider)
+		isListed := slices.ContainsFunc(ways, func(w proofWay) bool { return w.Provider == a.Provider })
+		if ok && !isListed && at.OIDC && len(at.Checks) > 0 && (!p.byFactor || at.Assurance != nil) {
+			ways = append(ways, proofWay{useProvider, at.ID, at.Name})
+		}
+	}
+	if p.byFactor || s.mails.mail.Send == nil || slices.ContainsFunc(ways, func(w proofWay) bool { return w.Use != useProvider }) {
+		return ways, nil
+	}
+	isOnly := len(ways) == 0
+	if !isOnly {
+		isOnly, err = directory.IsSilent(ctx, s.directory, p.of)
+	}
+	if err != nil || !isOnly {
+		return ways, err
+	}
+	if isProven, err := directory.IsAddressProven(ctx, s.directory, u); err != nil || !isProven {
+		return ways, err
+	}
+	return append(ways, proofWay{Use: string(FactorEmail)}), nil
+}
+
+// kindsToProve returns the kinds of factors that a user can prove, the strongest first.
+// Unless a factor is asked for, those are passkeys and apps.
+func kindsToProve(ctx context.Context, s *setup, p *proving) (kinds []FactorKind, err error) {
+	if assures(s) {
+		held, err := s.directory.Factors.Held(ctx, s.store, &p.here.user)
+		if err != nil {
+			return nil, err
+		}
+		kinds = held.Provable(s.config.Factors.Kinds, p.here.AMR)
+	}
+	hasPasskey := slices.Contains(kinds, FactorPasskey)
+	if !p.byFactor {
+		kinds = slices.DeleteFunc(kinds, func(k FactorKind) bool { return k != FactorTOTP })
+		hasPasskey = false
+		if s.store.Has(directory.AbilityAuthenticators) {
+			keys, err := s.store.ListAuthenticators(ctx, p.here.user.ID)
+			if err != nil {
+				return nil, err
+			}
+			hasPasskey = len(keys) > 0
+		}
+	}
+	kinds = slices.DeleteFunc(kinds, func(k FactorKind) bool { return k == FactorPasskey })
+	if hasPasskey && passkeyProvider(s) != nil {
+		kinds = append([]FactorKind{FactorPasskey}, kinds...)
+	}
+	return kinds, nil
+}
+
+// waysJSON tells a script how the user can prove who they are.
+func waysJSON(p *proving) *Response {
+	body, err := json.Marshal(struct {
+		For  string     `json:"for"`
+		Uses []proofWay `json:"uses"`
+		Left int        `json:"left"`
+	}{wantedName(p.byFactor), append([]proofWay{}, p.ways...), p.left})
+	if err != nil {
+		return configJSON()
+	}
+	return noStore(jsonBytes(http.StatusOK, body))
+}
+
+// checkProof returns what a right proof proves, and the code that it uses up. It returns
+// no words for a wrong one.
+func checkProof(ctx context.Context, x *exchange, p *proving, isKnown bool) (second *directory.Second, amr []string, err error) {
+	s, u := x.setup, &p.here.user
+	code := x.field("code")
+	x.hide(code, x.field("password"))
+	kind := FactorKind(p.way.Use)
+	switch {
+	case p.way.Use == usePassword:
+		at, ok := s.providers[s.passwords.Provider].(*passwordProvider)
+		typed := x.field("password")
+		if !ok || typed == "" || len(typed) > longestField {
+			return nil, nil, nil
+		}
+		shown, err := at.flows.CheckCurrent(ctx, u, typed, at.asker(ctx, s, &x.visit, &x.links))
+		if err != nil || !shown.OK {
+			return nil, nil, err
+		}
+		return nil, []string{factor.Password}, nil
+	case kind == FactorPasskey:
+		amr, err := passkeyProvider(s).verifyFactor(ctx, x, proofMark(p.of.Handle), u.ID)
+		if t := failure.TypeOf(err); t == ErrWebAuthnVerification || t == ErrInvalidCheck {
+			s.log.Debug(ctx, x, err)
+			return nil, nil, nil
+		}
+		return nil, amr, err
+	case kind == FactorEmail:
+		second, err = directory.CheckMailCode(ctx, s.directory, &directory.Second{Handle: p.of.Handle, UserID: u.ID, Kind: kind}, code)
+	default:
+		second, err = s.directory.Factors.CheckSecond(ctx, p.of.Handle, &directory.Pending{UserID: u.ID, Kinds: []FactorKind{kind}}, directory.Shown{Kind: kind, Code: code, IsKnown: isKnown})
+	}
+	if second == nil || err != nil {
+		return nil, nil, err
+	}
+	return second, factor.OfKind(kind), nil
+}
+
+// proveAtProvider sends the browser to a provider, which has its user sign in there
+// again and says when.
+func proveAtProvider(ctx context.Context, x *exchange, p *proving) (*Response, error) {
+	at, now := x.setup.providers[p.way.Provider], time.Duration(0)
+	x.provider, x.query = at, url.Values{}
+	ctx, err := withAsked(ctx, at, oneCall{maxAge: &now, stepUp: wantedName(p.byFactor), ask: oauth.Ask{Prompt: "login", LoginHint: p.here.user.Email}})
+	if err != nil {
+		return nil, err
+	}
+	out, err := at.begin(ctx, x)
+	return out.response, err
 }

@@ -64,7 +64,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, ownNames(t.setup)...) // sub is the application's to choose, now
+	kept := keepOwn(claims, keepsProofs(t.setup), t.setup.acting != nil, ownNames(t.setup)...) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 		return nil, false, errUnsealed
 	}
 	from := directory.OriginOfToken(claims)
-	if assures(t.setup) {
+	if keepsProofs(t.setup) {
 		from.Proved, _ = claims.Time(jwtclaims.Proved)
 	}
 	if t.setup.config.logouts.any {
@@ -242,7 +242,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, append(ownNames(t.setup), jwtclaims.Subject)...)
+	kept := keepOwn(claims, keepsProofs(t.setup), t.setup.acting != nil, append(ownNames(t.setup), jwtclaims.Subject)...)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -292,7 +292,7 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 	}
 	since, _ := claims.Time(jwtclaims.AuthTime)
 	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
-	if assures(t.setup) && !here.isAdopted() {
+	if keepsProofs(t.setup) && !here.isAdopted() {
 		readAssurance(&here.Assurance, claims)
 	}
 	if a := directory.ActorOf(claims); a != nil {

@@ -246,8 +246,12 @@ func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*Us
 		return nil, err
 	}
 	in.Joined, in.IsAdopted = here.since, here.isAdopted()
-	if x.setup.config.AccountPage.Enabled { // a flow keeps no freshness that its session has lost
-		in.IsStale = !x.isFresh(here) || in.BegunIn != nil && !in.BegunFresh
+	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
+	if err != nil {
+		return nil, err
+	}
+	if x.setup.config.AccountPage.Enabled || x.setup.config.Hardened || byFactor { // a flow keeps no freshness that its session has lost
+		in.IsStale = !may || in.BegunIn != nil && !in.BegunFresh
 	}
 	return &here.user, nil
 }

@@ -16,6 +16,7 @@ import (
 type visit struct {
 	request    *Request
 	now        func() time.Time
+	recent     time.Duration // how recent a proof has to be for changes of how a user signs in
 	cookies    browser.Cookies
 	credential browser.Credential
 	events     directory.Outbox

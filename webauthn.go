@@ -45,19 +45,6 @@ type visitorInfo struct {
 	second string       // hash of the handle of the sign-in whose second factor is asked for; empty: another question
 }
 
-// forFactor reports whether the passkey is asked for as second factor, of the user whose
-// sign-in waits. It sets no user if none waits.
-func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
-	if action != actionAuthenticate || x.query.Get("for") != "factor" || !assures(x.setup) {
-		return false, nil
-	}
-	handle, p, err := pendingOf(ctx, x.setup, &x.visit)
-	if err == nil && p != nil && slices.Contains(p.Kinds, FactorPasskey) {
-		*who = visitorInfo{user: &User{ID: p.UserID}, exists: true, second: secret.Hash(handle)}
-	}
-	return true, err
-}
-
 // options answers GET /webauthn-options/:provider.
 func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response, error) {
 	action, given := x.query.Get("action"), x.query.Has("action")
@@ -204,7 +191,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: w.setup.mark.newID(), Challenge: newChallenge()}
 	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
-	if c.Second = who.second; c.Second != "" {
+	if c.Second = who.second; c.isAfterFactor() {
 		a.Options.UserVerification = passkey.Discouraged // they have proven another factor
 	}
 	if who.user != nil {

@@ -148,7 +148,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: unknown}}
 	}
 	a := passkey.Authentication{RelyingParty: party, Options: w.Authentication, Challenge: c.bytes()}
-	if c.Second != "" {
+	if c.isAfterFactor() {
 		a.Options.UserVerification = passkey.Discouraged
 	}
 	if c.Asked != nil {
@@ -170,21 +170,22 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 		return nil, err
 	}
 	in := &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}
-	if assures(x.setup) {
+	if keepsProofs(x.setup) {
 		in.AMR = factor.OfPasskey(key, shown.UserVerified)
 	}
 	return in, nil
 }
 
-// verifyFactor checks the answer of a passkey that was asked for as second factor, and
-// returns what it proves.
-func (w *webauthnProvider) verifyFactor(ctx context.Context, x *exchange, handle, userID string) ([]string, error) {
+// verifyFactor checks the answer of a passkey that was asked for as second factor, or as
+// another proof in a session, and returns what it proves. mark says what it was asked
+// for, as in challenge.Second.
+func (w *webauthnProvider) verifyFactor(ctx context.Context, x *exchange, mark, userID string) ([]string, error) {
 	answer := []byte(x.field("data"))
 	answered, id, err := answeredChallenge(answer)
 	if err != nil {
 		return nil, w.refused(err)
 	}
-	c, _, err := w.spend(ctx, &x.visit, answered, secret.Hash(handle), false)
+	c, _, err := w.spend(ctx, &x.visit, answered, mark, false)
 	if err != nil {
 		return nil, w.refused(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -30,7 +31,38 @@ type challenge struct {
 	Handle       string  `json:"handle,omitempty"`       // what the authenticator calls them, in base64url
 	Asked        *string `json:"asked,omitempty"`        // whose passkeys were listed, see askedFor; nil: any will do
 	Conditional  bool    `json:"conditional,omitempty"`  // it may be made without asking
-	Second       string  `json:"second,omitempty"`       // hash of the handle of the sign-in whose second factor it is; empty: it is a first one
+	Second       string  `json:"second,omitempty"`       // hash of the handle of the sign-in whose second factor it is, or proofMark; empty: it is a first one
+}
+
+// proofMark returns what a challenge says that was made for another proof in a session.
+// handle is that of the session's pages.
+func proofMark(handle string) string { return "proof " + secret.Hash(handle) }
+
+// isAfterFactor reports whether the passkey is asked for after another factor, so that
+// the authenticator need not verify the user.
+func (c *challenge) isAfterFactor() bool {
+	return c.Second != "" && !strings.HasPrefix(c.Second, "proof ")
+}
+
+// forFactor reports whether the passkey is asked for as second factor, of the user whose
+// sign-in waits, or as another proof of the user who is signed in. It sets no user if
+// none waits.
+func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
+	if here := who.here; action == actionAuthenticate && x.query.Get("for") == "reauth" && x.setup.config.stepsUp() {
+		if who.here = nil; here != nil {
+			of := pageHandle(x.setup, here.user.ID, here.mark().SessionID)
+			*who = visitorInfo{user: &User{ID: here.user.ID}, exists: true, second: proofMark(of.Handle)}
+		}
+		return true, nil
+	}
+	if action != actionAuthenticate || x.query.Get("for") != "factor" || !assures(x.setup) {
+		return false, nil
+	}
+	handle, p, err := pendingOf(ctx, x.setup, &x.visit)
+	if err == nil && p != nil && slices.Contains(p.Kinds, FactorPasskey) {
+		*who = visitorInfo{user: &User{ID: p.UserID}, exists: true, second: secret.Hash(handle)}
+	}
+	return true, err
 }
 
 // askedFor stands for the user of the listed passkeys. It is as long

@@ -267,6 +267,9 @@ func keepOwn(c Claims, assured, acts bool, more ...string) keptClaims {
 // putAssurance writes into claims what the user has proven.
 func putAssurance(claims Claims, p directory.Proof) {
 	claims[jwtclaims.Proved] = jwtclaims.UnixSeconds(p.At)
+	if len(p.AMR) == 0 {
+		return // a site without second factors
+	}
 	words := make([]any, len(p.AMR)) // as in claims that were decoded
 	for i, word := range p.AMR {
 		words[i] = word

@@ -84,6 +84,7 @@ const (
 	FactorReset       Type = "factor.reset" // all of a user, by the application
 	FactorUsed        Type = "factor.used"
 	FactorFailed      Type = "factor.failed"
+	StepUp            Type = "step_up"       // the user proved once more who they are, in a session
 	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
 	RecoveryUsed      Type = "recovery.used"
 	RecoveryChanged   Type = "recovery.changed"   // new recovery codes replaced the old ones

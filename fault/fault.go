@@ -41,6 +41,7 @@ const (
 	ErrOAuthProfileParse           ErrorType = "OAuthProfileParseError"      // Identify failed, or found no Subject
 	ErrOAuthSignIn                 ErrorType = "OAuthSignInError"            // a sign-in could not be begun
 	ErrFactor                      ErrorType = "FactorError"                 // a second factor could not be asked for, set up or removed
+	ErrReauth                      ErrorType = "Reauth"                      // the user of a session has not proven who they are once more
 	ErrSecondFactor                ErrorType = "SecondFactor"                // a second factor was wrong
 	ErrPassword                    ErrorType = "PasswordError"               // a new password is refused: Code is short, long, common, context, repeated, breached or control
 	ErrSessionToken                ErrorType = "SessionTokenError"           // a stored session could not be read or extended

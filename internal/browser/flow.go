@@ -53,6 +53,7 @@ type Flow struct {
 type FlowOrigin struct {
 	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
 	Demands
+	StepUp    string   `json:"stepUp,omitempty"`  // the proof that the user of the session is asked for, "recent" or "factor"; empty: it is a sign-in
 	Connect   *Connect `json:"connect,omitempty"` // nil: a sign-in
 	CrossSite bool     `json:"posted,omitempty"`  // the provider will post from its own site
 	Fresh     bool     `json:"fresh,omitempty"`   // the user had just signed in, and may change how they sign in

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// ErrSpent reports a challenge whose tries are used up. It is gone.
+// ErrSpent reports a challenge whose tries are used up.
 var ErrSpent = errors.New("all tries are used up")
 
 // Rows are the challenges of one configuration in a store. In a transaction the
@@ -40,9 +40,19 @@ func (r *Rows) Get(ctx context.Context, p Purpose, handle string) (*Row, error) 
 // before, it ends the challenge and returns [ErrSpent]. It returns
 // storage.ErrNotFound as Get does.
 func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
+	row, err := r.Count(ctx, p, handle, most)
+	if errors.Is(err, ErrSpent) {
+		return nil, errors.Join(ErrSpent, r.End(ctx, p, handle))
+	}
+	return row, err
+}
+
+// Count does what Try does, and leaves a challenge whose tries are used up until it
+// expires.
+func (r *Rows) Count(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Try(ctx, id, most) })
 	if errors.Is(err, storage.ErrConflict) {
-		return nil, errors.Join(ErrSpent, r.End(ctx, p, handle))
+		return nil, ErrSpent
 	}
 	return row, err
 }

@@ -83,19 +83,26 @@ func accountOf(u *storage.User) string {
 var ErrUnproven = failure.Wrap(fault.ErrFactor, errors.New("the user's e-mail address is not proven"))
 
 func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
+	isProven, err := IsAddressProven(ctx, d.Directory, u)
+	if err == nil && !isProven && u.Email != "" {
+		err = ErrUnproven
+	}
+	return err
+}
+
+// IsAddressProven reports whether the user has shown that the e-mail address is theirs,
+// or an account of the user vouches for it.
+func IsAddressProven(ctx context.Context, d *Directory, u *storage.User) (bool, error) {
 	if u.Email == "" || !u.EmailVerified.IsZero() {
-		return nil
+		return u.Email != "", nil
 	}
 	accounts, err := d.Store.ListAccounts(ctx, u.ID)
-	if err != nil {
-		return err
-	}
 	for i := range accounts {
 		if d.vouched(&accounts[i], u.Email) {
-			return nil
+			return true, nil
 		}
 	}
-	return ErrUnproven
+	return false, err
 }
 
 // EnrolmentFor returns an enrolment that is under way, or ErrNotPending.

@@ -158,7 +158,7 @@ func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, sh
 		second.Recovery = factor.RecoveryHash(p.UserID, shown.Code)
 		return second, nil
 	case storage.FactorEmail:
-		return d.checkMailCode(ctx, second, shown)
+		return CheckMailCode(ctx, d.Directory, second, shown.Code)
 	}
 	return nil, nil
 }
@@ -193,7 +193,7 @@ const mailCodeLife = 10 * time.Minute
 func mailHandle(handle string) string { return "second factor " + handle }
 
 // NewMailCode makes the code that is mailed for a sign-in. An earlier one is void.
-func (d *Factors) NewMailCode(ctx context.Context, handle string, p *Pending) (code string, expires time.Time, err error) {
+func NewMailCode(ctx context.Context, d *Directory, handle string, p *Pending) (code string, expires time.Time, err error) {
 	rows, name := d.Waiting(d.Store), mailHandle(handle)
 	if err := rows.End(ctx, challenge.Code, name); err != nil {
 		return "", expires, err
@@ -203,7 +203,9 @@ func (d *Factors) NewMailCode(ctx context.Context, handle string, p *Pending) (c
 	return code, d.Now().Add(mailCodeLife), err
 }
 
-func (d *Factors) checkMailCode(ctx context.Context, second *Second, shown Shown) (*Second, error) {
+// CheckMailCode returns second, which uses up the code that was mailed for its handle,
+// or nil if another code was typed.
+func CheckMailCode(ctx context.Context, d *Directory, second *Second, typed string) (*Second, error) {
 	second.Mail = mailHandle(second.Handle)
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Code, second.Mail)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -216,7 +218,7 @@ func (d *Factors) checkMailCode(ctx context.Context, second *Second, shown Shown
 	if err := row.Read(&code); err != nil {
 		return nil, err
 	}
-	if row.UserID != second.UserID || !secret.Equal(code, otp.Typed(shown.Code)) {
+	if row.UserID != second.UserID || !secret.Equal(code, otp.Typed(typed)) {
 		return nil, nil
 	}
 	return second, nil

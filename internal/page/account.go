@@ -146,7 +146,7 @@ func accountMessage(code string) string {
 	switch code {
 	case "":
 		return ""
-	case "last", "taken", "link", "confirm", "lastfactor", "unverified", "factor":
+	case "last", "taken", "link", "confirm", "lastfactor", "unverified":
 		return "account.error." + code
 	}
 	return "account.error.other"

@@ -174,6 +174,12 @@ var everyPage = []shown{
 	{"reauth", func(r *Renderer) (Page, error) {
 		return r.Reauth(Reauth{SignInURL: "/auth/signin", CancelURL: "/account", Host: "shop.example", Deletes: true})
 	}},
+	{"prove", func(r *Renderer) (Page, error) {
+		return r.Prove(Prove{
+			CSRFToken: "c5f", Action: "/auth/reauth", SendAction: "/auth/reauth?do=send", SignInURL: "/auth/signin", SignOutURL: "/auth/signout", CancelURL: "/",
+			Host: "shop.example", Name: "a•••@example.com", Use: "password", Wrong: true, Others: []OtherProof{{"totp", "", "/auth/reauth?use=totp"}, {"provider", "Acme", "/auth/reauth?use=provider"}},
+		})
+	}},
 	{"factor", func(r *Renderer) (Page, error) {
 		return r.Factor(Factor{
 			CSRFToken: "c5f", Action: "/auth/factor", CancelAction: "/auth/factor?do=cancel", SendAction: "/auth/factor?do=send", Use: "totp",
@@ -267,6 +273,7 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		func() (Page, error) { return r.Account(account) },
 		func() (Page, error) { return r.DeleteAccount(filled[DeleteAccount](s)) },
 		func() (Page, error) { return r.Reauth(filled[Reauth](s)) },
+		func() (Page, error) { return r.Prove(filled[Prove](s)) },
 		func() (Page, error) { return r.Farewell(filled[Farewell](s)) },
 		func() (Page, error) { return r.Password(filled[Password](s)) },
 		func() (Page, error) { return r.Password(resetPassword(s)) },

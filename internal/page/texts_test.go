@@ -72,6 +72,12 @@ func variations() []shown {
 	for _, notice := range []string{"password", "email", "sent", "forgotten"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: notice, PasswordURL: "/"}) }})
 	}
+	for _, v := range []Prove{
+		{Use: "totp", Others: []OtherProof{{"password", "", "/"}, {"email", "", "/"}}}, {Use: "provider", ProviderName: "~", Failed: true}, {Use: "email", Sent: true},
+		{Use: "passkey", Wrong: true}, {Use: "recovery", Wrong: true}, {Spent: true}, {SignInURL: "/"},
+	} {
+		all = append(all, shown{"prove", func(r *Renderer) (Page, error) { return r.Prove(v) }})
+	}
 	all = append(all, passwordPages()...)
 	all = append(all, shown{"account", func(r *Renderer) (Page, error) {
 		return r.Acting("/auth/signout").Account(Account{Devices: []Device{{Name: "Firefox", Acting: true}}})

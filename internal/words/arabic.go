@@ -222,6 +222,14 @@ func arabic() Texts {
 		"reauth.submit":  "تسجيل الدخول مجددًا",
 		"reauth.cancel":  "الاحتفاظ بحسابي",
 
+		"prove.lead.password": "أدخل كلمة المرور.",
+		"prove.lead.provider": "أكّد هويتك عبر {name}.",
+		"prove.use.password":  "استخدام كلمة المرور",
+		"prove.use.provider":  "استخدام {name}",
+		"prove.failed":        "لم يؤكد ذلك هويتك. حاول مرة أخرى أو اختر طريقة أخرى.",
+		"prove.spent":         "محاولات كثيرة غير صحيحة. انتظر عشر دقائق أو سجّل الخروج.",
+		"prove.again":         "يُرجى تسجيل الدخول مرة أخرى، ثم ستعود إلى حيث كنت.",
+
 		"farewell.title":   "تم حذف الحساب",
 		"farewell.heading": "تم حذف حسابك",
 		"farewell.text":    "حُذف كل ما كان يتعلق به، وتم تسجيل خروجك. شكرًا لأنك كنت معنا.",
@@ -279,7 +287,6 @@ func arabic() Texts {
 		"account.notice.unfactor":  "تمت إزالة تطبيق المصادقة.",
 		"account.error.lastfactor": "تحتاج هنا إلى خطوة ثانية. أضف أخرى أولًا.",
 		"account.error.unverified": "أكّد عنوان بريدك أولًا: سجّل الدخول برابط يُرسل إليك.",
-		"account.error.factor":     "يتطلب ذلك تسجيل دخول بالخطوة الثانية. سجّل الدخول مرة أخرى.",
 
 		"mail.verify.subject":     "تأكيد بريدك الإلكتروني في {host}",
 		"mail.verify.action":      "تأكيد العنوان",

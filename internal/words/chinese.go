@@ -221,6 +221,14 @@ func chinese() Texts {
 		"reauth.submit":  "重新登录",
 		"reauth.cancel":  "保留账号",
 
+		"prove.lead.password": "请输入密码。",
+		"prove.lead.provider": "请通过 {name} 确认是您本人。",
+		"prove.use.password":  "使用密码",
+		"prove.use.provider":  "使用 {name}",
+		"prove.failed":        "未能确认您的身份。请重试，或选择其他方式。",
+		"prove.spent":         "失败次数过多。请等待十分钟，或退出登录。",
+		"prove.again":         "请重新登录，之后您会回到原来的位置。",
+
 		"farewell.title":   "账号已删除",
 		"farewell.heading": "您的账号已删除",
 		"farewell.text":    "其所有内容均已移除，您也已退出登录。感谢您的使用。",
@@ -278,7 +286,6 @@ func chinese() Texts {
 		"account.notice.unfactor":  "身份验证器应用已移除。",
 		"account.error.lastfactor": "此处需要第二步验证。请先添加另一个。",
 		"account.error.unverified": "请先确认您的邮箱地址：使用发送给您的链接登录。",
-		"account.error.factor":     "这需要通过第二步验证登录。请重新登录。",
 
 		"mail.verify.subject":     "确认您在 {host} 的邮箱地址",
 		"mail.verify.action":      "确认地址",

@@ -221,6 +221,14 @@ func dutch() Texts {
 		"reauth.submit":  "Opnieuw inloggen",
 		"reauth.cancel":  "Mijn account houden",
 
+		"prove.lead.password": "Voer je wachtwoord in.",
+		"prove.lead.provider": "Bevestig met {name} dat jij het bent.",
+		"prove.use.password":  "Wachtwoord gebruiken",
+		"prove.use.provider":  "{name} gebruiken",
+		"prove.failed":        "Daarmee is niet bevestigd wie je bent. Probeer het opnieuw of kies een andere manier.",
+		"prove.spent":         "Te veel pogingen klopten niet. Wacht tien minuten of log uit.",
+		"prove.again":         "Log opnieuw in. Daarna kom je hier terug.",
+
 		"farewell.title":   "Account verwijderd",
 		"farewell.heading": "Je account is verwijderd",
 		"farewell.text":    "Alles wat erbij hoorde is weg en je bent uitgelogd. Bedankt dat je er was.",
@@ -278,7 +286,6 @@ func dutch() Texts {
 		"account.notice.unfactor":  "De authenticator-app is verwijderd.",
 		"account.error.lastfactor": "Je hebt hier een tweede stap nodig. Voeg eerst een andere toe.",
 		"account.error.unverified": "Bevestig eerst je e-mailadres: log in met een link die je wordt gestuurd.",
-		"account.error.factor":     "Daarvoor moet je met de tweede stap inloggen. Log opnieuw in.",
 
 		"mail.verify.subject":     "Bevestig je e-mailadres bij {host}",
 		"mail.verify.action":      "Adres bevestigen",

@@ -204,7 +204,6 @@ var english = Texts{
 	"account.notice.unfactor":     "The authenticator app has been removed.",
 	"account.error.lastfactor":    "You need a second step here. Add another one first.",
 	"account.error.unverified":    "Please confirm your email address first: sign in with a link that is mailed to you.",
-	"account.error.factor":        "That takes a sign-in with the second step. Please sign in again.",
 	"account.error.last":          "That is your only way in, so it stays. Link another one first.",
 	"account.error.taken":         "That account already belongs to somebody else.",
 	"account.error.link":          "That account was not linked. Please try again.",
@@ -236,6 +235,14 @@ var english = Texts{
 	"reauth.change":  "You can change how you sign in only shortly after a sign-in. Please sign in once more, and you will come back to your account.",
 	"reauth.submit":  "Sign in again",
 	"reauth.cancel":  "Keep my account",
+
+	"prove.lead.password": "Enter your password.",
+	"prove.lead.provider": "Confirm with {name} that it is you.",
+	"prove.use.password":  "Use your password",
+	"prove.use.provider":  "Use {name}",
+	"prove.failed":        "That did not confirm who you are. Please try again, or choose another way.",
+	"prove.spent":         "Too many tries did not fit. Wait ten minutes, or sign out.",
+	"prove.again":         "Please sign in again. You will come back to where you were.",
 
 	"farewell.title":   "Account Deleted",
 	"farewell.heading": "Your account has been deleted",

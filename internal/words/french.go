@@ -223,6 +223,14 @@ func french() Texts {
 		"reauth.submit":  "Se reconnecter",
 		"reauth.cancel":  "Garder mon compte",
 
+		"prove.lead.password": "Saisissez votre mot de passe.",
+		"prove.lead.provider": "Confirmez avec {name} que c’est bien vous.",
+		"prove.use.password":  "Utiliser le mot de passe",
+		"prove.use.provider":  "Utiliser {name}",
+		"prove.failed":        "Votre identité n’a pas été confirmée. Réessayez ou choisissez un autre moyen.",
+		"prove.spent":         "Trop d’essais ont échoué. Attendez dix minutes ou déconnectez-vous.",
+		"prove.again":         "Veuillez vous reconnecter. Vous reviendrez ensuite là où vous étiez.",
+
 		"farewell.title":   "Compte supprimé",
 		"farewell.heading": "Votre compte a été supprimé",
 		"farewell.text":    "Tout ce qui s’y rattachait a disparu et la session est fermée. Merci d’être passé par ici.",
@@ -280,7 +288,6 @@ func french() Texts {
 		"account.notice.unfactor":  "L’application d’authentification a été supprimée.",
 		"account.error.lastfactor": "Une seconde étape est nécessaire ici. Ajoutez-en d’abord une autre.",
 		"account.error.unverified": "Veuillez d’abord confirmer votre adresse e-mail : connectez-vous avec un lien qui vous est envoyé.",
-		"account.error.factor":     "Cela demande une connexion avec la seconde étape. Veuillez vous reconnecter.",
 
 		"mail.verify.subject":     "Confirmez votre adresse e-mail sur {host}",
 		"mail.verify.action":      "Confirmer l’adresse",

@@ -222,6 +222,14 @@ func german() Texts {
 		"reauth.submit":  "Noch einmal anmelden",
 		"reauth.cancel":  "Konto behalten",
 
+		"prove.lead.password": "Geben Sie Ihr Passwort ein.",
+		"prove.lead.provider": "Bestätigen Sie mit {name}, dass Sie es sind.",
+		"prove.use.password":  "Passwort verwenden",
+		"prove.use.provider":  "{name} verwenden",
+		"prove.failed":        "Damit ist nicht bestätigt, wer Sie sind. Versuchen Sie es noch einmal oder wählen Sie einen anderen Weg.",
+		"prove.spent":         "Zu viele Versuche haben nicht gepasst. Warten Sie zehn Minuten oder melden Sie sich ab.",
+		"prove.again":         "Bitte melden Sie sich noch einmal an. Danach kommen Sie hierher zurück.",
+
 		"farewell.title":   "Konto gelöscht",
 		"farewell.heading": "Ihr Konto wurde gelöscht",
 		"farewell.text":    "Alles, was dazugehörte, ist entfernt, und Sie sind abgemeldet. Danke, dass Sie hier waren.",
@@ -279,7 +287,6 @@ func german() Texts {
 		"account.notice.unfactor":  "Die Authenticator-App wurde entfernt.",
 		"account.error.lastfactor": "Sie brauchen hier einen zweiten Schritt. Fügen Sie zuerst einen anderen hinzu.",
 		"account.error.unverified": "Bitte bestätigen Sie zuerst Ihre E-Mail-Adresse: Melden Sie sich mit einem Link an, der Ihnen gesendet wird.",
-		"account.error.factor":     "Dafür ist eine Anmeldung mit dem zweiten Schritt nötig. Bitte melden Sie sich noch einmal an.",
 
 		"mail.verify.subject":     "Bestätigen Sie Ihre E-Mail-Adresse bei {host}",
 		"mail.verify.action":      "Adresse bestätigen",

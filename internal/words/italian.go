@@ -222,6 +222,14 @@ func italian() Texts {
 		"reauth.submit":  "Accedi di nuovo",
 		"reauth.cancel":  "Mantieni l’account",
 
+		"prove.lead.password": "Inserisci la tua password.",
+		"prove.lead.provider": "Conferma con {name} che sei tu.",
+		"prove.use.password":  "Usa la password",
+		"prove.use.provider":  "Usa {name}",
+		"prove.failed":        "Questo non ha confermato chi sei. Riprova o scegli un altro modo.",
+		"prove.spent":         "Troppi tentativi non riusciti. Attendi dieci minuti o esci.",
+		"prove.again":         "Accedi di nuovo. Poi tornerai dove eri.",
+
 		"farewell.title":   "Account eliminato",
 		"farewell.heading": "Il tuo account è stato eliminato",
 		"farewell.text":    "Tutto ciò che gli apparteneva è stato rimosso e la sessione è chiusa. Grazie della tua visita.",
@@ -279,7 +287,6 @@ func italian() Texts {
 		"account.notice.unfactor":  "L’app di autenticazione è stata rimossa.",
 		"account.error.lastfactor": "Qui serve un secondo passaggio. Aggiungine prima un altro.",
 		"account.error.unverified": "Conferma prima il tuo indirizzo e-mail: accedi con un link che ti viene inviato.",
-		"account.error.factor":     "Per questo serve un accesso con il secondo passaggio. Accedi di nuovo.",
 
 		"mail.verify.subject":     "Conferma il tuo indirizzo email su {host}",
 		"mail.verify.action":      "Conferma l’indirizzo",

@@ -222,6 +222,14 @@ func japanese() Texts {
 		"reauth.submit":  "もう一度ログイン",
 		"reauth.cancel":  "削除しない",
 
+		"prove.lead.password": "パスワードを入力してください。",
+		"prove.lead.provider": "{name} でご本人であることを確認してください。",
+		"prove.use.password":  "パスワードを使う",
+		"prove.use.provider":  "{name} を使う",
+		"prove.failed":        "ご本人であることを確認できませんでした。もう一度試すか、別の方法を選んでください。",
+		"prove.spent":         "確認に失敗した回数が多すぎます。10分待つか、ログアウトしてください。",
+		"prove.again":         "もう一度ログインしてください。その後、元の場所に戻ります。",
+
 		"farewell.title":   "アカウントを削除しました",
 		"farewell.heading": "アカウントを削除しました",
 		"farewell.text":    "関連するデータはすべて削除され、ログアウトしました。ご利用ありがとうございました。",
@@ -279,7 +287,6 @@ func japanese() Texts {
 		"account.notice.unfactor":  "認証アプリを削除しました。",
 		"account.error.lastfactor": "ここでは 2 段階目の確認が必要です。先に別のものを追加してください。",
 		"account.error.unverified": "先にメールアドレスを確認してください。メールで届くリンクでサインインしてください。",
-		"account.error.factor":     "2 段階目の確認を済ませたサインインが必要です。もう一度サインインしてください。",
 
 		"mail.verify.subject":     "{host} のメールアドレスの確認",
 		"mail.verify.action":      "アドレスを確認",

@@ -222,6 +222,14 @@ func korean() Texts {
 		"reauth.submit":  "다시 로그인",
 		"reauth.cancel":  "계정 유지",
 
+		"prove.lead.password": "비밀번호를 입력하세요.",
+		"prove.lead.provider": "{name}에서 본인임을 확인하세요.",
+		"prove.use.password":  "비밀번호 사용",
+		"prove.use.provider":  "{name} 사용",
+		"prove.failed":        "본인임을 확인하지 못했습니다. 다시 시도하거나 다른 방법을 선택하세요.",
+		"prove.spent":         "실패한 시도가 너무 많습니다. 10분 동안 기다리거나 로그아웃하세요.",
+		"prove.again":         "다시 로그인하세요. 그러면 있던 곳으로 돌아옵니다.",
+
 		"farewell.title":   "계정 삭제됨",
 		"farewell.heading": "계정이 삭제되었습니다",
 		"farewell.text":    "관련된 모든 것이 삭제되고 로그아웃되었습니다. 함께해 주셔서 감사합니다.",
@@ -279,7 +287,6 @@ func korean() Texts {
 		"account.notice.unfactor":  "인증 앱이 제거되었습니다.",
 		"account.error.lastfactor": "여기서는 2단계 인증이 필요합니다. 먼저 다른 것을 추가하세요.",
 		"account.error.unverified": "먼저 이메일 주소를 확인하세요. 메일로 받은 링크로 로그인하세요.",
-		"account.error.factor":     "2단계 인증을 거친 로그인이 필요합니다. 다시 로그인하세요.",
 
 		"mail.verify.subject":     "{host} 이메일 주소 확인",
 		"mail.verify.action":      "주소 확인",

@@ -222,6 +222,14 @@ func polish() Texts {
 		"reauth.submit":  "Zaloguj się ponownie",
 		"reauth.cancel":  "Zachowaj konto",
 
+		"prove.lead.password": "Wpisz hasło.",
+		"prove.lead.provider": "Potwierdź przez {name}, że to Ty.",
+		"prove.use.password":  "Użyj hasła",
+		"prove.use.provider":  "Użyj {name}",
+		"prove.failed":        "Nie udało się potwierdzić Twojej tożsamości. Spróbuj ponownie lub wybierz inny sposób.",
+		"prove.spent":         "Zbyt wiele nieudanych prób. Odczekaj dziesięć minut lub wyloguj się.",
+		"prove.again":         "Zaloguj się ponownie. Potem wrócisz tutaj.",
+
 		"farewell.title":   "Konto usunięte",
 		"farewell.heading": "Twoje konto zostało usunięte",
 		"farewell.text":    "Wszystko, co do niego należało, zniknęło, a sesja została zakończona. Dziękujemy za wspólny czas.",
@@ -279,7 +287,6 @@ func polish() Texts {
 		"account.notice.unfactor":  "Aplikacja uwierzytelniająca została usunięta.",
 		"account.error.lastfactor": "Potrzebujesz tu drugiego kroku. Najpierw dodaj inny.",
 		"account.error.unverified": "Najpierw potwierdź swój adres e-mail: zaloguj się linkiem, który zostanie do Ciebie wysłany.",
-		"account.error.factor":     "Do tego trzeba zalogować się z drugim krokiem. Zaloguj się ponownie.",
 
 		"mail.verify.subject":     "Potwierdź swój adres e-mail w {host}",
 		"mail.verify.action":      "Potwierdź adres",

@@ -221,6 +221,14 @@ func portuguese() Texts {
 		"reauth.submit":  "Entrar novamente",
 		"reauth.cancel":  "Manter minha conta",
 
+		"prove.lead.password": "Digite sua senha.",
+		"prove.lead.provider": "Confirme com {name} que é você.",
+		"prove.use.password":  "Usar a senha",
+		"prove.use.provider":  "Usar {name}",
+		"prove.failed":        "Isso não confirmou quem você é. Tente de novo ou escolha outra forma.",
+		"prove.spent":         "Muitas tentativas não deram certo. Espere dez minutos ou saia.",
+		"prove.again":         "Entre novamente. Depois você voltará para onde estava.",
+
 		"farewell.title":   "Conta excluída",
 		"farewell.heading": "Sua conta foi excluída",
 		"farewell.text":    "Tudo o que pertencia a ela foi removido, e você saiu da conta. Agradecemos a sua visita.",
@@ -278,7 +286,6 @@ func portuguese() Texts {
 		"account.notice.unfactor":  "O aplicativo autenticador foi removido.",
 		"account.error.lastfactor": "Você precisa de uma segunda etapa aqui. Adicione outra primeiro.",
 		"account.error.unverified": "Confirme primeiro seu endereço de e-mail: entre com um link que é enviado a você.",
-		"account.error.factor":     "Isso exige entrar com a segunda etapa. Entre de novo.",
 
 		"mail.verify.subject":     "Confirme seu e-mail em {host}",
 		"mail.verify.action":      "Confirmar o e-mail",

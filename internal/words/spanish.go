@@ -223,6 +223,14 @@ func spanish() Texts {
 		"reauth.submit":  "Iniciar sesión otra vez",
 		"reauth.cancel":  "Conservar mi cuenta",
 
+		"prove.lead.password": "Introduce tu contraseña.",
+		"prove.lead.provider": "Confirma con {name} que eres tú.",
+		"prove.use.password":  "Usar la contraseña",
+		"prove.use.provider":  "Usar {name}",
+		"prove.failed":        "Eso no ha confirmado quién eres. Inténtalo de nuevo o elige otra forma.",
+		"prove.spent":         "Demasiados intentos fallidos. Espera diez minutos o cierra la sesión.",
+		"prove.again":         "Inicia sesión otra vez. Después volverás a donde estabas.",
+
 		"farewell.title":   "Cuenta eliminada",
 		"farewell.heading": "Tu cuenta se ha eliminado",
 		"farewell.text":    "Todo lo que le pertenecía ha desaparecido y tu sesión está cerrada. Gracias por tu visita.",
@@ -280,7 +288,6 @@ func spanish() Texts {
 		"account.notice.unfactor":  "Se ha quitado la aplicación de autenticación.",
 		"account.error.lastfactor": "Aquí necesitas un segundo paso. Añade otro primero.",
 		"account.error.unverified": "Confirma primero tu dirección de correo: inicia sesión con un enlace que se te envía.",
-		"account.error.factor":     "Para eso hace falta iniciar sesión con el segundo paso. Inicia sesión de nuevo.",
 
 		"mail.verify.subject":     "Confirma tu correo electrónico en {host}",
 		"mail.verify.action":      "Confirmar la dirección",

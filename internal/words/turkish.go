@@ -222,6 +222,14 @@ func turkish() Texts {
 		"reauth.submit":  "Yeniden oturum aç",
 		"reauth.cancel":  "Hesabımı koru",
 
+		"prove.lead.password": "Parolanızı girin.",
+		"prove.lead.provider": "Siz olduğunuzu {name} ile doğrulayın.",
+		"prove.use.password":  "Parolayı kullan",
+		"prove.use.provider":  "{name} kullan",
+		"prove.failed":        "Bu, kim olduğunuzu doğrulamadı. Yeniden deneyin veya başka bir yol seçin.",
+		"prove.spent":         "Çok fazla deneme başarısız oldu. On dakika bekleyin veya oturumu kapatın.",
+		"prove.again":         "Lütfen yeniden oturum açın. Ardından buraya döneceksiniz.",
+
 		"farewell.title":   "Hesap silindi",
 		"farewell.heading": "Hesabınız silindi",
 		"farewell.text":    "Ona ait her şey kaldırıldı ve oturumunuz kapatıldı. Bizimle olduğunuz için teşekkürler.",
@@ -279,7 +287,6 @@ func turkish() Texts {
 		"account.notice.unfactor":  "Kimlik doğrulama uygulaması kaldırıldı.",
 		"account.error.lastfactor": "Burada ikinci bir adım gerekiyor. Önce başka bir tane ekleyin.",
 		"account.error.unverified": "Lütfen önce e-posta adresinizi onaylayın: size gönderilen bir bağlantıyla giriş yapın.",
-		"account.error.factor":     "Bunun için ikinci adımla giriş gerekiyor. Lütfen yeniden giriş yapın.",
 
 		"mail.verify.subject":     "{host} için e-posta adresinizi doğrulayın",
 		"mail.verify.action":      "Adresi doğrula",

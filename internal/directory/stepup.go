@@ -1,0 +1,134 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// A new proof of the user's identity in a session.
+
+// proofLife is how long the wrong proofs of a session count.
+const proofLife = 10 * time.Minute
+
+// silentProvider is appended to the handle of a session page. The row that it names
+// says that a provider did not tell when the user signed in there.
+const silentProvider = " silent"
+
+// ErrNoTries reports that too many wrong proofs came in a session.
+var ErrNoTries = challenge.ErrSpent
+
+// TriesLeft returns how many wrong proofs a session has left.
+func TriesLeft(ctx context.Context, d *Directory, of EnrolmentOf) (int, error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Reauth, of.Handle)
+	if err != nil {
+		return factor.MostTries, failure.Ignoring(err, storage.ErrNotFound)
+	}
+	return max(0, factor.MostTries-row.Tries), nil
+}
+
+// TryProof counts one try at a proof in a session before the proof is looked at, and
+// returns how many are left after it. It returns ErrNoTries if none was left:
+// the row stays until it expires.
+func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err error) {
+	rows := d.Waiting(d.Store)
+	row, err := rows.Count(ctx, challenge.Reauth, of.Handle, factor.MostTries)
+	if errors.Is(err, challenge.ErrSpent) { // unless that was long ago
+		if _, gone := rows.Get(ctx, challenge.Reauth, of.Handle); gone != nil {
+			err = gone
+		}
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		if err := rows.End(ctx, challenge.Reauth, of.Handle); err != nil { // an expired one
+			return 0, err
+		}
+		_, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.Reauth, Handle: of.Handle, UserID: of.UserID, Life: proofLife})
+		if failure.Ignoring(err, storage.ErrConflict) != nil {
+			return 0, err
+		}
+		row, err = rows.Count(ctx, challenge.Reauth, of.Handle, factor.MostTries)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return max(0, factor.MostTries-row.Tries), nil
+}
+
+// NoteSilence remembers for a session that a provider does not tell when its user
+// signed in there.
+func NoteSilence(ctx context.Context, d *Directory, of EnrolmentOf) error {
+	_, err := d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.Reauth, Handle: of.Handle + silentProvider, UserID: of.UserID, Life: proofLife})
+	return failure.Ignoring(err, storage.ErrConflict)
+}
+
+// IsSilent reports whether NoteSilence was called for a session.
+func IsSilent(ctx context.Context, d *Directory, of EnrolmentOf) (bool, error) {
+	_, err := d.Waiting(d.Store).Get(ctx, challenge.Reauth, of.Handle+silentProvider)
+	return err == nil, failure.Ignoring(err, storage.ErrNotFound)
+}
+
+// StepUp is a right proof in a session.
+type StepUp struct {
+	Of     EnrolmentOf // the session
+	Second *Second     // a code that is used up; nil: another proof
+	Since  time.Time   // the latest proof in it so far; zero: unknown
+	Event  event.Event // about the session and the proof
+
+	// Renew gives the session its new token.
+	Renew func(ctx context.Context, s *Store, after time.Time) error
+}
+
+// CompleteStepUp uses up the code of a proof and renews the session, in one
+// transaction if the store has transactions. It returns ErrSessionGone if the session
+// has ended, and ErrWrongProof if a concurrent request has used the code.
+func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) error {
+	begun := q.mark()
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		if _, err := s.LockUser(ctx, up.Of.UserID); err != nil {
+			return goneIf(err, storage.ErrNotFound)
+		}
+		void, err := d.Revocations.userVoidAt(ctx, s, up.Of.UserID)
+		if err != nil {
+			return err
+		}
+		if !up.Since.IsZero() && !up.Since.After(void) {
+			return ErrSessionGone
+		}
+		if up.Second != nil && d.Factors != nil {
+			err = useProof(ctx, d.Factors, q, s, up.Second)
+		} else if up.Second != nil {
+			err = takeMailCode(ctx, d, s, up.Second)
+		}
+		if err != nil {
+			return err
+		}
+		q.Add(up.Event, nil)
+		if !void.IsZero() { // which may be seconds ahead
+			void = void.Add(time.Millisecond)
+		}
+		return goneIf(up.Renew(ctx, s, void), storage.ErrNotFound)
+	})
+	if err != nil {
+		if d.Store.Tx != nil {
+			q.rewind(begun) // rolled back: it did not happen
+		}
+		return err
+	}
+	return d.Waiting(d.Store).End(ctx, challenge.Reauth, up.Of.Handle)
+}
+
+// takeMailCode uses up a mailed code.
+func takeMailCode(ctx context.Context, d *Directory, s *Store, in *Second) error {
+	_, err := d.Waiting(s).Take(ctx, challenge.Code, in.Mail)
+	if errors.Is(err, storage.ErrNotFound) {
+		return ErrWrongProof
+	}
+	return err
+}

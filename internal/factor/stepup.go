@@ -1,0 +1,95 @@
+package factor
+
+import (
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Maximum by which the clocks of two servers may differ.
+const clockLeeway = time.Minute
+
+// IsRecent reports whether a proof at the time at is at most d old. A zero at is
+// unknown, and one that is more than a minute in the future was written by a clock
+// that was set back since: neither is recent.
+func IsRecent(at, now time.Time, d time.Duration) bool {
+	return !at.IsZero() && now.Sub(at) <= d && at.Sub(now) <= clockLeeway
+}
+
+// Again returns what is proven after one more proof in a session. The words of the
+// newest proof come last, so that [ByFactor] knows it.
+func Again(amr, more []string) []string {
+	former := slices.DeleteFunc(slices.Clone(amr), func(word string) bool { return slices.Contains(more, word) })
+	all := append(former, more...)
+	if !slices.Contains(all, Multiple) && isFactor(former) && isFactor(more) {
+		all = append(all, Multiple)
+	}
+	return all
+}
+
+// Raised returns what a session has proven after one more proof, and its level. acr is
+// the level of the proof itself, such as that of a provider that is trusted with it.
+// Of a session that says nothing another server has seen the first proof.
+func Raised(amr []string, level string, more []string, acr string) (all []string, to string) {
+	if len(amr) == 0 && !slices.Contains(more, Federated) {
+		amr = []string{Federated}
+	}
+	all = Again(amr, more)
+	if level == AAL2 || acr == AAL2 || Level(all) == AAL2 {
+		return all, AAL2
+	}
+	return all, AAL1
+}
+
+// ByFactor reports whether the newest proof of a session was one of the user's second
+// factors. A mailed code is one only if it came after another proof and the user has
+// nothing stronger: a mailbox does not stand for an app or a passkey.
+func (h *Held) ByFactor(amr []string) bool {
+	words := slices.DeleteFunc(slices.Clone(amr), func(word string) bool { return word == Present || word == Multiple })
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case OTP, Recovery:
+		return true
+	case Hardware, Software:
+		return len(h.Passkeys) > 0
+	case Email:
+		return len(words) > 1 && h.Has(storage.FactorEmail) && !h.Has(storage.FactorTOTP) && !h.Has(storage.FactorPasskey)
+	}
+	return false
+}
+
+// Provable returns the kinds that the user can prove in a session, the strongest first.
+// A mailbox does not second a session that a mail has opened.
+func (h *Held) Provable(offered []storage.FactorKind, amr []string) []storage.FactorKind {
+	var first []string
+	if len(amr) > 0 && amr[0] == Email {
+		first = amr[:1]
+	}
+	return h.Kinds(offered, first)
+}
+
+// Assured is what a session says of the proofs of its user.
+type Assured struct {
+	Proved time.Time // the latest one; zero: unknown
+	AMR    []string
+	ACR    string
+}
+
+// Wanted is a proof that a guard asks for.
+type Wanted struct {
+	Within time.Duration        // the latest proof is at most so old; with IsFactor it may be of any age
+	Kinds  []storage.FactorKind // with IsFactor: one of these was proven; none: the session is of AAL2
+
+	IsFactor bool
+}
+
+// IsMet reports whether a session has what is wanted.
+func (w *Wanted) IsMet(a Assured, now time.Time) bool {
+	if w.IsFactor {
+		return Meets(a.AMR, a.ACR, w.Kinds...)
+	}
+	return IsRecent(a.Proved, now, w.Within)
+}
