@@ -131,6 +131,10 @@ type Operations struct {
 	// Tracer hears of requests, calls and counts; module otel has one for
 	// OpenTelemetry. nil: nothing is traced.
 	Tracer telemetry.Tracer
+	// ShowReference shows the reference code of a failure: on the error and sign-in
+	// pages, as the query parameter ref on pages of the application's own, in JSON
+	// errors, and as the header Latchkey-Reference. See docs/troubleshooting.md.
+	ShowReference bool
 	// RolloutGrace keeps session cookies that are sealed under an unknown secret for so
 	// long after the start, instead of clearing them: an instance that is rolled out
 	// with a wrong secret then signs nobody out for good. Such a cookie opens nothing.

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
@@ -42,7 +44,7 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignIn; own != "" {
 		params := []string{"callbackUrl", x.callbackURL}
 		if failed != "" {
-			params = append(params, "error", failed)
+			params = withShownReference(x, append(params, "error", failed)...)
 		}
 		return x.ownPage(own, params...), nil
 	}
@@ -53,6 +55,9 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	view.SignUpURL, view.ForgotURL = passwordURLs(x.setup.passwords, &x.links)
 	view.Done = x.query.Get("done")
+	if failed != "" {
+		view.Reference = shownReference(x)
+	}
 	n := x.flash()
 	if failed != "" {
 		view.Tried = tried(&n, x.now())
@@ -209,13 +214,38 @@ func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
 // showError answers GET /error.
 func showError(ctx context.Context, x *exchange) *Response {
 	code, own := x.query.Get("error"), x.setup.config.Pages.Error
+	params := withShownReference(x, "error", code)
 	switch {
 	case own == "":
 		return errorPage(ctx, x, code)
 	case code == "":
 		return x.ownPage(own)
 	}
-	return x.ownPage(own, "error", code)
+	return x.ownPage(own, params...)
+}
+
+// shownReference returns the reference code that a page shows: of the failure of this
+// request, or of the one that led to the page. Anything that is no code of this site
+// is not shown.
+func shownReference(x *exchange) *page.Reference {
+	if !x.setup.config.Operations.ShowReference {
+		return nil
+	}
+	code := cmp.Or(x.reference, x.query.Get("ref"))
+	r, err := x.setup.codes.Open(code, x.now())
+	if err != nil || explain.IsMistyped(r.Detail) {
+		return nil
+	}
+	return &page.Reference{Code: explain.Spelled(code), Time: r.Time}
+}
+
+// withShownReference returns the parameters of a page of the application's own, with the
+// reference code that led to the page.
+func withShownReference(x *exchange, params ...string) []string {
+	if r := shownReference(x); r != nil {
+		return append(params, "ref", r.Code)
+	}
+	return params
 }
 
 // errorPage returns the built-in error page for a code.
@@ -229,7 +259,7 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	if x.origin.Text == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"
 	}
-	view.SignInURL = x.url("signin")
+	view.SignInURL, view.Reference = x.url("signin"), shownReference(x)
 	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Error(view))
 	return orConfigJSON(ctx, x, res, err)
 }
@@ -257,6 +287,7 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 
 // problemPage returns the built-in page of a problem.
 func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response {
+	view.Reference = shownReference(x)
 	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Problem(view))
 	return orConfigJSON(ctx, x, res, err)
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/health"
@@ -69,6 +71,8 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	var faults failure.List
 	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))
 	s.prepareSecrets(&faults)
+	s.codes = explain.NewCodec(s.config.Secrets)
+	s.log.Refer(func(d fault.Detail) string { return s.codes.Make(d, s.now()) })
 	s.prepareCookies(&faults)
 	s.preparePages(&faults)
 	s.prepareStores(&faults, shared)

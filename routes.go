@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
@@ -34,7 +35,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return privateJSON(x.sessionJSON(ctx, nil)), nil
 	case "signin":
 		if x.providerID != "" {
-			return nil, failure.Wrap(ErrUnknownAction, errors.New("a sign-in starts with POST"))
+			return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("a sign-in starts with POST")))
 		}
 		return signInPage(ctx, x)
 	case "signout":
@@ -56,7 +57,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 			return x.provider.info().options(ctx, x)
 		}
 	}
-	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for GET"))
+	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for GET")))
 }
 
 // dependsOnCookie reports whether the answer may differ for another browser.
@@ -85,7 +86,7 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	case "password":
 		return passwordRoute(ctx, x)
 	}
-	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for POST"))
+	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for POST")))
 }
 
 // listProviders answers GET /providers.

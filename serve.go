@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
@@ -28,10 +29,13 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 		if x != nil && isForeignPart(x) {
 			res.Cookies = nil
 		}
+		res = refer(x, res, err)
 	}
+	code := res.Header.Get(referenceHeader)
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
 	}
+	res = referInJSON(res, code)
 	if x != nil && dependsOnCookie(x.action) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
@@ -67,7 +71,7 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 	switch {
 	case errors.Is(err, ErrBodyTooLarge):
 		if s != nil {
-			s.log.Error(ctx, bareExchange(s, r, ""), failure.Wrap(ErrUnknownAction, err))
+			s.log.Error(ctx, bareExchange(s, r, ""), failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestLarge, err)))
 		}
 		res := jsonText(http.StatusRequestEntityTooLarge, "Request body too large.")
 		res.Header["Connection"] = []string{"close"}
@@ -125,7 +129,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)
-	x.tell(ctx)
+	tell(ctx, x)
 	if err != nil {
 		return x, nil, err
 	}

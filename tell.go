@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -82,7 +83,7 @@ func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Du
 	}
 	report := func(name string, err error) {
 		if err != nil {
-			log.Error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
+			log.Error(ctx, about, failure.Wrap(ErrEvent, failure.Of(fault.EventFailed, err)), "event", name)
 		}
 	}
 	for _, entry := range o.Take() {

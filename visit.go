@@ -24,6 +24,7 @@ type visit struct {
 
 	about       journal.Subject // the exchange, for the log
 	secretsSeen []string        // that came up on the way and may not be logged
+	reference   string          // the code of what failed; empty: nothing has
 }
 
 // hide keeps secrets out of the log.

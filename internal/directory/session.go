@@ -18,7 +18,7 @@ import (
 
 // ErrSessionGone reports that the session in which a sign-in was begun has
 // ended. The sign-in must not be completed without it.
-var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, errors.New("the session that this sign-in was begun in has ended, or is another one"))
+var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, failure.Of(fault.FlowSession, errors.New("the session that this sign-in was begun in has ended, or is another one")))
 
 // holdSession checks that the session in which the sign-in was begun is alive,
 // and keeps a concurrent call from ending it before the transaction ends: such
