@@ -66,6 +66,13 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	if decide == nil {
 		return nil
 	}
+	if a.VerificationRequest && x.setup.config.Invitations {
+		in, err := directory.InvitationTo(ctx, x.setup.directory, a.User.Email)
+		if err != nil {
+			return atProvider(x.provider, err)
+		}
+		a.Invitation = in.Shown()
+	}
 	attempt := a // what the function below keeps is made only here
 	err := x.setup.ask(ctx, x.setup.config.Limits.CallbackTimeout, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, attempt) })
 	if err != nil && !isSteering(err) && !failure.IsTyped(err) {

@@ -55,6 +55,9 @@ type SignInAttempt struct {
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	IDToken     Claims            // what the ID token said, verified, and never userinfo; nil: there is none
 	Credentials map[string]string // what was typed; nil: other kinds
+	// Invitation is the accepted one to the address that the sign-in proves, or that a
+	// link is about to be sent to. nil: there is none. The sign-in takes it.
+	Invitation *Invitation
 	// VerificationRequest: a magic link is about to be sent; it has not been
 	// opened yet.
 	VerificationRequest bool

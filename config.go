@@ -41,6 +41,7 @@ type Config struct {
 	Events      Events        // what it is told
 	Limits      Limits        // what strangers can make the server do
 	Factors     Factors       // second factors; zero: off
+	Invitations bool          // addresses can be invited: see [users.Users.Invite]
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
 	Tokens      TokenConfig   // how provider tokens are kept and renewed
@@ -72,12 +73,12 @@ type Site struct {
 	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
 	// AllowedHosts are the hosts the site answers to, such as "app.example" or
-	// "*.preview.example"; requests for others are answered with status 400. A
-	// port other than the scheme's own has to be named, as in
-	// "app.example:8443"; "localhost:*" is any port, for loopback hosts only.
-	// "*" is any host on any port and logs a warning. Empty: what TrustHost
-	// says. Without TrustHost only the Host header counts, not X-Forwarded-*.
-	// Not looked at when URL is set.
+	// "*.preview.example". Routes and guards answer requests for others with
+	// status 400, and such requests have no session. A port other than the
+	// scheme's own has to be named, as in "app.example:8443"; "localhost:*" is
+	// any port, for loopback hosts only. "*" is any host on any port and logs a
+	// warning. Empty: what TrustHost says. Without TrustHost only the Host header
+	// counts, not X-Forwarded-*. Not looked at when URL is set.
 	AllowedHosts []string
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when
@@ -122,6 +123,7 @@ type Pages struct {
 	VerifyRequest string
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
 	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
+	Invite        string // shows an invitation; gets token and email, or error=Verification for one that is void
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
 

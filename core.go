@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
@@ -130,24 +129,6 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request
 	return Access{Session: s, Cookies: cookies, Response: res}
 }
 
-// consult calls decide, unless fault says that the session is unknown. It returns
-// nil, nil if the request may pass, and otherwise the application's own answer or
-// the reason for a refusal. A panic of decide is a reason.
-func consult(fault error, decide func() error) (*Response, error) {
-	if fault != nil && !errors.Is(fault, ErrNoSession) {
-		return nil, &undecided{fault}
-	}
-	why := guarded.Contain(decide)
-	own, ok := errors.AsType[*ownResponse](why)
-	switch {
-	case !ok:
-		return nil, why
-	case own.res == nil:
-		return nil, &undecided{errors.New("RespondWith was given no response")}
-	}
-	return ownAnswer(own.res), nil
-}
-
 // refuse returns what a guard answers instead of the handler, or nil if the request
 // may pass after all. s is nil for a request without a session.
 func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
@@ -164,7 +145,7 @@ func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *R
 // ErrorResponse returns what [Auth.WriteError] answers for err. It is never nil.
 func (c *Core) ErrorResponse(ctx context.Context, r *Request, err error) *Response {
 	var cookies []*http.Cookie
-	res := c.answerError(ctx, r, err, func() (s *Session, err error) {
+	res := c.answerError(ctx, r, err, remembered(ctx, c, r), func() (s *Session, err error) {
 		s, cookies, err = c.ReadSession(ctx, r)
 		return s, err
 	})
@@ -172,8 +153,12 @@ func (c *Core) ErrorResponse(ctx context.Context, r *Request, err error) *Respon
 	return res
 }
 
-// answerError answers err. It calls session only if the answer depends on it.
-func (c *Core) answerError(ctx context.Context, r *Request, err error, session func() (*Session, error)) *Response {
+// answerError answers err. It calls session only if the answer depends on it. state
+// may be nil.
+func (c *Core) answerError(ctx context.Context, r *Request, err error, state *requestState, session func() (*Session, error)) *Response {
+	if state.hasTold(err) {
+		return c.challenge(ctx, r, varied(c.fault(ctx, r, err)))
+	}
 	x, unread := c.reading(ctx, r)
 	if unread != nil {
 		return c.fault(ctx, r, unread)
@@ -190,6 +175,17 @@ func (c *Core) answerError(ctx context.Context, r *Request, err error, session f
 		res = forbidden(ctx, x, s, x.asked(x.request))
 	}
 	return c.challenge(ctx, r, varied(res))
+}
+
+// hasTold reports whether err is the fault of reading the session, which was logged
+// when the session was read. A nil state has told nothing.
+func (s *requestState) hasTold(err error) bool {
+	if s == nil || errors.Is(err, ErrNoSession) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known && s.err != nil && errors.Is(err, s.err)
 }
 
 // challenge completes the answer of a guard on sites that take tokens in the
@@ -210,6 +206,9 @@ func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
 	if stray, ok := errors.AsType[*unknownTenant](why); ok {
 		return renderNoTenant(ctx, s, r, stray)
+	}
+	if errors.Is(why, errBadHost) { // which the client chose
+		return renderStray(ctx, s, r, why)
 	}
 	if s == nil {
 		return configJSON()

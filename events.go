@@ -60,3 +60,8 @@ type LinkAccountEvent = event.AccountPayload
 // EvictEvent tells of the Accounts and Authenticators that were removed from User
 // when their e-mail address was proven for the first time.
 type EvictEvent = event.EvictPayload
+
+// Invitation is what an e-mail address is invited with: Email, CallbackURL, Data and
+// Expires. With NoMail the application hands the URL over itself. See
+// [users.Users.Invite].
+type Invitation = event.Invitation

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -119,4 +120,28 @@ func must(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// A link that the application hands over proves no address: it opens the sign-up for it.
+func ExampleUsers_invite() {
+	auth, err := latchkey.New(latchkey.Config{
+		Site: latchkey.Site{URL: "https://shop.example"}, Secrets: []string{"a secret of at least thirty-two characters"},
+		Adapter: memoryadapter.New(memoryadapter.Options{}), Invitations: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	link, err := auth.Users().Invite(ctx, latchkey.Invitation{Email: "ada@example.com", Data: "team 7", NoMail: true})
+	fmt.Println(strings.HasPrefix(link, "https://shop.example/auth/invite?token="), err)
+
+	open, err := auth.Users().Invitations(ctx)
+	fmt.Println(len(open), open[0].Email, open[0].Data, err)
+
+	fmt.Println(auth.Users().RevokeInvitation(ctx, open[0].ID))
+	// Output:
+	// true <nil>
+	// 1 ada@example.com team 7 <nil>
+	// <nil>
 }

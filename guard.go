@@ -130,7 +130,7 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 // asked for are removed.
 func (a *Auth) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	state, r := a.stateOf(w, r)
-	res := a.Core().answerError(r.Context(), requestHead(r), err, state.session)
+	res := a.Core().answerError(r.Context(), requestHead(r), err, state, state.session)
 	h := w.Header()
 	for _, name := range []string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified"} {
 		delete(h, name)

@@ -71,8 +71,9 @@ type SignUpPolicy int
 
 // The sign-up policies.
 const (
-	SignUpOpen   SignUpPolicy = iota // everybody
-	SignUpClosed                     // nobody: the application creates the users
+	SignUpOpen    SignUpPolicy = iota // everybody
+	SignUpClosed                      // nobody: the application creates the users
+	SignUpInvited                     // addresses with an invitation: see [Config].Invitations
 )
 
 // passwordKeeper is the provider of a [Password] made ready.
@@ -96,7 +97,7 @@ func preparePasswords(s *setup, f *failure.List) {
 	}
 	s.directory.Passwords = true
 	s.passwords = &passwords.Flows{
-		Provider: p.ID, SignUpOpen: p.SignUp == SignUpOpen,
+		Provider: p.ID, SignUpOpen: p.SignUp == SignUpOpen, SignUpInvited: p.SignUp == SignUpInvited,
 		Directory: directory.Passwords{Directory: s.directory}, Limits: s.limits, LinkLife: p.LinkMaxAge, AllowUnverified: p.AllowUnverified, Timeout: s.config.Limits.CallbackTimeout,
 		Warn: func(ctx context.Context, err error) { s.log.Warn(ctx, err.Error(), "provider", p.ID) },
 	}

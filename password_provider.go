@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
+	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // resetMaxAge is how long a link to a new password works.
@@ -53,7 +54,8 @@ func (p *Password) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	refuse(c.MinLength < 8, "Password.MinLength is %d: want 8 or more", c.MinLength)
 	refuse(c.LinkMaxAge < 0 || c.LinkMaxAge > linkMaxAge, "Password.LinkMaxAge is %v: want at most %v; zero is %v", c.LinkMaxAge, linkMaxAge, resetMaxAge)
 	refuse(c.AllowUnverified && s.config.Hardened, "Password.AllowUnverified does not go with Hardened: leave one of the two out")
-	refuse(c.SignUp != SignUpOpen && c.SignUp != SignUpClosed, "Password.SignUp is %d: want SignUpOpen or SignUpClosed", c.SignUp)
+	refuse(c.SignUp < SignUpOpen || c.SignUp > SignUpInvited, "Password.SignUp is %d: want SignUpOpen, SignUpClosed or SignUpInvited", c.SignUp)
+	refuse(c.SignUp == SignUpInvited && !s.config.Invitations, "Password.SignUp is SignUpInvited: set Config.Invitations too")
 	refuse(s.config.passwords > 1, "there are several Password providers: configure one")
 	for _, f := range c.Fields {
 		refuse(f.Name == "" || slices.Contains([]string{"email", "password", "csrfToken", "callbackUrl", "do", "token"}, f.Name), "Password.Fields: %q is empty or a name of the library's own", f.Name)
@@ -143,4 +145,57 @@ func (p *passwordProvider) asker(ctx context.Context, s *setup, v *visit, l *lin
 			mailLater(ctx, s.mails, by, &own, p.ID, write)
 		},
 	}
+}
+
+// passwordsOf returns the provider of passwords, or nil.
+func passwordsOf(s *setup) *passwordProvider {
+	if s.passwords == nil {
+		return nil
+	}
+	p, _ := s.providers[s.passwords.Provider].(*passwordProvider)
+	return p
+}
+
+// mailProvider returns the first provider of magic links, or nil.
+func mailProvider(s *setup) *emailProvider {
+	for _, p := range s.order {
+		if e, is := p.(*emailProvider); is {
+			return e
+		}
+	}
+	return nil
+}
+
+// keepKnown makes a browser known anew in which its user has just set a password: an
+// attacker who keeps the budget of unknown browsers full cannot keep the user out.
+func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
+	at := s.revocations.IssueTime(userID, s.now())
+	return rememberBrowser(ctx, s, v, userID, "", at, false)
+}
+
+// purposeSignUp marks the cookie of the browser that began a sign-up.
+const purposeSignUp = "password-signup"
+
+// signUpMaxAge is how long a browser keeps that cookie.
+const signUpMaxAge = time.Hour
+
+// markBrowser has a browser keep which sign-up it has begun.
+func (p *passwordProvider) markBrowser(v *visit, mark string) error {
+	k, now := &v.cookies.Specs.Link, v.now()
+	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": mark, "provider": p.ID, "purpose": purposeSignUp}, now, signUpMaxAge)
+	if err == nil {
+		v.cookies.Set(k.New(sealed, now.Add(signUpMaxAge)))
+	}
+	return err
+}
+
+// markOf returns the sign-up that a browser has begun, or "".
+func (p *passwordProvider) markOf(v *visit) string {
+	k := &v.cookies.Specs.Link
+	value, _ := v.cookies.Value(k)
+	claims, err := k.Codec.OpenClaims(value, v.now(), signUpMaxAge)
+	if err != nil || claims.String("purpose") != purposeSignUp || claims.String("provider") != p.ID {
+		return ""
+	}
+	return claims.String("value")
 }

@@ -1,32 +1,34 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
+	"net/url"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
-	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // The pages below {base path}/password: sign-up, its confirmation, and new passwords
-// by a link. Looking at a link uses up nothing.
+// by a link; and {base path}/invite. Looking at a link uses up nothing.
 
 var errNoStep = failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no page about passwords has this name")))
 
 // passwordRoute answers GET and POST /password.
 func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
-	p, ok := x.setup.providers[x.setup.passwords.Provider].(*passwordProvider)
-	if !ok {
+	p := passwordsOf(x.setup)
+	if p == nil {
 		return nil, errNoStep
 	}
 	step, token := page.PasswordStep(x.query.Get("do")), x.query.Get("token")
@@ -183,7 +185,7 @@ func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token s
 	if err != nil {
 		return nil, err
 	}
-	view := page.Password{Step: page.VerifyStep, Email: in.Email, New: p.markOf(&x.visit) != in.Mark}
+	view := page.Password{Step: page.VerifyStep, Email: in.Email, New: p.markOf(&x.visit) != in.Mark || in.Hash == "", Invited: in.Hash == ""}
 	if !x.isPost() {
 		return passwordPage(ctx, x, p, view, nil)
 	}
@@ -202,7 +204,7 @@ func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token s
 	x.provider = p
 	res, err := x.completeSignIn(ctx, directory.Assertion{
 		Person: User{Name: in.Fields["name"], Email: in.Email}, ProvesEmail: true, EmailVerified: true, Credentials: in.Fields, Counted: true, Started: started,
-		NewPassword: &directory.NewPassword{Handle: token, Hash: in.Hash},
+		NewPassword: &directory.NewPassword{Handle: token, Hash: in.Hash, Invited: p.SignUp == SignUpInvited},
 		Account:     Account{Provider: p.ID, ProviderAccountID: in.Email, Type: TypeCredentials},
 	})
 	if errors.Is(err, directory.ErrAddressTaken) {
@@ -258,36 +260,69 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 	return p.checkMail(&x.visit, &x.links, u.Email, "reset"), nil
 }
 
-// keepKnown makes a browser known anew in which its user has just set a password: an
-// attacker who keeps the budget of unknown browsers full cannot keep the user out.
-func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
-	at := s.revocations.IssueTime(userID, s.now())
-	return rememberBrowser(ctx, s, v, userID, "", at, false)
+// inviteRoute answers GET and POST /invite. Looking at an invitation uses up nothing,
+// and accepting one neither: the sign-in that proves its address takes it (F-095).
+func inviteRoute(ctx context.Context, x *exchange) (*Response, error) {
+	s, token := x.setup, x.query.Get("token")
+	rows := s.directory.Waiting(s.store)
+	in, err := rows.Invitation(ctx, token)
+	view := page.Invite{CSRFToken: x.csrfToken, Action: x.url("invite?token=" + url.QueryEscape(token)), Email: in.Email, Host: x.origin.Host(), Origin: x.home()}
+	own := s.config.Pages.Invite
+	switch {
+	case errors.Is(err, ErrNotFound) && own != "":
+		return x.ownPage(own, "error", string(ErrVerification)), nil
+	case errors.Is(err, ErrNotFound):
+		return pageResponse(s.pagesFor(ctx, &x.visit).Invite(page.Invite{Gone: true, Host: view.Host, Origin: view.Origin}))
+	case err != nil:
+		return nil, err
+	}
+	x.hide(token)
+	here, err := s.visitor(ctx, &x.visit)
+	if err != nil {
+		return nil, err
+	}
+	isOther := here != nil && here.Email != in.Email
+	if isOther {
+		view.As, view.SignOutURL = nameOf(here), x.url("signout")
+	}
+	if x.isPost() && !isOther {
+		if err := rows.AcceptInvitation(ctx, token); err != nil {
+			return nil, err
+		}
+		return acceptInvitation(ctx, x, &in)
+	}
+	if own != "" {
+		return x.ownPage(own, "token", token, "email", in.Email), nil
+	}
+	view.FormOrigins = s.formOrigins(&x.links, in.CallbackURL)
+	return pageResponse(s.pagesFor(ctx, &x.visit).Invite(view))
 }
 
-// purposeSignUp marks the cookie of the browser that began a sign-up.
-const purposeSignUp = "password-signup"
-
-// signUpMaxAge is how long a browser keeps that cookie.
-const signUpMaxAge = time.Hour
-
-// markBrowser has a browser keep which sign-up it has begun.
-func (p *passwordProvider) markBrowser(v *visit, mark string) error {
-	k, now := &v.cookies.Specs.Link, v.now()
-	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": mark, "provider": p.ID, "purpose": purposeSignUp}, now, signUpMaxAge)
-	if err == nil {
-		v.cookies.Set(k.New(sealed, now.Add(signUpMaxAge)))
+// acceptInvitation leads on from an invitation that was accepted. One that was mailed
+// proves the address, and creates its user; a known user signs in (F-206).
+func acceptInvitation(ctx context.Context, x *exchange, in *challenges.Invitation) (*Response, error) {
+	s, started := x.setup, x.now()
+	known, err := guarded.Optional(s.store.UserByEmail(ctx, in.Email))
+	if err != nil {
+		return nil, err
 	}
-	return err
-}
-
-// markOf returns the sign-up that a browser has begun, or "".
-func (p *passwordProvider) markOf(v *visit) string {
-	k := &v.cookies.Specs.Link
-	value, _ := v.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, v.now(), signUpMaxAge)
-	if err != nil || claims.String("purpose") != purposeSignUp || claims.String("provider") != p.ID {
-		return ""
+	if x.callbackURL, err = x.resolveRedirect(ctx, cmp.Or(in.CallbackURL, x.home())); err != nil {
+		x.callbackURL = x.home()
 	}
-	return claims.String("value")
+	p, mail := passwordsOf(s), mailProvider(s)
+	switch {
+	case !in.Mailed && p != nil && p.SignUp != SignUpClosed:
+		return &Response{Redirect: x.url("password") + weburl.WithQuery("", "do", "signup", "email", in.Email, "callbackUrl", x.callbackURL)}, nil
+	case !in.Mailed || known != nil || p == nil && mail == nil:
+		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.callbackURL), "email", in.Email)}, nil
+	case mail == nil || p != nil && p.SignUp == SignUpInvited:
+		token, _, err := p.flows.Directory.NewSignUp(ctx, &directory.SignUp{Email: in.Email, CallbackURL: x.callbackURL})
+		x.hide(token)
+		return &Response{Redirect: x.url("password?do=verify&token=" + token)}, err
+	}
+	x.provider = mail
+	res, err := x.completeSignIn(ctx, directory.Assertion{
+		Person: User{Email: in.Email}, ProvesEmail: true, ByLink: true, Counted: true, Started: started, Account: mail.account(in.Email),
+	})
+	return x.conclude(ctx, outcome{response: res}, err)
 }

@@ -32,7 +32,7 @@ var actions = map[string]struct{ reserved, takesName bool }{
 	"factor":              {},
 	"reauth":              {reserved: true},
 	"password":            {}, // not in Auth.js
-	"invite":              {reserved: true},
+	"invite":              {}, // not in Auth.js
 	"device":              {reserved: true},
 	"signals":             {reserved: true},
 	"leaks":               {reserved: true},
@@ -49,7 +49,7 @@ func IsAction(name string) bool {
 // offersAction reports whether the action is known and its capability is on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
-	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn())
+	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) && (name != "invite" || c.Invitations)
 }
 
 // routes returns the paths of all actions that are on, as patterns of

@@ -245,6 +245,8 @@ func (s *setup) preparePages(f *failure.List) {
 		{"Error", p.Error},
 		{"VerifyRequest", p.VerifyRequest},
 		{"Password", p.Password},
+		{"Factor", p.Factor},
+		{"Invite", p.Invite},
 		{"NewUser", p.NewUser},
 	} {
 		path, _, _ := strings.Cut(own.url, "?")

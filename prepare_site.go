@@ -39,7 +39,7 @@ func (s *setup) prepareSite(f *failure.List, givenPath string) {
 		c.BasePath = defaultBasePath
 	}
 	if s.trust.origin.Text == "" && !c.TrustHost && len(c.AllowedHosts) == 0 {
-		f.Add(ErrUntrustedHost, "set Site.URL (AUTH_URL) to the site's URL, or Site.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header")
+		f.Add(ErrUntrustedHost, "set Site.URL (AUTH_URL) to the site's URL, or Site.AllowedHosts to the hosts that it answers to, or Site.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header")
 	}
 	c.checkHosts(f)
 	if slices.Contains(c.AllowedHosts, "*") {

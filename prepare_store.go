@@ -286,6 +286,9 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	if s.directory.EndlessTokens && s.directory.ProvesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
+	if s.config.Invitations {
+		directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
+	}
 	preparePasswords(s, f)
 	s.warnOfLesserStores()
 	prepareFactors(s, f)
@@ -319,6 +322,9 @@ func (s *setup) needs() []need {
 	}
 	for _, what := range factorNeeds(&s.config.Factors) {
 		table = append(table, need{"Factors", what})
+	}
+	if s.config.Invitations {
+		table = append(table, need{"Invitations", directory.AbilityChallenges})
 	}
 	if s.config.AccountPage.Enabled {
 		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})

@@ -26,6 +26,24 @@ type undecided struct{ cause error }
 func (u *undecided) Error() string { return "the guard could not decide: " + u.cause.Error() }
 func (u *undecided) Unwrap() error { return u.cause }
 
+// consult calls decide, unless fault says that the session is unknown. It returns
+// nil, nil if the request may pass, and otherwise the application's own answer or
+// the reason for a refusal. A panic of decide is a reason.
+func consult(fault error, decide func() error) (*Response, error) {
+	if fault != nil && !errors.Is(fault, ErrNoSession) {
+		return nil, &undecided{fault}
+	}
+	why := guarded.Contain(decide)
+	own, ok := errors.AsType[*ownResponse](why)
+	switch {
+	case !ok:
+		return nil, why
+	case own.res == nil:
+		return nil, &undecided{errors.New("RespondWith was given no response")}
+	}
+	return ownAnswer(own.res), nil
+}
+
 // errNoError is the fault of a caller that asks for an answer to no error.
 var errNoError = errors.New("WriteError was given no error")
 

@@ -52,6 +52,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return showFactor(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
+	case "invite":
+		return inviteRoute(ctx, x)
 	case "webauthn-options":
 		if x.provider != nil && x.provider.info().options != nil {
 			return x.provider.info().options(ctx, x)
@@ -65,7 +67,7 @@ func dependsOnCookie(action string) bool { return action != "providers" && actio
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account", "password", "factor":
+	case "signin", "signout", "session", "account", "password", "factor", "invite":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -85,6 +87,8 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return answerFactor(ctx, x)
 	case "password":
 		return passwordRoute(ctx, x)
+	case "invite":
+		return inviteRoute(ctx, x)
 	}
 	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for POST")))
 }

@@ -93,7 +93,13 @@ const mostAsked = 3
 // askAbout asks the application about the user that a sign-in ends in, and admits
 // the user if it agrees. known is nil for a user that is created now.
 func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
-	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, IDToken: in.IDToken, Credentials: in.Credentials}
+	if x.setup.config.Invitations {
+		var err error
+		if in.Invitation, err = directory.InvitationOf(ctx, x.setup.directory, &in, known); err != nil {
+			return nil, atProvider(x.provider, err)
+		}
+	}
+	attempt := SignInAttempt{Invitation: in.Invitation.Shown(), User: in.Person, Account: in.Account, Profile: in.Profile, IDToken: in.IDToken, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
 		if in.Account.Type == TypeEmail { // which has no row that would say so
@@ -294,7 +300,7 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	var payload any
 	if events.Wants(event.SignIn) {
-		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IDToken: who.IDToken, IsNewUser: who.IsNew}
+		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IDToken: who.IDToken, IsNewUser: who.IsNew, Invitation: who.Invitation.Shown()}
 	}
 	events.Add(Event{
 		Type: event.SignIn, UserID: who.User.ID, SessionID: who.Session.ID,

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
@@ -67,6 +68,29 @@ func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper,
 			mailLater(ctx, s.mails, by, &l, s.passwords.Provider, write)
 		},
 	}}, nil
+}
+
+// Inviter returns what invitations need.
+func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
+	s, err := setupWithStore(ctx, b.auth)
+	if err == nil && !s.config.Invitations {
+		err = failure.Wrap(ErrInvalidConfig, errors.New("set Config.Invitations"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, by := s.links, asker{language: s.config.Texts.Languages[0]}
+	l.origin = s.trust.origin
+	in := &users.Inviter{}
+	if l.origin.Text != "" {
+		in.Link = func(token string) string { return l.url("invite?token=" + token) }
+	}
+	if s.mails.mail.Send != nil {
+		in.Mail = func(ctx context.Context, to, url string, expires time.Time) error {
+			return s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
+		}
+	}
+	return in, nil
 }
 
 func (b usersBackend) Vault(ctx context.Context) (*vault.Vault, error) {

@@ -80,7 +80,10 @@ const (
 	RecoveryUsed      Type = "recovery.used"
 	RecoveryChanged   Type = "recovery.changed"   // new recovery codes replaced the old ones
 	BrowserTrusted    Type = "browser.remembered" // a browser of the user is not asked for the second factor
-	PasskeyCounter    Type = "passkey.counter"    // the signature counter of a passkey did not rise: it may have been copied
+	InvitationMade    Type = "invitation.made"
+	InvitationUsed    Type = "invitation.used" // by the user who signed in with it
+	InvitationRevoked Type = "invitation.revoked"
+	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )
 
 // Outcome is how an [Event] ended.
@@ -115,6 +118,20 @@ type SignInPayload struct {
 	Profile   jwt.Claims
 	IDToken   jwt.Claims // the verified claims of the ID token, never of userinfo; nil: there is none
 	IsNewUser bool
+
+	Invitation *Invitation // that the user came in by; nil: none
+}
+
+// Invitation is what a site has invited an e-mail address with.
+type Invitation struct {
+	Email       string    // the address
+	CallbackURL string    // where the browser goes in the end; empty: the application's home
+	Data        string    // of the application's own, such as a team; at most 4 KiB
+	Expires     time.Time // zero: in 7 days; at most 30 days from now
+	NoMail      bool      // the application hands the URL over itself, which proves no address
+
+	ID      string    // names the invitation; set by the library
+	Created time.Time // set by the library
 }
 
 // SignOutPayload tells of the end of a session. Both fields are nil if the cookie

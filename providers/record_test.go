@@ -2,11 +2,13 @@ package providers_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -162,7 +164,9 @@ func (r *recorded) provider(e catalogue.Entry) *latchkey.OAuth {
 		ClientID: or(r.Options.ClientID, "client"), ClientSecret: r.secret(),
 	}
 	if r.Options.APIKey != "" {
-		given.FetchProfile = providers.BungieProfile(r.Options.APIKey) // the only one that needs one
+		given.FetchProfile = map[string]func(context.Context, *http.Client, latchkey.Tokens) (latchkey.Claims, error){
+			"Bungie": providers.BungieProfile(r.Options.APIKey), "StackExchange": providers.StackExchangeProfile(r.Options.APIKey),
+		}[functionName(e)]
 	}
 	if r.Options.Agent != "" {
 		given.Authorization = providers.WeComAgent(r.Options.Agent)

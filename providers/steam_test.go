@@ -245,6 +245,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		{providers.Shopify(given), "AUTH_SHOPIFY_ISSUER"},
 		{providers.Nextcloud(given), "AUTH_NEXTCLOUD_ISSUER"},
 		{providers.Bungie(given), "providers.BungieProfile(key)"},
+		{providers.StackExchange(given), "providers.StackExchangeProfile(key)"},
 		{providers.WeCom(given), "providers.WeComAgent(id)"},
 		{providers.Shopify(withIssuer(given, "acme")), `is "acme"; write https://acme.myshopify.com`},
 		{providers.Mastodon(withIssuer(given, "social.example")), `is "social.example", which is no absolute https URL; write "https://social.example"`},

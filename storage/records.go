@@ -111,13 +111,13 @@ type StoredSession struct {
 	Tenant   string // the tenant that the session belongs to; empty: none
 	Provider string // id of the provider that opened it
 
-	// ProviderSID, ProviderSub and ProviderIssued are reserved for logout that
-	// begins at an OpenID Provider: keyed hashes of its sid and sub, and the time
-	// at which its ID token was issued. They are empty for now.
+	// ProviderSID, ProviderSub and ProviderIssued are for logout that begins at an
+	// OpenID Provider: keyed hashes of its sid and sub, and the time at which its ID
+	// token was issued. They are empty where no logout is configured.
 	ProviderSID    string
 	ProviderSub    string
 	ProviderIssued time.Time
-	Sealed         string // other facts, encrypted by the library; empty for now
+	Sealed         string // what a logout at the provider needs, encrypted by the library
 
 	Proved time.Time // the latest proof of the user's identity; zero: the sign-in
 	AMR    []string  // the methods of that proof: RFC 8176 names, each without a space

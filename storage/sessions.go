@@ -51,6 +51,18 @@ type SessionListAdapter interface {
 	DeleteSessions(ctx context.Context, userID, keep string) (int, error)
 }
 
+// ProviderLogoutAdapter ends stored sessions by what an OpenID Provider calls them.
+type ProviderLogoutAdapter interface {
+	// DeleteProviderSessions removes the sessions whose ProviderSID is one of sids
+	// or, if sids is empty, whose ProviderSub is one of subs. It leaves those whose
+	// ProviderIssued is known and after issued. Empty texts name no session. With
+	// both lists empty it removes nothing, and returns an error that is
+	// [errors.ErrUnsupported] if the tables have no columns for the two. It returns
+	// what it removed, also beside an error. A repeated call goes on where it
+	// stopped. The Token of a returned session may be empty.
+	DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) ([]StoredSession, error)
+}
+
 // SessionStore keeps sessions apart from their users, in a database of its own:
 // see latchkey.SessionConfig.Store. An adapter whose sessions refer to its own
 // users may refuse those of others.

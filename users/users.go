@@ -36,6 +36,8 @@ type Backend interface {
 	// Passwords returns what passwords need. With mails, a site whose URL is not known
 	// is ErrInvalidConfig.
 	Passwords(ctx context.Context, mails bool) (*Keeper, error)
+	// Inviter returns what invitations need. A site without them is ErrInvalidConfig.
+	Inviter(ctx context.Context) (*Inviter, error)
 	// Vault returns what keeps the tokens of the tenant that ctx names. The caller has
 	// asked for the abilities that it needs.
 	Vault(ctx context.Context) (*vault.Vault, error)

@@ -28,7 +28,7 @@ var longest = map[string]int{
 	"Account.ID": 36, "Account.UserID": 36, "Account.Provider": 64, "Account.ProviderAccountID": 1364, "Account.Type": 11,
 	"Account.Email": 254, "Account.Extra": 0,
 	"Account.Tokens.AccessToken": answer, "Account.Tokens.RefreshToken": answer, "Account.Tokens.IDToken": 16 << 10, "Account.Tokens.TokenType": answer,
-	"Account.Tokens.Scope": answer, "Account.Tokens.SessionState": answer, "Account.Tokens.AuthorizationDetails": answer, "Account.Tokens.Extra": 0,
+	"Account.Tokens.Scope": answer, "Account.Tokens.SessionState": answer, "Account.Tokens.AuthorizationDetails": answer, "Account.Tokens.Extra": answer,
 
 	"StoredSession.ID": 36, "StoredSession.Token": 64, "StoredSession.UserID": 36, "StoredSession.UserAgent": 256,
 	"StoredSession.Tenant": 0, "StoredSession.Provider": 64, "StoredSession.ProviderSID": 0, "StoredSession.ProviderSub": 0,

@@ -3,6 +3,7 @@ package dynamoadapter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/storage"
@@ -115,4 +116,10 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 		err = errors.Join(err, ignore(failed, storage.ErrNotFound))
 	}
 	return n, err
+}
+
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Auth.js has no items
+// for what a provider calls its sessions, so that it is [errors.ErrUnsupported].
+func (*authJS) DeleteProviderSessions(context.Context, []string, []string, time.Time) ([]storage.StoredSession, error) {
+	return nil, fmt.Errorf("dynamoadapter: the layout of Auth.js does not name sessions as their provider does: %w", errors.ErrUnsupported)
 }

@@ -31,6 +31,7 @@ type stores interface {
 	storage.AuthenticatorAdapter
 	storage.SessionAdapter
 	storage.SessionStore
+	storage.ProviderLogoutAdapter
 	storage.SignUpAdapter
 	storage.UserDeletionAdapter
 	storage.VerificationTokenAdapter

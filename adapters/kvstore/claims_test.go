@@ -1,6 +1,7 @@
 package kvstore_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -31,6 +32,44 @@ func TestEvictedClaim(t *testing.T) {
 	}
 	if err := oneAddressOneUser(m); err != nil {
 		t.Error(err)
+	}
+}
+
+// cutWrites is a store whose process dies at a write: that write and all later ones fail.
+type cutWrites struct {
+	*memory
+	writes int // that succeed
+}
+
+var errCut = errors.New("the process is gone")
+
+func (c *cutWrites) Put(ctx context.Context, r kvstore.Record, over string) error {
+	if c.writes--; c.writes < 0 {
+		return errCut
+	}
+	return c.memory.Put(ctx, r, over)
+}
+
+// TestConflictCompletesTheOther: R-188, a call that is told of a conflict has completed the
+// user whom it is about. The sign-up of that user was cut off after the claim to the
+// e-mail address; if the server then evicts the claim, the user still exists.
+func TestConflictCompletesTheOther(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	cutOff := &cutWrites{m, 2} // the user and the claim, and not the step that makes the user whole
+	if _, err := kvstore.New(cutOff, kvstore.Options{}).CreateUser(ctx, storage.User{ID: "ada", Email: "ada@example.com"}); !errors.Is(err, errCut) {
+		t.Fatalf("the first sign-up ended in %v", err)
+	}
+	s := kvstore.New(m, kvstore.Options{})
+	if _, err := s.CreateUser(ctx, storage.User{ID: "eve", Email: "ada@example.com"}); !errors.Is(err, storage.ErrConflict) {
+		t.Fatalf("the second sign-up ended in %v", err)
+	}
+	for k := range m.records {
+		if k.Kind == kvstore.KindEmail {
+			delete(m.records, k)
+		}
+	}
+	if u, err := s.GetUser(ctx, "ada"); err != nil || u.Email != "ada@example.com" {
+		t.Errorf("R-188: the user of the conflict is %q, error %v", u.Email, err)
 	}
 }
 

@@ -63,6 +63,9 @@ func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) er
 		v.Entry = part
 		return v
 	}
+	if err := ownByProvider(ctx, s.records, keyOfSession(row.Token), &v, s.records.until(row.Expires)); err != nil {
+		return err
+	}
 	return s.owned.create(ctx, row.UserID, Record{Key: keyOfSession(row.Token)}, with, s.records.until(row.Expires), taken)
 }
 
@@ -112,6 +115,9 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 			return err
 		}
 		v.Expires = to
+		if err := ownByProvider(ctx, s.records, seen.Key, &v, s.records.until(expires)); err != nil {
+			return err
+		}
 		if err := s.owned.renew(ctx, seen, v.owned, v, s.records.until(expires)); !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
@@ -127,7 +133,12 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (storage.Stored
 	if err != nil {
 		return storage.StoredSession{}, err
 	}
-	return asSession(&r, token)
+	v, err := decode[sessionValue](&r)
+	if err != nil {
+		return storage.StoredSession{}, err
+	}
+	disownByProvider(ctx, s.records, r.Key, &v)
+	return v.session(token), nil
 }
 
 // ListSessions implements [storage.SessionListAdapter]. The newest comes first.

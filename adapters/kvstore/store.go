@@ -51,4 +51,5 @@ var (
 	_ storage.ReplayStore              = (*Store)(nil)
 	_ storage.TokenAdapter             = (*Store)(nil)
 	_ storage.LeaseStore               = (*Store)(nil)
+	_ storage.ProviderLogoutAdapter    = (*Store)(nil)
 )

@@ -38,6 +38,7 @@ var (
 	_ storage.TokenAdapter             = (*Adapter)(nil)
 	_ storage.LeaseStore               = (*Adapter)(nil)
 	_ storage.SessionRenewalAdapter    = (*Adapter)(nil)
+	_ storage.ProviderLogoutAdapter    = (*Adapter)(nil)
 	_ storage.FactorAdapter            = (*Adapter)(nil)
 	_ storage.ChallengeAdapter         = (*Adapter)(nil)
 	_ storage.BrowserAdapter           = (*Adapter)(nil)

@@ -16,7 +16,7 @@ import (
 // ErrNotFound.
 func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	return a.withData(ctx, func(d *data) error {
-		key := a.stored(s.Token)
+		key := stored(a, s.Token)
 		if _, taken := d.sessions[key]; taken {
 			return storage.ErrConflict
 		}
@@ -34,7 +34,7 @@ func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) er
 // GetSession implements [storage.SessionStore].
 func (a *Adapter) GetSession(ctx context.Context, token string) (s storage.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) error {
-		found, known := d.sessions[a.stored(token)]
+		found, known := d.sessions[stored(a, token)]
 		if !known {
 			return storage.ErrNotFound
 		}
@@ -48,7 +48,7 @@ func (a *Adapter) GetSession(ctx context.Context, token string) (s storage.Store
 // GetSessionAndUser implements [storage.SessionAdapter].
 func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s storage.StoredSession, u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
-		found, known := d.sessions[a.stored(token)]
+		found, known := d.sessions[stored(a, token)]
 		owner, exists := d.users[found.UserID]
 		if !known || !exists {
 			return storage.ErrNotFound
@@ -64,7 +64,7 @@ func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s storag
 // UpdateSession implements [storage.SessionAdapter].
 func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return a.withData(ctx, func(d *data) error {
-		key := a.stored(token)
+		key := stored(a, token)
 		s, known := d.sessions[key]
 		if !known {
 			return storage.ErrNotFound
@@ -80,7 +80,7 @@ func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.
 // RenewSession implements [storage.SessionRenewalAdapter].
 func (a *Adapter) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
 	return a.withData(ctx, func(d *data) error {
-		from, to := a.stored(token), a.stored(next.Token)
+		from, to := stored(a, token), stored(a, next.Token)
 		s, known := d.sessions[from]
 		if !known {
 			return storage.ErrNotFound
@@ -98,7 +98,7 @@ func (a *Adapter) RenewSession(ctx context.Context, token string, next storage.S
 // DeleteSession implements [storage.SessionAdapter].
 func (a *Adapter) DeleteSession(ctx context.Context, token string) (s storage.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) (err error) {
-		s, err = take(d, d.sessions, a.stored(token))
+		s, err = take(d, d.sessions, stored(a, token))
 		return err
 	})
 	if err != nil {
@@ -148,6 +148,27 @@ func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (n in
 	return n, err
 }
 
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter].
+func (a *Adapter) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
+	err = a.withData(ctx, func(d *data) error {
+		removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool {
+			named := s.ProviderSID != "" && slices.Contains(sids, s.ProviderSID)
+			if len(sids) == 0 {
+				named = s.ProviderSub != "" && slices.Contains(subs, s.ProviderSub)
+			}
+			if !named || s.ProviderIssued.After(issued) {
+				return false
+			}
+			s = copySession(s)
+			s.Token = ""
+			gone = append(gone, s)
+			return true
+		})
+		return nil
+	})
+	return gone, err
+}
+
 // Revoke implements [storage.RevocationStore].
 func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	return a.withData(ctx, func(d *data) error {
@@ -179,7 +200,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // stored is what a token is kept as: a copy of the memory opens no session.
-func (a *Adapter) stored(token string) string {
+func stored(a *Adapter, token string) string {
 	if a.plain {
 		return token
 	}

@@ -128,10 +128,16 @@ func (m migration) makeUnique(ctx context.Context) error {
 	return nil
 }
 
-// makePlain makes the indexes by which everything of a user is found.
+// makePlain makes the indexes by which everything of a user, and every session of a
+// provider's, is found.
 func (m migration) makePlain(ctx context.Context) error {
 	for _, name := range owned {
 		if err := m.make(ctx, name, options.Index(), "userId"); err != nil {
+			return err
+		}
+	}
+	for _, field := range []string{"providerSid", "providerSub"} {
+		if err := m.make(ctx, "sessions", options.Index().SetSparse(true), field); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package mongoadapter
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -196,4 +197,28 @@ func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (int,
 		return 0, fail(ctx, "delete sessions", err)
 	}
 	return int(gone.DeletedCount), nil
+}
+
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter].
+func (a *Adapter) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
+	field, names := "providerSid", sids
+	if len(sids) == 0 {
+		field, names = "providerSub", subs
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || !storable(name) })
+	if len(names) == 0 {
+		return nil, fail(ctx, "delete provider sessions", ctx.Err())
+	}
+	old := bson.A{bson.D{{Key: "providerIssued", Value: bson.D{{Key: "$exists", Value: false}}}}, bson.D{{Key: "providerIssued", Value: bson.D{{Key: "$lte", Value: issued}}}}}
+	filter := bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: names}}}, {Key: "$or", Value: old}}
+	for {
+		var d sessionDoc
+		switch err := a.sessions.remove(ctx, filter, &d); {
+		case errors.Is(err, storage.ErrNotFound):
+			return gone, nil
+		case err != nil:
+			return gone, fail(ctx, "delete provider sessions", err)
+		}
+		gone = append(gone, d.session(""))
+	}
 }

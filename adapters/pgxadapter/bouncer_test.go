@@ -32,8 +32,7 @@ func TestPgBouncer(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			pool := connect(t, behind.DSN("postgres")+" pool_max_conns=100 default_query_exec_mode="+mode)
 			open := func(t *testing.T) *pgxadapter.Adapter {
-				_, err := direct.Exec(t.Context(), "DELETE FROM users; DELETE FROM verification_token; DELETE FROM revocations; DELETE FROM limits; DELETE FROM used_values; DELETE FROM challenges")
-				ok(t, err)
+				removeRows(t, direct)
 				return adapter(t, pool, pgxadapter.Options{})
 			}
 			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) })

@@ -43,6 +43,7 @@ var (
 	_ storage.ReturningLimiter         = (*Adapter)(nil)
 	_ storage.ReplayStore              = (*Adapter)(nil)
 	_ storage.SessionRenewalAdapter    = (*Adapter)(nil)
+	_ storage.ProviderLogoutAdapter    = (*Adapter)(nil)
 	_ storage.FactorAdapter            = (*Adapter)(nil)
 	_ storage.ChallengeAdapter         = (*Adapter)(nil)
 	_ storage.BrowserAdapter           = (*Adapter)(nil)

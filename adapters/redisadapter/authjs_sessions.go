@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -197,4 +199,10 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 		return 0, a.keys.await(ctx, a.keys.at(lastSessionOf, userID))
 	}
 	return n, nil
+}
+
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Auth.js has no keys
+// for what a provider calls its sessions, so that it is [errors.ErrUnsupported].
+func (*authJS) DeleteProviderSessions(context.Context, []string, []string, time.Time) ([]storage.StoredSession, error) {
+	return nil, fmt.Errorf("redisadapter: the layout of Auth.js does not name sessions as their provider does: %w", errors.ErrUnsupported)
 }

@@ -58,6 +58,7 @@ type stores interface {
 	storage.AuthenticatorAdapter
 	storage.SessionAdapter
 	storage.SessionStore
+	storage.ProviderLogoutAdapter
 	storage.UserDeletionAdapter
 	storage.VerificationTokenAdapter
 	roles

@@ -59,9 +59,9 @@ func TestAuthJSLayouts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.FlushAll(t.Context())
 			open := emptyOn(c, redisadapter.Options{Layout: layout})
-			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) }, ambiguous...)
+			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) }, append(ambiguous[:1:1], "ProviderLogoutAdapter")...)
 			latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
-			storagetest.TestStores(t, func(t *testing.T) any { return open(t) })
+			storagetest.TestStores(t, func(t *testing.T) any { return open(t) }, "ProviderLogoutAdapter")
 		})
 	}
 }

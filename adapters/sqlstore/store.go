@@ -37,6 +37,7 @@ var (
 	_ storage.SuspensionAdapter        = (*Store)(nil)
 	_ storage.ActivityAdapter          = (*Store)(nil)
 	_ storage.SessionRenewalAdapter    = (*Store)(nil)
+	_ storage.ProviderLogoutAdapter    = (*Store)(nil)
 	_ storage.FactorAdapter            = (*Store)(nil)
 	_ storage.ChallengeAdapter         = (*Store)(nil)
 	_ storage.BrowserAdapter           = (*Store)(nil)

@@ -15,7 +15,10 @@ import (
 )
 
 func (p *program) userCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "user", Short: "Help a user who cannot sign in"}, p.resetFactorsCommand())
+	return group(&cobra.Command{
+		Use: "user", Short: "Help a user who cannot sign in",
+		Example: "  latchkey user reset-factors ada@example.com",
+	}, p.resetFactorsCommand())
 }
 
 const aboutResetFactors = `Remove all second factors and recovery codes of a user who has lost them, forget the user's

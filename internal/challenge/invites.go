@@ -2,10 +2,11 @@ package challenge
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -25,6 +26,7 @@ type Invitation struct {
 	CallbackURL string // where the browser goes in the end
 	Data        string // the application's own
 	Mailed      bool   // the site has mailed the link, so that opening it proves the address
+	Accepted    bool   // a client that has the link accepted it
 	Created     time.Time
 	Expires     time.Time
 }
@@ -42,11 +44,11 @@ type invitationData struct {
 func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (token string, err error) {
 	switch {
 	case in.Email == "":
-		return "", errors.New("Invitation.Email is empty")
+		return "", &fault.InputError{Field: "Invitation.Email", Problem: "it is empty"}
 	case life < 0 || life > LongestInvitation:
-		return "", errors.New("Invitation.Expires must be in the future, and 30 days from now at most; zero is 7 days")
+		return "", &fault.InputError{Field: "Invitation.Expires", Problem: "want a time in the future, and 30 days from now at most; zero is 7 days"}
 	case len(in.Data) > mostInvitationData:
-		return "", fmt.Errorf("Invitation.Data has %d bytes, want at most %d", len(in.Data), mostInvitationData)
+		return "", &fault.InputError{Field: "Invitation.Data", Problem: fmt.Sprintf("it has %d bytes, want at most %d", len(in.Data), mostInvitationData)}
 	case life == 0:
 		life = InvitationLife
 	}
@@ -78,14 +80,21 @@ func (r *Rows) Invitation(ctx context.Context, token string) (Invitation, error)
 	return invitationOf(row)
 }
 
-// TakeInvitation removes the invitation that a token names, and returns it. Of any
-// number of concurrent calls at most one succeeds.
-func (r *Rows) TakeInvitation(ctx context.Context, token string) (Invitation, error) {
-	row, err := r.Take(ctx, Invite, token)
-	if err != nil {
-		return Invitation{}, err
+// AcceptInvitation marks the invitation that a token names as accepted. It stays until
+// the user of its address signs in. It returns storage.ErrNotFound as Invitation does.
+func (r *Rows) AcceptInvitation(ctx context.Context, token string) error {
+	_, err := r.Try(ctx, Invite, token, math.MaxInt32)
+	return err
+}
+
+// TakeInvitation removes an invitation by its id. Of any number of concurrent calls at
+// most one succeeds; the others return storage.ErrNotFound.
+func (r *Rows) TakeInvitation(ctx context.Context, id string) error {
+	found, err := r.Store.Take(ctx, id)
+	if err == nil {
+		_, err = r.Box.Open(Invite, &found, r.Now())
 	}
-	return invitationOf(row)
+	return err
 }
 
 // Invitations lists the live invitations of the tenant, the newest first. An empty
@@ -130,6 +139,6 @@ func invitationOf(row *Row) (Invitation, error) {
 	}
 	return Invitation{
 		ID: row.ID, Email: row.Identifier, CallbackURL: data.CallbackURL, Data: data.Data, Mailed: data.Mailed,
-		Created: row.Created, Expires: row.Expires,
+		Accepted: row.Tries > 0, Created: row.Created, Expires: row.Expires,
 	}, nil
 }

@@ -25,17 +25,24 @@ func (s *site) invite(t *testing.T, in challenge.Invitation) (token string) {
 func TestInvitationIsTakenOnce(t *testing.T) {
 	s := newSite("", newSecret)
 	token := s.invite(t, challenge.Invitation{Email: "ann@example.com", CallbackURL: "/team", Data: `{"team":7}`, Mailed: true})
-	for range 3 {
+	id := ""
+	for _, accepted := range []bool{false, false, true} {
+		if accepted {
+			if err := s.AcceptInvitation(t.Context(), token); err != nil {
+				t.Fatal(err)
+			}
+		}
 		in, err := s.Invitation(t.Context(), token)
-		if err != nil || in.Email != "ann@example.com" || in.CallbackURL != "/team" || in.Data != `{"team":7}` || !in.Mailed {
+		if err != nil || in.Email != "ann@example.com" || in.CallbackURL != "/team" || in.Data != `{"team":7}` || !in.Mailed || in.Accepted != accepted {
 			t.Fatalf("%+v, %v", in, err)
 		}
+		id = in.ID
 	}
 	var taken atomic.Int64
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			if _, err := s.TakeInvitation(t.Context(), token); err == nil {
+			if s.TakeInvitation(t.Context(), id) == nil {
 				taken.Add(1)
 			}
 		})
@@ -50,8 +57,11 @@ func TestInvitationIsTakenOnce(t *testing.T) {
 func TestInvitationsEnd(t *testing.T) {
 	gone := func(t *testing.T, s *site, token string) {
 		t.Helper()
-		if _, err := s.TakeInvitation(t.Context(), token); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("%v", err)
+		if _, err := s.Invitation(t.Context(), token); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("looked at: %v", err)
+		}
+		if err := s.AcceptInvitation(t.Context(), token); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("accepted: %v", err)
 		}
 	}
 	t.Run("F-095 after seven days", func(t *testing.T) {
@@ -98,8 +108,8 @@ func TestInvitationsStayInTheirTenant(t *testing.T) {
 	if listed, err := blue.Invitations(t.Context(), ""); err != nil || len(listed) != 0 {
 		t.Errorf("%v, %v", listed, err)
 	}
-	if _, err := blue.TakeInvitation(t.Context(), token); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("taken by another tenant: %v", err)
+	if err := blue.AcceptInvitation(t.Context(), token); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("accepted by another tenant: %v", err)
 	}
 	for id := range red.table.rows {
 		if err := blue.RevokeInvitation(t.Context(), id); !errors.Is(err, storage.ErrNotFound) {

@@ -21,6 +21,8 @@ type Assertion struct {
 
 	UserID      string       // the stored user whose password was shown; empty: another kind of sign-in
 	NewPassword *NewPassword // of the user that it creates; nil: none
+	Invitation  *Invited     // that it takes; nil: none
+	ByLink      bool         // the link of the invitation is the proof: it creates a user, and signs in no other
 
 	Vouched       bool                   // the application itself names the user
 	ProvesEmail   bool                   // opening the link proved the e-mail address

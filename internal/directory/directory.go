@@ -125,6 +125,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := spendSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
+		if err := takeInvitation(ctx, d, s, signIn.Invitation); err != nil {
+			return err
+		}
 		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
 			return err
 		}
@@ -133,6 +136,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		}
 		if signIn.begun.IsZero() { // nobody could end anything of a new user yet
 			signIn.begun = in.Started.Truncate(time.Millisecond)
+		}
+		if signIn.Invitation != nil {
+			q.Add(event.Event{Type: event.InvitationUsed, UserID: signIn.User.ID}, nil)
 		}
 		if err := enrolSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
@@ -167,6 +173,8 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 		return err
 	}
 	switch {
+	case signIn.ByLink && (owner != nil || signIn.Invitation == nil):
+		return errChanged
 	case signIn.NewPassword != nil:
 		return Passwords{d}.signUp(ctx, q, s, signIn, owner)
 	case signIn.UserID != "":

@@ -18,6 +18,8 @@ import (
 type NewPassword struct {
 	Handle string // of the sign-up that is completed; empty: the address is not proven
 	Hash   string
+
+	Invited bool // the user has to be invited
 }
 
 // SignUp is a sign-up that waits for the proof of its address.
@@ -65,8 +67,11 @@ func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *Sign
 // signUp creates a user with a password. It returns ErrAddressTaken if the address
 // is a user's by now.
 func (d Passwords) signUp(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner *storage.User) error {
-	if owner != nil {
+	switch {
+	case owner != nil:
 		return ErrAddressTaken
+	case signIn.NewPassword.Invited && signIn.Invitation == nil:
+		return errChanged
 	}
 	if handle := signIn.NewPassword.Handle; handle != "" {
 		row, err := d.Waiting(s).Take(ctx, challenge.SignUp, handle)

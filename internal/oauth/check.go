@@ -21,6 +21,8 @@ func (c *Config) check() error {
 		c.checkEndpoint("Authorization.URL", c.Authorization.URL),
 		c.checkEndpoint("Token.URL", c.Token.URL),
 		c.checkEndpoint("UserInfo.URL", c.UserInfo.URL),
+		c.checkEndpoint("Revocation.URL", c.Revocation.URL),
+		c.checkEndpoint("Logout.EndSession.URL", c.EndSession.URL),
 		c.checkEndpoint("JWKS", c.JWKS),
 		c.checkClient(),
 		c.checkAlgs(),

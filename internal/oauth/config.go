@@ -54,6 +54,9 @@ type Config struct {
 	// Revocation is the endpoint of RFC 7009. An empty URL is discovered.
 	Revocation Endpoint
 
+	// EndSession is the endpoint of RP-Initiated Logout 1.0. An empty URL is discovered.
+	EndSession Endpoint
+
 	JWKS string // where the signing keys are; empty: discovered
 
 	// IDTokenAlgs are the signature algorithms an ID token may have. Empty:

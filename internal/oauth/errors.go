@@ -24,6 +24,7 @@ const (
 	StepUserInfo      Step = "userinfo"
 	StepIDToken       Step = "id token"
 	StepRevocation    Step = "revocation"
+	StepLogout        Step = "logout token"
 )
 
 // ResponseError is an error that the provider itself stated: in the parameters

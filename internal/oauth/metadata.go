@@ -224,6 +224,7 @@ func (c *Client) prepare(m Metadata) *Metadata {
 	m.UserInfoEndpoint = withQuery(or(k.UserInfo.URL, m.UserInfoEndpoint), k.UserInfo.Params)
 	m.JWKSURI = or(k.JWKS, m.JWKSURI)
 	m.RevocationEndpoint = withQuery(or(k.Revocation.URL, m.RevocationEndpoint), k.Revocation.Params)
+	m.EndSessionEndpoint = withQuery(or(k.EndSession.URL, m.EndSessionEndpoint), k.EndSession.Params)
 	m.algs = k.acceptedAlgs(m.IDTokenAlgs)
 	if u, err := url.Parse(m.AuthorizationEndpoint); err == nil && m.AuthorizationEndpoint != "" {
 		m.query = c.authorizationQuery(u.Query())

@@ -57,6 +57,7 @@ type Password struct {
 	MinLength   int     // of a new password
 	Current     bool    // the current password is asked for
 	New         bool    // VerifyStep asks for a new password
+	Invited     bool    // because the user was invited
 	Error       string  // the code of what is wrong with what was typed; empty: nothing; unknown: the general message
 	CancelURL   string  // back to the settings; empty: not offered
 	SignInURL   string  // the sign-in page; empty: not offered
@@ -105,7 +106,10 @@ func (v passwordView) Heading() string { return "password." + string(v.Step) + "
 
 // Lead returns the key of the text below it.
 func (v passwordView) Lead() string {
-	if v.Step == VerifyStep && v.New {
+	switch {
+	case v.Step == VerifyStep && v.Invited:
+		return "invite.as"
+	case v.Step == VerifyStep && v.New:
 		return "password.verify.elsewhere"
 	}
 	return "password." + string(v.Step) + ".text"
@@ -113,7 +117,7 @@ func (v passwordView) Lead() string {
 
 // NamesEmail reports whether that text has a place for the address.
 func (v passwordView) NamesEmail() bool {
-	return v.Step.hasSecret() && !(v.Step == VerifyStep && v.New)
+	return v.Step.hasSecret() && (v.Invited || !(v.Step == VerifyStep && v.New))
 }
 
 // Saves reports whether password managers keep what is typed, for the address.

@@ -129,6 +129,8 @@ type Invite struct {
 	As         string // the user who is signed in, and is another one; empty: nobody is
 	SignOutURL string // where that user signs out
 	Gone       bool   // there is no such invitation any more
+
+	FormOrigins []string
 }
 
 // Invite renders the page of an invitation. Its URL holds the secret of the
@@ -140,7 +142,7 @@ func (r *Renderer) Invite(v Invite) (Page, error) {
 	if v.Gone {
 		status = http.StatusGone
 	}
-	page, err := r.render("invite", status, v, policy{secluded: true}, v.Host)
+	page, err := r.render("invite", status, v, policy{secluded: true, formOrigins: v.FormOrigins}, v.Host)
 	page.Referrer = noReferrer
 	return page, err
 }

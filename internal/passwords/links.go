@@ -66,6 +66,12 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 		if known != nil {
 			return Mail{Kind: MailKnown, To: in.Email, UserID: known.ID}, err // the link is mailed to nobody
 		}
+		if f.SignUpInvited && err == nil {
+			invited, err := directory.InvitationTo(ctx, f.Directory.Directory, in.Email)
+			if invited == nil || err != nil {
+				return Mail{}, err
+			}
+		}
 		return Mail{Kind: MailSignUp, To: in.Email, Handle: handle, Expires: expires}, err
 	})
 	return nil

@@ -65,6 +65,7 @@ type Flows struct {
 	Hasher          Hasher
 	LinkLife        time.Duration // of a reset link
 	SignUpOpen      bool          // everybody can create an account
+	SignUpInvited   bool          // only addresses that have accepted an invitation get a link
 	AllowUnverified bool          // users come in before their address is proven
 	Timeout         time.Duration // of one call of Hasher
 	Warn            func(ctx context.Context, err error)

@@ -5,7 +5,6 @@ package realservers
 import (
 	"net"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -16,8 +15,7 @@ import (
 // it lacks beside DynamoDB stands in docs/stores/dynamodb.md.
 func DynamoDB(t testing.TB) (url string) {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	js := filepath.Join(filepath.Dir(here), "../../adapters/dynamoadapter/js")
+	js := filepath.Join(workspace(t), "adapters/dynamoadapter/js")
 	node, port := NodeJS(t, js, "dynalite"), freePort(t)
 	h := newHome(t, "nobody")
 	h.as = nil // it minds nothing

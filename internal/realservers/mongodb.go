@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,9 +38,8 @@ func MongoDB(t testing.TB) *Gate {
 // command has it in its cache.
 func tool(t testing.TB, name string) (path string) {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
 	c := exec.Command("go", "tool", "-n", name)
-	c.Dir = filepath.Join(filepath.Dir(here), "..", name)
+	c.Dir = filepath.Join(workspace(t), "internal", name)
 	c.Env = append(os.Environ(), "GOWORK=off")
 	var failure strings.Builder
 	c.Stderr = &failure
@@ -54,6 +52,24 @@ func tool(t testing.TB, name string) (path string) {
 		t.Fatal(why)
 	}
 	t.Skip(why + "NOTHING WAS TESTED")
+	return ""
+}
+
+// workspace returns the folder of go.work, above the folder of the test that runs.
+// The paths in a program do not tell it when they are trimmed.
+func workspace(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	t.Fatalf("no go.work above the folder of the test (%v)", err)
 	return ""
 }
 

@@ -64,7 +64,7 @@ func TestHostNoTrust(t *testing.T) {
 	for _, host := range []string{"app.example", "localhost:3000", "127.0.0.1"} {
 		t.Run("R-213 "+host, func(t *testing.T) {
 			c := latchkey.Config{Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()}}
-			if _, err := latchkey.New(c); !errors.Is(err, latchkey.ErrUntrustedHost) || !strings.Contains(err.Error(), "AUTH_TRUST_HOST") {
+			if _, err := latchkey.New(c); !errors.Is(err, latchkey.ErrUntrustedHost) || !strings.Contains(err.Error(), "AUTH_TRUST_HOST") || !strings.Contains(err.Error(), "Site.AllowedHosts") {
 				t.Errorf("New: %v", err)
 			}
 			auth := newFunc(always(&c))
@@ -168,6 +168,34 @@ func TestHostTrusted(t *testing.T) {
 			}
 		})
 	}
+	t.Run("R-215 guards refuse as routes do", func(t *testing.T) {
+		s := newSite(t, func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example"} })
+		pages := map[string]http.Handler{
+			"a route": s.auth, "RequireSession": s.auth.RequireSession(http.NotFoundHandler()),
+			"Authorize":  s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return nil })(http.NotFoundHandler()),
+			"WriteError": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.auth.WriteError(w, r, latchkey.ErrNoSession) }),
+			"WriteError of the session's fault": s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, err := s.auth.Session(r.Context())
+				s.auth.WriteError(w, r, err)
+			})),
+		}
+		for name, h := range pages {
+			for _, how := range []http.Header{opens, fetches} {
+				r := httptest.NewRequest(http.MethodGet, "https://evil.example/auth/session", nil)
+				r.Header = how.Clone()
+				w := httptest.NewRecorder()
+				before := len(s.log.records(t))
+				h.ServeHTTP(w, r)
+				if w.Code != http.StatusBadRequest || len(w.Result().Cookies()) != 0 || strings.Contains(w.Body.String(), "evil.example") {
+					t.Errorf("R-215 %s: status %d, %s", name, w.Code, w.Body)
+				}
+				lines := s.log.records(t)[before:]
+				if len(lines) != 1 || lines[0]["level"] != "WARN" {
+					t.Errorf("R-215 %s logs %v", name, lines)
+				}
+			}
+		}
+	})
 	t.Run("R-215 patterns", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) {
 			c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example", "*.preview.example", "Admin.Example:8443", "[::1]:3000"}

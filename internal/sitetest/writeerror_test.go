@@ -2,6 +2,7 @@ package sitetest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -96,6 +97,38 @@ func TestWriteError(t *testing.T) {
 			a := user.as(opens, s.auth.LoadSession(h), "/note")
 			if a.Code != http.StatusServiceUnavailable || a.Header().Get("Retry-After") == "" || !a.isPage() {
 				t.Errorf("%s: %d %v", name, a.Code, a.Header())
+			}
+		}
+	})
+	t.Run("R-465 one failure is one line of the log", func(t *testing.T) {
+		store.why = errRefused
+		defer func() { store.why = nil }()
+		lines := func(h http.Handler) int {
+			before := len(s.log.records(t))
+			if a := user.as(opens, h, "/note"); a.Code != http.StatusServiceUnavailable {
+				t.Errorf("status %d", a.Code)
+			}
+			return len(s.log.records(t)) - before
+		}
+		for name, h := range map[string]http.Handler{
+			"LoadSession": s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, err := s.auth.Session(r.Context())
+				s.auth.WriteError(w, r, fmt.Errorf("note 7: %w", err))
+			})),
+			"Core.Attach": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ctx := s.auth.Core().Attach(r.Context(), func() *latchkey.Request { return requestOf(r) })
+				_, err := s.auth.Core().Session(ctx)
+				s.auth.Core().ErrorResponse(ctx, requestOf(r), err).Send(w)
+			}),
+			"another failure than the session's": s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = s.auth.Session(r.Context())
+				_, err := s.auth.Users().Get(r.Context(), "1")
+				s.auth.WriteError(w, r, err)
+			})),
+		} {
+			isOther := strings.HasPrefix(name, "another")
+			if got := lines(h); got != 1 && !isOther || got < 2 && isOther {
+				t.Errorf("R-465 %s: %d lines", name, got)
 			}
 		}
 	})

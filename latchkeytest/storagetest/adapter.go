@@ -61,6 +61,7 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "SessionAdapter", slices.Concat(sessionPromises, sessionFieldPromises))
 	prove(t, s, "SessionListAdapter", sessionListPromises)
 	prove(t, s, "SessionRenewalAdapter", renewalPromises)
+	prove(t, s, "ProviderLogoutAdapter", providerLogoutPromises)
 	prove(t, s, "VerificationTokenAdapter", slices.Concat(verificationTokenPromises, tokenFieldPromises))
 	prove(t, s, "AccountAdapter", slices.Concat(accountPromises, accountFieldPromises))
 	prove(t, s, "UserDeletionAdapter", slices.Concat(deletionPromises, proofDeletionPromises))

@@ -209,7 +209,7 @@ func besides(record reflect.Type) (except []string) {
 		"SessionAdapter": reflect.TypeFor[storage.StoredSession](), "SessionListAdapter": nil, "TxAdapter": nil, "SweepAdapter": nil, "RevocationStore": nil,
 		"VerificationTokenAdapter": reflect.TypeFor[storage.VerificationToken](), "AccountAdapter": reflect.TypeFor[storage.Account](),
 		"UserDeletionAdapter": reflect.TypeFor[storage.User](), "AuthenticatorAdapter": reflect.TypeFor[storage.Authenticator](),
-		"SessionRenewalAdapter": nil, "FactorAdapter": reflect.TypeFor[storage.Factor](), "ChallengeAdapter": reflect.TypeFor[storage.Challenge](),
+		"SessionRenewalAdapter": nil, "ProviderLogoutAdapter": nil, "FactorAdapter": reflect.TypeFor[storage.Factor](), "ChallengeAdapter": reflect.TypeFor[storage.Challenge](),
 		"BrowserAdapter": reflect.TypeFor[storage.Browser](), "PasswordAdapter": reflect.TypeFor[storage.PasswordHash](),
 	}
 	if record == reflect.TypeFor[storage.User]() {

@@ -12,8 +12,8 @@ import (
 
 // TestStores tests that a value keeps every promise of each interface beside
 // Adapter that it implements: [storage.SessionStore], [storage.Limiter],
-// [storage.ReturningLimiter], [storage.ReplayStore], [storage.RevocationStore] and
-// [storage.LeaseStore]. It runs one subtest for each promise, in a group for
+// [storage.ReturningLimiter], [storage.ReplayStore], [storage.RevocationStore],
+// [storage.LeaseStore] and [storage.ProviderLogoutAdapter] of a SessionStore. It runs one subtest for each promise, in a group for
 // each interface. It logs the interfaces that the value lacks. A value that
 // implements none fails.
 //
@@ -51,7 +51,21 @@ func TestStores(t *testing.T, open func(t *testing.T) any, except ...string) {
 		as[sessionStore, storeWithOwners](sessionFieldPromises),
 		as[sessionListStore, storeWithOwners](sessionListPromises),
 	))
+	s.open = func(t *testing.T) any {
+		able, _ := open(t).(storage.ProviderLogoutAdapter)
+		if store, keeps := withOwners(able).(storeWithOwners); keeps {
+			return logoutWithOwners{store, able}
+		}
+		return nil
+	}
+	prove(t, s, "ProviderLogoutAdapter", as[providerLogoutStore, logoutWithOwners](providerLogoutPromises))
 	s.end(t)
+}
+
+// logoutWithOwners is a storeWithOwners that ends sessions by what a provider calls them.
+type logoutWithOwners struct {
+	storeWithOwners
+	storage.ProviderLogoutAdapter
 }
 
 // as returns promises of A as promises of B. B implements A.

@@ -89,7 +89,7 @@ var txPromises = []promise[txStore]{
 				reflect.TypeFor[storage.SweepAdapter](), reflect.TypeFor[storage.RevocationStore](),
 				reflect.TypeFor[storage.SessionRenewalAdapter](), reflect.TypeFor[storage.FactorAdapter](),
 				reflect.TypeFor[storage.ChallengeAdapter](), reflect.TypeFor[storage.BrowserAdapter](),
-				reflect.TypeFor[storage.PasswordAdapter](),
+				reflect.TypeFor[storage.PasswordAdapter](), reflect.TypeFor[storage.ProviderLogoutAdapter](),
 			} {
 				if outside, inside := reflect.TypeOf(a).Implements(ability), reflect.TypeOf(tx).Implements(ability); outside && !inside {
 					t.Errorf("%v is missing in a transaction", ability)

@@ -49,6 +49,15 @@ func says(t *testing.T, what string, err error, texts ...string) {
 	}
 }
 
+// uuids makes users.id a UUID, which every foreign key to it has to give way to.
+const uuids = `DO $$
+	DECLARE c record;
+	BEGIN
+		FOR c IN SELECT conrelid::regclass AS t, conname FROM pg_constraint WHERE confrelid = 'users'::regclass LOOP
+			EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.t, c.conname);
+		END LOOP;
+	END$$; ALTER TABLE users ALTER id TYPE uuid USING id::uuid`
+
 // TestMisfits changes one thing about tables that fit.
 func TestMisfits(t *testing.T) {
 	plain := sqlstore.Layout{}
@@ -75,7 +84,7 @@ func TestMisfits(t *testing.T) {
 			"a required column":       {"ALTER TABLE users ADD COLUMN age int NOT NULL", plain, "users.age: it must not be null"},
 		},
 		sqladapter.Postgres: {
-			"a text id into a UUID":      {`ALTER TABLE accounts DROP CONSTRAINT "accounts_userId_fkey"; ALTER TABLE sessions DROP CONSTRAINT "sessions_userId_fkey"; ALTER TABLE authenticators DROP CONSTRAINT "authenticators_userId_fkey"; ALTER TABLE users ALTER id TYPE uuid USING id::uuid`, plain, "users.id: it is uuid, and ids are texts: with Layout.DatabaseIDs"},
+			"a text id into a UUID":      {uuids, plain, "users.id: it is uuid, and ids are texts: with Layout.DatabaseIDs"},
 			"an id that nobody makes":    {"ALTER TABLE sessions ALTER id DROP DEFAULT", sqlstore.Layout{DatabaseIDs: true}, `sessions.id: Layout.DatabaseIDs leaves it to the database`},
 			"times as text":              {"ALTER TABLE sessions ALTER expires TYPE text", plain, "sessions.expires: it is text, and times are kept as timestamptz"},
 			"no unique passkey":          {"ALTER TABLE authenticators DROP CONSTRAINT authenticators_pkey", plain, "authenticators: nothing keeps credentialID unique"},

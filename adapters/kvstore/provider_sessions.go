@@ -1,0 +1,113 @@
+package kvstore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// What an OpenID Provider calls its sessions. Each name has a list of the sessions that
+// bear it, made as the list of a user is: an entry is written before its record, and
+// the store forgets it after the session has expired.
+
+// partByProvider is the part of the entries in such lists. Tokens are not used twice, so
+// it need not tell two records under one key apart.
+const partByProvider = "p"
+
+// listsOf returns the lists that a session belongs in.
+func listsOf(v *sessionValue) (lists []string) {
+	if v.SID != "" {
+		lists = append(lists, listOfSID(v.SID))
+	}
+	if v.Sub != "" {
+		lists = append(lists, listOfSub(v.Sub))
+	}
+	return lists
+}
+
+func listOfSID(sid string) string { return "=" + hash("provider sid", sid) }
+func listOfSub(sub string) string { return "=" + hash("provider sub", sub) }
+
+// ownByProvider adds a session to the lists that it belongs in, or keeps it there until
+// a later time.
+func ownByProvider(ctx context.Context, s *records, k Key, v *sessionValue, until time.Time) error {
+	for _, list := range listsOf(v) {
+		if err := s.conn.Own(ctx, list, entryOf(k, partByProvider), until); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disownByProvider removes the entries of a session that has ended. One that stays does
+// no harm.
+func disownByProvider(ctx context.Context, s *records, k Key, v *sessionValue) {
+	for _, list := range listsOf(v) {
+		_ = s.conn.Disown(ctx, list, entryOf(k, partByProvider))
+	}
+}
+
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Entries whose
+// session has ended stay until the store forgets them: their record may be about to be
+// written.
+func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
+	names, list, nameIn := sids, listOfSID, func(v *sessionValue) string { return v.SID }
+	if len(sids) == 0 {
+		names, list, nameIn = subs, listOfSub, func(v *sessionValue) string { return v.Sub }
+	}
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		entries, err := s.records.conn.Owned(ctx, list(name))
+		if err != nil {
+			return gone, err
+		}
+		keys, _ := keysOf(entries, KindSession)
+		for some := range slices.Chunk(keys, pageSize) {
+			ended, err := endNamed(ctx, s.owned, some, func(v *sessionValue) bool {
+				return nameIn(v) == name && !v.Issued.Time.After(issued)
+			})
+			gone = append(gone, ended...)
+			if err != nil {
+				return gone, err
+			}
+		}
+	}
+	return gone, ctx.Err()
+}
+
+// endNamed ends those of the sessions under the keys for which ends returns true.
+func endNamed(ctx context.Context, s *ownedRecords, keys []Key, ends func(*sessionValue) bool) (gone []storage.StoredSession, err error) {
+	found, err := s.records.conn.Get(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		if !r.isAlive() {
+			continue
+		}
+		r, err := s.takeSeen(ctx, r, func(now *Record) error {
+			v, err := decode[sessionValue](now)
+			if err == nil && !ends(&v) {
+				err = storage.ErrNotFound
+			}
+			return err
+		})
+		if orAbsent(err) != nil {
+			return gone, err
+		}
+		if err != nil {
+			continue // another caller has ended it
+		}
+		v, err := decode[sessionValue](&r)
+		if err != nil {
+			return gone, err
+		}
+		disownByProvider(ctx, s.records, r.Key, &v)
+		gone = append(gone, v.session(""))
+	}
+	return gone, nil
+}

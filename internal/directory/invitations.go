@@ -1,0 +1,123 @@
+package directory
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Invitations of e-mail addresses. A client that has the link accepts an invitation. The
+// sign-in that proves the address takes it.
+
+// Invited is an accepted invitation that a sign-in takes.
+type Invited struct {
+	challenge.Invitation
+
+	taken bool // in a store without transactions
+}
+
+// Shown returns the invitation as the application gets it; nil for nil.
+func (in *Invited) Shown() *event.Invitation {
+	if in == nil {
+		return nil
+	}
+	return new(ShownInvitation(&in.Invitation))
+}
+
+// ShownInvitation returns an invitation as the application gets it.
+func ShownInvitation(in *challenge.Invitation) event.Invitation {
+	return event.Invitation{
+		ID: in.ID, Email: in.Email, CallbackURL: in.CallbackURL, Data: in.Data, NoMail: !in.Mailed, Created: in.Created, Expires: in.Expires,
+	}
+}
+
+// Invite stores an invitation in place of others for its address, and returns the
+// secret of its link.
+func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) (token string, expires time.Time, err error) {
+	now, life := d.Now(), time.Duration(0)
+	if !in.Expires.IsZero() {
+		if life = in.Expires.Sub(now); life <= 0 {
+			life = -1 // which is refused
+		}
+	}
+	asked := challenge.Invitation{Email: in.Email, CallbackURL: in.CallbackURL, Data: in.Data, Mailed: !in.NoMail}
+	token, err = d.Waiting(d.Store).Invite(ctx, asked, life)
+	if life == 0 {
+		life = challenge.InvitationLife
+	}
+	if err == nil {
+		q.Add(event.Event{Type: event.InvitationMade}, nil)
+	}
+	return token, now.Add(life), err
+}
+
+// RevokeInvitation removes an invitation.
+func RevokeInvitation(ctx context.Context, d *Directory, q *Outbox, id string) error {
+	err := d.Waiting(d.Store).RevokeInvitation(ctx, id)
+	if err == nil {
+		q.Add(event.Event{Type: event.InvitationRevoked}, nil)
+	}
+	return err
+}
+
+// InvitationTo returns the accepted invitation to an address, or nil.
+func InvitationTo(ctx context.Context, d *Directory, email string) (*Invited, error) {
+	if email == "" {
+		return nil, nil
+	}
+	all, err := d.Waiting(d.Store).Invitations(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range all {
+		if in.Accepted {
+			return &Invited{Invitation: in}, nil
+		}
+	}
+	return nil, nil
+}
+
+// InvitationOf returns the accepted invitation that a sign-in takes, or nil. It looks at
+// an address only if that is proven: by this sign-in, by its provider, or before. known
+// is the stored user that the sign-in ends in; nil: none.
+func InvitationOf(ctx context.Context, d *Directory, in *Assertion, known *storage.User) (*Invited, error) {
+	email := ""
+	switch a := &in.Account; {
+	case in.ProvesEmail:
+		email = in.Person.Email
+	case known != nil && (!known.EmailVerified.IsZero() || d.vouched(a, known.Email)):
+		email = known.Email
+	case known == nil && !in.Vouched && d.vouched(a, in.Person.Email):
+		email = in.Person.Email
+	}
+	if was := in.Invitation; was != nil && was.taken && was.Email == email {
+		return was, nil
+	}
+	return InvitationTo(ctx, d, email)
+}
+
+// takeInvitation removes the invitation of a sign-in. One that is gone voids the sign-in:
+// the application may have allowed it because of the invitation.
+func takeInvitation(ctx context.Context, d *Directory, s *Store, in *Invited) error {
+	if in == nil || in.taken {
+		return nil
+	}
+	in.taken = s.Tx == nil
+	return voidIf(d.Waiting(s).TakeInvitation(ctx, in.ID))
+}
+
+// Invitations lists the invitations that are not taken, the newest first.
+func Invitations(ctx context.Context, d *Directory) ([]event.Invitation, error) {
+	found, err := d.Waiting(d.Store).Invitations(ctx, "")
+	var all []event.Invitation
+	for i := range found {
+		all = append(all, ShownInvitation(&found[i]))
+	}
+	return all, err
+}
+
+// InvitationID returns the id of the invitation that a token names.
+func InvitationID(d *Directory, token string) string { return d.Box.ID(challenge.Invite, token) }

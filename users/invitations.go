@@ -1,0 +1,101 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
+)
+
+// The methods of this file need latchkey.Config.Invitations, and an Adapter that is a
+// [storage.ChallengeAdapter].
+
+// Invitation is what an e-mail address is invited with.
+type Invitation = event.Invitation
+
+// Inviter is what the calls about invitations work with.
+type Inviter struct {
+	Link func(token string) string // nil: the URL of the site is not known
+	// Mail sends the link of an invitation. nil: the site sends no mails.
+	Mail func(ctx context.Context, to, url string, expires time.Time) error
+}
+
+// Invite invites an e-mail address, in place of an earlier invitation to it, and mails
+// the link. With in.NoMail it mails nothing and returns the link, for the application
+// to hand over.
+//
+// A mailed link proves the address: it creates the address' user, who is signed in. A
+// known user signs in, and the sign-in takes the invitation. A link that the
+// application hands over proves nothing: it opens the sign-up for the address.
+// latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data, such as
+// a team; roles are the application's.
+//
+// A field that makes no sense is an [InputError]. It needs Site.URL, and without
+// in.NoMail a way to send mails. An invitation whose mail could not be sent is revoked.
+func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
+	w, i, err := u.inviting(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case i.Link == nil:
+		return "", failure.Wrap(fault.ErrInvalidConfig, errors.New("set Site.URL: links of invitations lead there"))
+	case i.Mail == nil && !in.NoMail:
+		return "", failure.Wrap(fault.ErrInvalidConfig, errors.New("an invitation is mailed: set Mail.Send or add an Email provider, or set Invitation.NoMail"))
+	}
+	if in.Email, err = mailbox.Normalize(in.Email); err == nil {
+		err = mailbox.Check(in.Email)
+	}
+	if err != nil {
+		return "", &InputError{Field: "Invitation.Email", Problem: "want one e-mail address"}
+	}
+	defer w.Tell(ctx)
+	token, expires, err := directory.Invite(ctx, w.Directory, w.Events, &in)
+	if err != nil {
+		return "", err
+	}
+	link = i.Link(url.QueryEscape(token))
+	if in.NoMail {
+		return link, nil
+	}
+	if err := i.Mail(ctx, in.Email, link, expires); err != nil {
+		return "", errors.Join(err, directory.RevokeInvitation(context.WithoutCancel(ctx), w.Directory, w.Events, directory.InvitationID(w.Directory, token)))
+	}
+	return "", nil
+}
+
+// Invitations lists the invitations of the tenant that ctx names and that nobody has
+// taken yet, the newest first. They have no link.
+func (u *Users) Invitations(ctx context.Context) ([]Invitation, error) {
+	w, _, err := u.inviting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return directory.Invitations(ctx, w.Directory)
+}
+
+// RevokeInvitation ends an invitation, named by [Invitation].ID. One that is gone is
+// ErrNotFound.
+func (u *Users) RevokeInvitation(ctx context.Context, id string) error {
+	w, _, err := u.inviting(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return directory.RevokeInvitation(ctx, w.Directory, w.Events, id)
+}
+
+// inviting opens the directory, and what invitations need.
+func (u *Users) inviting(ctx context.Context) (*directory.Work, *Inviter, error) {
+	i, err := u.backend.Inviter(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := u.backend.Open(ctx)
+	return w, i, err
+}
