@@ -135,6 +135,11 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 	for _, row := range o.TakeGone() {
 		s.vault.LetGo(row, vault.GrantUnlinked)
 	}
+	if s.config.AccountPage.Activity {
+		if err := directory.KeepActivities(ctx, s.directory, o); err != nil {
+			s.log.Error(ctx, about, err)
+		}
+	}
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
 }
 

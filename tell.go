@@ -90,7 +90,7 @@ func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Du
 		if name, f := e.handlerOf(&entry); f != nil {
 			report(name, call("Events."+name, f))
 		}
-		if entry.Event != nil {
+		if entry.Event != nil && e.Observe != nil {
 			observe := func(ctx context.Context) error { return e.Observe(ctx, *entry.Event) }
 			report(string(entry.Type), call("Events.Observe", observe))
 		}
