@@ -182,7 +182,7 @@ func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 		x.setup.log.Error(ctx, x, e.Err)
 	}
 	x.events.Add(e, nil)
-	x.tell(ctx)
+	tell(ctx, x)
 }
 
 // posted reads the form of an action. A response: there is nothing more to do.
