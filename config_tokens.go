@@ -37,8 +37,8 @@ type Refresh struct {
 	hidden
 
 	AskParams url.Values // [OAuth].Offline adds these to the authorization request
-	// AskScopes are added by Offline, too. Empty, with no AskParams: offline_access of an
-	// OpenID Provider, and nothing of others.
+	// AskScopes are added by Offline, too. nil, with no AskParams: offline_access of an
+	// OpenID Provider, and nothing of others. Empty and not nil: nothing.
 	AskScopes []string
 	Params    url.Values // added to refresh requests
 	// Refused are error codes that mean what invalid_grant means: the refresh token is

@@ -48,6 +48,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err = x.setup.whoBegins(ctx, &x.visit, &f.FlowOrigin); err != nil {
 		return "", err
 	}
+	f.Connect = asked.connect
 	to, err := p.destination(ctx, asked, x.query, redirectURI, f)
 	if err != nil {
 		return "", err
@@ -113,6 +114,9 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	in, err := p.assertionOf(grant)
 	if err == nil {
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
+		if c := f.Connect; c != nil {
+			in.Connects, in.Wanted = true, c.Account
+		}
 		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)
 	}
 	return outcome{assertion: in}, err

@@ -231,7 +231,7 @@ func discoveryCache(l Limits) *oauth.Cache {
 // askOffline adds what asks for a refresh token. What the application has set wins.
 func askOffline(p *oauthProvider, c *oauth.Config) {
 	scopes := p.Refresh.AskScopes
-	if len(scopes) == 0 && len(p.Refresh.AskParams) == 0 && p.OIDC {
+	if scopes == nil && len(p.Refresh.AskParams) == 0 && p.OIDC {
 		scopes = []string{"offline_access"}
 	}
 	if len(scopes) > 0 {

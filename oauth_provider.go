@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/watch"
@@ -40,6 +41,8 @@ type oneCall struct {
 	scopes []string
 	maxAge *time.Duration
 	ask    oauth.Ask // the rest, to which withAsked adds scopes and maxAge
+
+	connect *browser.Connect // nil: a sign-in
 }
 
 // askedKey is where a context has what was asked.
@@ -48,6 +51,7 @@ type askedKey struct{}
 // withAsked returns ctx with what one call asks of p. What p cannot prove is no question for
 // it: only an OpenID Provider signs when and how its user has signed in.
 func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Context, error) {
+	a.connect = askedIn(ctx).connect
 	if a.maxAge != nil {
 		seconds := int64(*a.maxAge / time.Second)
 		a.ask.MaxAge = &seconds
@@ -82,6 +86,11 @@ func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Cont
 func askedIn(ctx context.Context) oneCall {
 	a, _ := ctx.Value(askedKey{}).(oneCall)
 	return a
+}
+
+// connecting returns ctx for a flow that links an account, or grants one more scopes.
+func connecting(ctx context.Context, c browser.Connect) context.Context {
+	return context.WithValue(ctx, askedKey{}, oneCall{connect: &c})
 }
 
 // watched returns what tells the log and the tracer of calls to the provider.

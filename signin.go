@@ -242,7 +242,7 @@ func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*Us
 	}
 	if here == nil {
 		if in.BegunIn != nil {
-			err = directory.ErrSessionGone
+			err = in.SessionGone()
 		}
 		return nil, err
 	}

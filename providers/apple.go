@@ -34,6 +34,7 @@ func Apple(p latchkey.OAuth) *latchkey.OAuth {
 		Checks:       []latchkey.Check{latchkey.CheckNonce, latchkey.CheckState},
 		Identify:     identifyApple,
 		EmailTrust:   latchkey.EmailProven,
+		Refresh:      latchkey.Refresh{AskScopes: []string{}}, // there is always one
 		Style:        latchkey.Style{Color: "#000"},
 	})
 }

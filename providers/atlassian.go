@@ -26,6 +26,7 @@ func Atlassian(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo: latchkey.Endpoint{URL: "https://api.atlassian.com/me"},
 		Scopes:   []string{"read:me"},
 		Checks:   []latchkey.Check{latchkey.CheckState},
+		Refresh:  latchkey.Refresh{AskScopes: []string{"offline_access"}},
 		Identify: fields{subject: "account_id", name: "name", email: "email", image: "picture"}.identify,
 		Style:    latchkey.Style{Color: "#0052cc", Mark: markAtlassian},
 	})

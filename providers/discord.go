@@ -21,6 +21,7 @@ func Discord(p latchkey.OAuth) *latchkey.OAuth {
 		Authorization: latchkey.Endpoint{URL: "https://discord.com/api/oauth2/authorize"},
 		Token:         latchkey.Endpoint{URL: "https://discord.com/api/oauth2/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://discord.com/api/users/@me"},
+		Revocation:    latchkey.Endpoint{URL: "https://discord.com/api/oauth2/token/revoke"},
 		Scopes:        []string{"identify", "email"},
 		Identify:      identifyDiscord,
 		Style:         latchkey.Style{Color: "#5865F2", Mark: markDiscord},

@@ -15,7 +15,7 @@ import (
 // (token_access_type), and /2/auth/token/revoke ends one. See
 // https://developers.dropbox.com/oauth-guide.
 func Dropbox(p latchkey.OAuth) *latchkey.OAuth {
-	return fetching(p.Or(latchkey.OAuth{
+	return revoking(fetching(p.Or(latchkey.OAuth{
 		ID:            "dropbox",
 		Name:          "Dropbox",
 		Authorization: latchkey.Endpoint{URL: "https://www.dropbox.com/oauth2/authorize", Params: url.Values{"token_access_type": {"offline"}}},
@@ -24,7 +24,12 @@ func Dropbox(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"account_info.read"},
 		Identify:      fields{subject: "account_id", name: "name.display_name", email: "email", image: "profile_photo_url", verified: "email_verified"}.identify,
 		Style:         latchkey.Style{Color: "#0061fe", Mark: markDropbox},
-	}), fetchDropbox)
+	}), fetchDropbox), func(*latchkey.OAuth) revoke { return revokeDropbox })
+}
+
+// revokeDropbox ends the access token and the refresh token that it came from.
+func revokeDropbox(ctx context.Context, c *http.Client, t latchkey.Tokens) error {
+	return endedByBearer(ctx, c, http.MethodPost, "https://api.dropboxapi.com/2/auth/token/revoke", t)
 }
 
 // fetchDropbox posts nothing, as all of Dropbox's API wants to be called.

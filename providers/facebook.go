@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"context"
+	"net/http"
 	"net/url"
 
 	"github.com/latchkeyhq/latchkey"
@@ -17,7 +19,7 @@ import (
 // is open to the application, and no version here can end. See
 // https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow.
 func Facebook(p latchkey.OAuth) *latchkey.OAuth {
-	return dialect{answer: repairFacebook}.of(p).Or(latchkey.OAuth{
+	return revoking(dialect{answer: repairFacebook}.of(p).Or(latchkey.OAuth{
 		ID:            "facebook",
 		Name:          "Facebook",
 		ClientAuth:    latchkey.ClientSecretPost,
@@ -27,7 +29,12 @@ func Facebook(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"email"},
 		Identify:      fields{subject: "id", name: "name", email: "email", image: "picture.data.url"}.identify,
 		Style:         latchkey.Style{Color: "#0866ff"},
-	})
+	}), func(*latchkey.OAuth) revoke { return revokeFacebook })
+}
+
+// revokeFacebook takes all permissions away from the application.
+func revokeFacebook(ctx context.Context, c *http.Client, t latchkey.Tokens) error {
+	return endedByBearer(ctx, c, http.MethodDelete, "https://graph.facebook.com/me/permissions", t)
 }
 
 // repairFacebook knows that Facebook's errors are objects.

@@ -3,6 +3,8 @@ package providers
 import (
 	"cmp"
 	"context"
+	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
@@ -35,7 +37,7 @@ func GitHubEnterprise(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
 }
 
 func gitHub(p latchkey.OAuth, site, api string) *latchkey.OAuth {
-	return fetching(p.Or(latchkey.OAuth{
+	return revoking(fetching(p.Or(latchkey.OAuth{
 		ID:            "github",
 		Name:          "GitHub",
 		Issuer:        gitHubIssuer(site), // GitHub names itself in the callback (RFC 9207)
@@ -44,8 +46,24 @@ func gitHub(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: api + "/user"},
 		Scopes:        []string{"read:user", "user:email"},
 		Identify:      fields{subject: "id", name: "name|login", email: "email", image: "avatar_url"}.identify,
+		Refresh:       latchkey.Refresh{Refused: []string{"bad_refresh_token"}},
 		Style:         latchkey.Style{Color: "#24292f"},
-	}), fetchGitHub)
+	}), fetchGitHub), revokeGitHub(api))
+}
+
+// revokeGitHub deletes the grant, which ends all tokens of the person and application.
+func revokeGitHub(api string) revocation {
+	return func(p *latchkey.OAuth) revoke {
+		client, secret := p.ClientID, p.ClientSecret
+		return func(ctx context.Context, c *http.Client, t latchkey.Tokens) error {
+			req, err := bare(ctx, http.MethodDelete, api+"/applications/"+url.PathEscape(client)+"/grant")
+			if err != nil {
+				return err
+			}
+			req.SetBasicAuth(client, secret)
+			return ended(c, req, "application/json", map[string]string{"access_token": t.AccessToken})
+		}
+	}
 }
 
 func gitHubIssuer(site string) string { return site + "/login/oauth" }

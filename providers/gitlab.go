@@ -1,6 +1,11 @@
 package providers
 
-import "github.com/latchkeyhq/latchkey"
+import (
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
 
 // GitLab signs in with an account of gitlab.com or of another GitLab server. Its
 // profile is a [profile.GitLab].
@@ -14,9 +19,17 @@ func GitLab(p latchkey.OAuth) *latchkey.OAuth {
 		ID:       "gitlab",
 		Name:     "GitLab",
 		Issuer:   "https://gitlab.com",
-		Derive:   below("/oauth/authorize", "/oauth/token", "/api/v4/user"),
+		Derive:   deriveGitLab,
 		Scopes:   []string{"read_user"},
 		Identify: fields{subject: "sub|id", name: "name|username", email: "email", image: "avatar_url"}.identify,
+		Refresh:  latchkey.Refresh{Lifetime: 2 * time.Hour}, // which some versions do not state
 		Style:    latchkey.Style{Color: "#FC6D26"},
 	})
+}
+
+func deriveGitLab(p *latchkey.OAuth) error {
+	if p.Revocation.URL == "" && p.Revoke == nil {
+		p.Revocation.URL = strings.TrimRight(p.Issuer, "/") + "/oauth/revoke"
+	}
+	return below("/oauth/authorize", "/oauth/token", "/api/v4/user")(p)
 }

@@ -1,15 +1,17 @@
 package providers
 
-import "github.com/latchkeyhq/latchkey"
+import (
+	"net/url"
+
+	"github.com/latchkeyhq/latchkey"
+)
 
 // Google signs in with a Google account. Its profile is a [profile.Google].
 //
-// Google gives a refresh token only when asked for offline access, and only at
-// the first consent unless asked again:
-//
-//	providers.Google(latchkey.OAuth{Authorization: latchkey.Endpoint{
-//		Params: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
-//	}})
+// Google gives a refresh token only when asked for offline access, which
+// [latchkey.OAuth].Offline does, and only at the first consent unless the call asks
+// again by [latchkey.SignInOptions].Prompt "consent". Scopes that were granted before
+// stay granted.
 //
 // The parameter hd with the domain of an organization makes Google offer the
 // accounts of that organization first. It is a convenience and no restriction,
@@ -26,6 +28,7 @@ func Google(p latchkey.OAuth) *latchkey.OAuth {
 		OIDC:       true,
 		Issuer:     "https://accounts.google.com",
 		EmailTrust: latchkey.EmailProven,
+		Refresh:    latchkey.Refresh{AskParams: url.Values{"access_type": {"offline"}, "include_granted_scopes": {"true"}}},
 		Style:      latchkey.Style{Color: "#1a73e8"},
 	})
 }

@@ -28,6 +28,8 @@ func HubSpot(p latchkey.OAuth) *latchkey.OAuth {
 		Token:         latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/2026-03/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/2026-03/token/introspect"},
 		Scopes:        []string{"oauth"},
+		Revocation:    latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/2026-03/token/revoke"},
+		Refresh:       latchkey.Refresh{Refused: []string{"BAD_REFRESH_TOKEN"}},
 		Identify:      fields{subject: "user_id", name: "user", email: "user", noImage: true}.identify,
 		Style:         latchkey.Style{Color: "#ff7a59", Mark: markHubSpot},
 	})

@@ -20,6 +20,7 @@ func LinkedIn(p latchkey.OAuth) *latchkey.OAuth {
 		OIDC:       true,
 		Issuer:     "https://www.linkedin.com/oauth",
 		ClientAuth: latchkey.ClientSecretPost,
+		Refresh:    latchkey.Refresh{AskScopes: []string{}}, // partners of LinkedIn always have one
 		// LinkedIn refuses a code_verifier of a confidential client, and leaves
 		// the nonce out of its ID tokens.
 		Checks: []latchkey.Check{latchkey.CheckState, latchkey.CheckNone},

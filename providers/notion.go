@@ -22,7 +22,7 @@ import (
 // See https://developers.notion.com/docs/authorization.
 func Notion(p latchkey.OAuth) *latchkey.OAuth {
 	version := dialect{header: http.Header{"Notion-Version": {"2022-06-28"}}}
-	return fetching(version.of(p).Or(latchkey.OAuth{
+	return revoking(fetching(version.of(p).Or(latchkey.OAuth{
 		ID:            "notion",
 		Name:          "Notion",
 		Authorization: latchkey.Endpoint{URL: "https://api.notion.com/v1/oauth/authorize", Params: url.Values{"owner": {"user"}}},
@@ -33,5 +33,15 @@ func Notion(p latchkey.OAuth) *latchkey.OAuth {
 	}), func(ctx context.Context, a api) (latchkey.Claims, error) {
 		bot, err := a.userInfo(ctx)
 		return member(bot, "bot", "owner", "user"), err
+	}), func(p *latchkey.OAuth) revoke {
+		client, secret := p.ClientID, p.ClientSecret
+		return func(ctx context.Context, c *http.Client, t latchkey.Tokens) error {
+			req, err := bare(ctx, http.MethodPost, "https://api.notion.com/v1/oauth/revoke")
+			if err != nil {
+				return err
+			}
+			req.SetBasicAuth(client, secret)
+			return ended(c, req, "application/json", map[string]string{"token": t.AccessToken})
+		}
 	})
 }

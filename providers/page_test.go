@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	pageName  = "../docs/providers.md"
-	tableFrom = "<!-- made by TestProvidersPage: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage -->\n"
-	tableTo   = "<!-- end -->\n"
-	trustFrom = "<!-- the e-mail of each record in providers/testdata, made by TestProvidersPage -->\n"
+	pageName   = "../docs/providers.md"
+	tableFrom  = "<!-- made by TestProvidersPage: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage -->\n"
+	tableTo    = "<!-- end -->\n"
+	tokensFrom = "<!-- tokenTable, made by TestProvidersPage -->\n"
+	trustFrom  = "<!-- the e-mail of each record in providers/testdata, made by TestProvidersPage -->\n"
 )
 
 // TestProvidersPage keeps the tables of docs/providers.md as the definitions are.
@@ -34,6 +35,8 @@ func TestProvidersPage(t *testing.T) {
 	want := put(t, string(page), tableFrom, "| id | function | type | checks | scopes | issuer | e-mail proven | on its own |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- |\n", rows)
 	want = put(t, want, trustFrom, "| id | proven | why |\n| --- | --- | --- |\n", trusts)
+	want = put(t, want, tokensFrom, "| id | asks for a refresh token | which, when used | access token; refresh token | revoked by | sign-out there |\n"+
+		"| --- | --- | --- | --- | --- | --- |\n", tokenRows())
 	if os.Getenv("LATCHKEY_WRITE") != "" {
 		if err := os.WriteFile(pageName, []byte(want), 0o600); err != nil {
 			t.Fatal(err)

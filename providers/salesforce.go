@@ -32,6 +32,7 @@ func Salesforce(p latchkey.OAuth) *latchkey.OAuth {
 		Issuer:              "https://login.salesforce.com",
 		Checks:              []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce},
 		ProfileFromUserInfo: true, // the ID token has no names
+		Refresh:             latchkey.Refresh{AskScopes: []string{"refresh_token"}},
 		Derive:              deriveSalesforce,
 		Style:               latchkey.Style{Color: "#00a1e0"},
 	})

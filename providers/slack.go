@@ -1,6 +1,11 @@
 package providers
 
-import "github.com/latchkeyhq/latchkey"
+import (
+	"context"
+	"net/http"
+
+	"github.com/latchkeyhq/latchkey"
+)
 
 // Slack signs in with a Slack account. Its profile is a [profile.Slack].
 //
@@ -15,12 +20,21 @@ import "github.com/latchkeyhq/latchkey"
 //
 // See https://api.slack.com/authentication/sign-in-with-slack.
 func Slack(p latchkey.OAuth) *latchkey.OAuth {
-	return p.Or(latchkey.OAuth{
+	return revoking(p.Or(latchkey.OAuth{
 		ID:     "slack",
 		Name:   "Slack",
 		OIDC:   true,
 		Issuer: "https://slack.com",
 		Checks: []latchkey.Check{latchkey.CheckNonce},
-		Style:  latchkey.Style{Color: "#611f69"},
-	})
+		Refresh: latchkey.Refresh{
+			AskScopes: []string{}, // it is a setting of the app
+			Refused:   []string{"invalid_refresh_token", "token_revoked", "token_expired", "account_inactive"},
+		},
+		Style: latchkey.Style{Color: "#611f69"},
+	}), func(*latchkey.OAuth) revoke { return revokeSlack })
+}
+
+// revokeSlack calls auth.revoke, which says in the body whether it worked.
+func revokeSlack(ctx context.Context, c *http.Client, t latchkey.Tokens) error {
+	return endedByBearer(ctx, c, http.MethodPost, "https://slack.com/api/auth.revoke", t)
 }

@@ -38,6 +38,7 @@ func TikTok(p latchkey.OAuth) *latchkey.OAuth {
 		ClientIDParam:  "client_key",
 		Authorization:  latchkey.Endpoint{URL: "https://www.tiktok.com/v2/auth/authorize"},
 		Token:          latchkey.Endpoint{URL: "https://open.tiktokapis.com/v2/oauth/token/"},
+		Revocation:     latchkey.Endpoint{URL: "https://open.tiktokapis.com/v2/oauth/revoke/"},
 		UserInfo:       TikTokFields(TikTokOpenID, TikTokAvatarURL, TikTokDisplayName, TikTokUsername),
 		Scopes:         []string{"user.info.profile"},
 		ScopeSeparator: ",",

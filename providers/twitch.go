@@ -2,6 +2,7 @@ package providers
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey"
 )
@@ -27,6 +28,8 @@ func Twitch(p latchkey.OAuth) *latchkey.OAuth {
 		}},
 		ClientAuth: latchkey.ClientSecretPost,
 		Scopes:     []string{"openid", "user:read:email"},
+		Revocation: latchkey.Endpoint{URL: "https://id.twitch.tv/oauth2/revoke"},
+		Refresh:    latchkey.Refresh{AskScopes: []string{}}, // there is always one
 		Style:      latchkey.Style{Color: "#65459b", Mark: markTwitch},
 	})
 }
@@ -34,7 +37,10 @@ func Twitch(p latchkey.OAuth) *latchkey.OAuth {
 // repairTwitch knows errors that have a status and a message alone, and scopes
 // in a list.
 func repairTwitch(c latchkey.Claims) latchkey.Claims {
-	if message := c.String("message"); message != "" && c["access_token"] == nil && c["error"] == nil {
+	if message := c.String("message"); message != "" && c["access_token"] == nil && (c["error"] == nil || c["status"] != nil) {
+		if strings.EqualFold(message, "invalid refresh token") {
+			return fault("invalid_grant", message)
+		}
 		return fault("invalid_request", message)
 	}
 	return joinScopes(c)

@@ -32,6 +32,8 @@ func Twitter(p latchkey.OAuth) *latchkey.OAuth {
 		Authorization: latchkey.Endpoint{URL: "https://x.com/i/oauth2/authorize"},
 		Token:         latchkey.Endpoint{URL: "https://api.x.com/2/oauth2/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://api.x.com/2/users/me", Params: url.Values{"user.fields": {"profile_image_url"}}},
+		Revocation:    latchkey.Endpoint{URL: "https://api.x.com/2/oauth2/revoke"},
+		Refresh:       latchkey.Refresh{AskScopes: []string{"offline.access"}},
 		Scopes:        []string{"users.read", "tweet.read", "offline.access"},
 		Checks:        []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
 		Identify:      identifyTwitter,

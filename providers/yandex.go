@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"context"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -17,7 +19,7 @@ import (
 // Tokens live for months, and a refresh token always comes; each use of it brings a
 // new one. /revoke_token ends a token.
 func Yandex(p latchkey.OAuth) *latchkey.OAuth {
-	return p.Or(latchkey.OAuth{
+	return revoking(p.Or(latchkey.OAuth{
 		ID:            "yandex",
 		Name:          "Yandex",
 		Authorization: latchkey.Endpoint{URL: "https://oauth.yandex.ru/authorize"},
@@ -26,6 +28,16 @@ func Yandex(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"login:info", "login:email", "login:avatar"},
 		Identify:      identifyYandex,
 		Style:         latchkey.Style{Color: "#ffcc00"},
+	}), func(p *latchkey.OAuth) revoke {
+		client, secret := p.ClientID, p.ClientSecret
+		return func(ctx context.Context, c *http.Client, t latchkey.Tokens) error {
+			req, err := bare(ctx, http.MethodPost, "https://oauth.yandex.ru/revoke_token")
+			if err != nil {
+				return err
+			}
+			form := url.Values{"access_token": {t.AccessToken}, "client_id": {client}, "client_secret": {secret}}
+			return ended(c, req, "application/x-www-form-urlencoded", form)
+		}
 	})
 }
 

@@ -22,6 +22,7 @@ func Zoom(p latchkey.OAuth) *latchkey.OAuth {
 		Authorization: latchkey.Endpoint{URL: "https://zoom.us/oauth/authorize"},
 		Token:         latchkey.Endpoint{URL: "https://zoom.us/oauth/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://api.zoom.us/v2/users/me"},
+		Revocation:    latchkey.Endpoint{URL: "https://zoom.us/oauth/revoke"},
 		Scopes:        []string{},
 		Identify:      fields{subject: "id", name: "first_name+last_name", email: "email", image: "pic_url", trust: latchkey.EmailUnproven}.identify,
 		EmailTrust:    latchkey.EmailUnproven,

@@ -27,6 +27,8 @@ type TokenOptions struct {
 // are ErrAmbiguousAccount. RefreshToken and IDToken of the result are empty. Any number
 // of callers, in any number of processes, cause one request to the provider.
 //
+// A suspended user's account is ErrAccessDenied.
+//
 // ErrReconnect means that only the user can help, by signing in with the provider again.
 // ErrScopeMissing names scopes that were not granted. ErrRefresh is a passing failure:
 // the cause is a latchkey.TokenError with RetryAfter. ErrTokenKey means that a key is
@@ -49,19 +51,32 @@ func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) 
 // What fails in AccessToken fails in the request. ctx names the tenant.
 func (u *Users) ProviderClient(ctx context.Context, of AccountRef, o TokenOptions) *http.Client {
 	t := &vault.Transport{Base: http.DefaultTransport, Now: time.Now}
-	v, err := u.vault(ctx, of, "Users.ProviderClient")
-	if err == nil {
+	v, fault := u.backend.Vault(ctx)
+	if fault == nil {
 		t.Base, t.Now = v.HTTP, v.Now
 	}
-	t.Token = func(ctx context.Context, rejected string) (storage.Tokens, error) {
-		if err != nil {
+	t.Token = func(asked context.Context, rejected string) (storage.Tokens, error) {
+		if fault != nil {
+			return storage.Tokens{}, fault
+		}
+		if _, err := u.vault(within{asked, ctx}, of, "Users.ProviderClient"); err != nil {
 			return storage.Tokens{}, err
 		}
-		return v.AccessToken(ctx, vault.Ref{UserID: of.UserID, Provider: of.Provider, AccountID: of.ProviderAccountID},
+		return v.AccessToken(asked, vault.Ref{UserID: of.UserID, Provider: of.Provider, AccountID: of.ProviderAccountID},
 			vault.Options{Scopes: o.Scopes, Rejected: rejected, MinLife: o.MinLife})
 	}
 	return &http.Client{Transport: t}
 }
+
+// within is the context of a request that a client sends, with the values of the context
+// that the client was made in: these name the tenant.
+type within struct {
+	context.Context
+	made context.Context
+}
+
+// Value returns a value of the context in which the client was made.
+func (c within) Value(key any) any { return c.made.Value(key) }
 
 // RevokeTokens forgets the tokens of an account and revokes them at the provider, in the
 // background. The account stays a way to sign in, and sessions go on. Tokens of a
@@ -85,9 +100,14 @@ func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	return v.Revoke(ctx, row)
 }
 
-// vault opens the vault for work on an account. operation names the caller in errors.
+// vault opens the vault for work on an account. It returns ErrAccessDenied for a
+// suspended user. operation names the caller in errors.
 func (u *Users) vault(ctx context.Context, of AccountRef, operation string) (*vault.Vault, error) {
-	if _, err := u.open(ctx, of.UserID, operation, directory.AbilityAccountLists, directory.AbilityTokens); err != nil {
+	w, err := u.open(ctx, of.UserID, operation, directory.AbilityAccountLists, directory.AbilityTokens)
+	if err == nil {
+		err = directory.CheckSuspension(ctx, w.Directory, w.Store, of.UserID)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return u.backend.Vault(ctx)

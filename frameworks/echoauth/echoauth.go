@@ -203,6 +203,24 @@ func (a *Auth) SignOutURL(c *echo.Context, o latchkey.SignOutOptions) (string, e
 	return a.auth.SignOutURL(c.Response(), a.request(c), o)
 }
 
+// AccessToken returns a usable access token of the signed-in user at a provider. Call it
+// before writing the body. See [latchkey.Auth.AccessToken].
+func (a *Auth) AccessToken(c *echo.Context, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
+	defer a.renew(c)
+	return a.auth.AccessToken(c.Response(), a.request(c), provider, o)
+}
+
+// Link sends the signed-in user to a provider, to link an account or to grant it more
+// scopes. See [latchkey.Auth.Link].
+func (a *Auth) Link(c *echo.Context, provider string, o latchkey.LinkOptions) error {
+	return a.auth.Link(c.Response(), a.request(c), provider, o)
+}
+
+// LinkURL is Link without the redirect. See [latchkey.Auth.LinkURL].
+func (a *Auth) LinkURL(c *echo.Context, provider string, o latchkey.LinkOptions) (string, error) {
+	return a.auth.LinkURL(c.Response(), a.request(c), provider, o)
+}
+
 // UpdateSession hands data to the callbacks and returns the new session. See
 // [latchkey.Auth.UpdateSession].
 func (a *Auth) UpdateSession(c *echo.Context, data any) (*latchkey.Session, error) {

@@ -124,6 +124,14 @@ func (v *visit) SignIn(provider string, o latchkey.SignInOptions) error {
 	return v.auth.SignIn(v.c, provider, o)
 }
 
+func (v *visit) AccessToken(provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
+	return v.auth.AccessToken(v.c, provider, o)
+}
+
+func (v *visit) LinkURL(provider string, o latchkey.LinkOptions) (string, error) {
+	return v.auth.LinkURL(v.c, provider, o)
+}
+
 func (v *visit) SignInURL(provider string, o latchkey.SignInOptions) (string, error) {
 	return v.auth.SignInURL(v.c, provider, o)
 }

@@ -47,6 +47,36 @@ func (a *Auth) signIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) (c
 	return ctx, res, err
 }
 
+// AccessToken returns a usable access token of the signed-in user at a provider. See
+// [latchkey.Auth.AccessToken].
+func (a *Auth) AccessToken(c fiber.Ctx, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
+	ctx, l := a.attach(c)
+	defer a.renew(ctx, c)
+	t, _, err := a.core.AccessToken(ctx, l.head(c), strings.Clone(provider), o) // its cookies are the renewal's
+	return t, err
+}
+
+// Link sends the signed-in user to a provider, to link an account or to grant it more
+// scopes. See [latchkey.Auth.Link].
+func (a *Auth) Link(c fiber.Ctx, provider string, o latchkey.LinkOptions) error {
+	ctx, res, err := link(a, c, provider, o)
+	return a.sendTo(ctx, c, res, err)
+}
+
+// LinkURL is Link without the redirect. See [latchkey.Auth.LinkURL].
+func (a *Auth) LinkURL(c fiber.Ctx, provider string, o latchkey.LinkOptions) (string, error) {
+	ctx, res, err := link(a, c, provider, o)
+	return a.urlFor(ctx, c, res, err)
+}
+
+func link(a *Auth, c fiber.Ctx, provider string, o latchkey.LinkOptions) (context.Context, *latchkey.Response, error) {
+	ctx, l := a.attach(c)
+	o.RedirectTo, o.Form, o.Params = strings.Clone(o.RedirectTo), kept(o.Form), kept(o.Params) // they may be Fiber's
+	o.ProviderAccountID = strings.Clone(o.ProviderAccountID)
+	res, err := a.core.Link(ctx, l.head(c), provider, o)
+	return ctx, res, err
+}
+
 // SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
 func (a *Auth) SignOut(c fiber.Ctx, o latchkey.SignOutOptions) error {
 	ctx, res, err := a.signOut(c, o)

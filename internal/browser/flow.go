@@ -56,11 +56,18 @@ type Flow struct {
 type FlowOrigin struct {
 	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
 	Demands
-	CrossSite bool  `json:"posted,omitempty"` // the provider will post from its own site
-	Fresh     bool  `json:"fresh,omitempty"`  // the user had just signed in, and may change how they sign in
-	Begun     int64 `json:"begun,omitempty"`  // Unix milliseconds; 0: made by Auth.js, or the cookie of another check says
-	Sent      Sent  `json:"sent,omitzero"`    // what else was sent; zero: Auth.js began the flow
+	Connect   *Connect `json:"connect,omitempty"` // nil: a sign-in
+	CrossSite bool     `json:"posted,omitempty"`  // the provider will post from its own site
+	Fresh     bool     `json:"fresh,omitempty"`   // the user had just signed in, and may change how they sign in
+	Begun     int64    `json:"begun,omitempty"`   // Unix milliseconds; 0: made by Auth.js, or the cookie of another check says
+	Sent      Sent     `json:"sent,omitzero"`     // what else was sent; zero: Auth.js began the flow
 	sessionref.Ref
+}
+
+// Connect says that a flow links an account to the user of the session that it begins
+// in, or grants an account of that user more scopes.
+type Connect struct {
+	Account string `json:"account,omitempty"` // id of the account that is meant; empty: any
 }
 
 // Demands is what the ID token of the answer has to say because the request asked for

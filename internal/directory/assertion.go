@@ -44,6 +44,8 @@ type Assertion struct {
 	ACR           string                 // what the proofs are worth
 	Proved        time.Time              // the latest proof; zero: the sign-in
 	Second        *Second                // the second factor, which the transaction uses up; nil: none
+	Connects      bool                   // it links an account to the signed-in user or grants it more scopes, and does nothing else
+	Wanted        string                 // id of the account that Connects is about; empty: any
 	IsStale       bool                   // that sign-in is too old to link an account, on a site with an account page
 }
 

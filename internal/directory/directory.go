@@ -114,6 +114,9 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 	if errors.Is(err, storage.ErrConflict) {
 		err = notLinked(&in)
 	}
+	if errors.Is(err, ErrSessionGone) {
+		err = in.SessionGone()
+	}
 	return signIn, err
 }
 
@@ -208,6 +211,9 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn
 // one to the signed-in user, and otherwise creates a user. A known e-mail
 // address decides nothing, unless the provider is trusted to have proven it.
 func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner, current *storage.User) error {
+	if err := checkConnect(&signIn.Assertion, owner, current); err != nil {
+		return err
+	}
 	switch {
 	case owner != nil && current != nil && owner.ID != current.ID, signIn.contradicts(owner, current):
 		return notLinked(&signIn.Assertion)

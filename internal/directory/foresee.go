@@ -52,6 +52,9 @@ func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.
 
 func foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	owner, err := d.KnownUser(ctx, d.Store, in)
+	if err == nil {
+		err = checkConnect(in, owner, current)
+	}
 	switch {
 	case err != nil || owner != nil || in.Vouched || in.ProvesEmail:
 		return owner, err

@@ -18,7 +18,35 @@ import (
 
 // ErrSessionGone reports that the session in which a sign-in was begun has
 // ended. The sign-in must not be completed without it.
-var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, failure.Of(fault.FlowSession, errors.New("the session that this sign-in was begun in has ended, or is another one")))
+var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, errSessionGone)
+
+var errSessionGone = failure.Of(fault.FlowSession, errors.New("the session that this sign-in was begun in has ended, or is another one"))
+
+// SessionGone returns the error for a sign-in whose session has ended, or is not that
+// of the request.
+func (in *Assertion) SessionGone() error {
+	if in.Connects {
+		return failure.WrapFor(fault.ErrAccessDenied, in.Account.Provider, errSessionGone)
+	}
+	return ErrSessionGone
+}
+
+// checkConnect returns an error if a connect would end in another account than the one
+// that is meant, or in another user than the one who began it. owner is the user of the
+// account, and current the signed-in user; nil: none.
+func checkConnect(in *Assertion, owner, current *storage.User) error {
+	switch {
+	case !in.Connects:
+		return nil
+	case current == nil:
+		return in.SessionGone()
+	case in.Wanted != "" && in.Wanted != in.Account.ProviderAccountID:
+		return failure.WrapFor(notLinkedType(in), in.Account.Provider, failure.Of(fault.AccountOther, errors.New("the user came back with another account than the one to connect")))
+	case owner != nil && owner.ID != current.ID:
+		return notLinked(in)
+	}
+	return nil
+}
 
 // holdSession checks that the session in which the sign-in was begun is alive,
 // and keeps a concurrent call from ending it before the transaction ends: such

@@ -129,6 +129,14 @@ func (v *visit) SignIn(provider string, o latchkey.SignInOptions) error {
 	return v.auth.SignIn(v.w, v.r, provider, o)
 }
 
+func (v *visit) AccessToken(provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
+	return v.auth.AccessToken(v.w, v.r, provider, o)
+}
+
+func (v *visit) LinkURL(provider string, o latchkey.LinkOptions) (string, error) {
+	return v.auth.LinkURL(v.w, v.r, provider, o)
+}
+
 func (v *visit) SignInURL(provider string, o latchkey.SignInOptions) (string, error) {
 	return v.auth.SignInURL(v.w, v.r, provider, o)
 }

@@ -248,6 +248,12 @@ func TestReading(t *testing.T) {
 				t.Errorf("told %q", told)
 			}
 		},
+		"T-015 a refusal with status 403": func(t *testing.T, w *world, v *vault.Vault) {
+			time.Sleep(2 * time.Hour)
+			w.issuer.fail = func() error { return refusal("invalid_grant", 403) }
+			got, err := w.ask(v)
+			want(t, got, err, "", fault.ErrReconnect)
+		},
 		"T-016 a token of unknown life lasts until it is refused": func(t *testing.T, w *world, v *vault.Vault) {
 			w.issuer.life = 0
 			w.connect(v, "2")

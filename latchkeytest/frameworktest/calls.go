@@ -2,6 +2,7 @@ package frameworktest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -54,6 +55,24 @@ var callCases = []testCase{
 		if s := c.Session(); s == nil || s.User.Name != "Ada" {
 			t.Errorf("signed in: %v", s)
 		}
+	}},
+	{"AccessToken and LinkURL are for the signed-in user", func(f *framework) {
+		f.page("/token", Unguarded, func(c Context) {
+			_, err := c.AccessToken(f.issuer.Provider().ID, latchkey.TokenOptions{})
+			c.Write(http.StatusOK, fmt.Sprint(errors.Is(err, latchkey.ErrNoSession), errors.Is(err, latchkey.ErrNotFound)))
+		})
+		f.page("/link", Unguarded, func(c Context) {
+			to, err := c.LinkURL(f.issuer.Provider().ID, latchkey.LinkOptions{})
+			c.Write(http.StatusOK, fmt.Sprint(errors.Is(err, latchkey.ErrNoSession), strings.HasPrefix(to, f.issuer.URL)))
+		})
+	}, func(t *testing.T, f *framework) {
+		answers(t, f.open().Get("/token"), http.StatusOK, "true false")
+		answers(t, f.open().Get("/link"), http.StatusOK, "true false")
+		answers(t, f.openAs("Ada").Get("/token"), http.StatusOK, "false true")
+		c := f.open()
+		c.SignIn(f.issuer)
+		answers(t, c.Get("/token"), http.StatusOK, "false false")
+		answers(t, c.Get("/link"), http.StatusOK, "false true")
 	}},
 	{"SignOut ends the session, for the rest of the request as well", func(f *framework) {
 		f.post("/leave", RequireSession, func(c Context) {

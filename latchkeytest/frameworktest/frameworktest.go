@@ -128,6 +128,8 @@ type Context interface {
 	CurrentUser() (latchkey.User, error)
 	SignIn(provider string, o latchkey.SignInOptions) error
 	SignInURL(provider string, o latchkey.SignInOptions) (string, error)
+	AccessToken(provider string, o latchkey.TokenOptions) (latchkey.Tokens, error)
+	LinkURL(provider string, o latchkey.LinkOptions) (string, error)
 	SignOut(o latchkey.SignOutOptions) error
 	SignOutURL(o latchkey.SignOutOptions) (string, error)
 	UpdateSession(data any) (*latchkey.Session, error)

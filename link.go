@@ -1,0 +1,114 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/vault"
+)
+
+// LinkOptions says how [Auth.Link] goes on. Scopes are wanted beside those that the
+// provider is configured with and those that the user has granted already.
+type LinkOptions struct {
+	SignInOptions
+
+	// ProviderAccountID is the account that is meant. The user who comes back with
+	// another one gets ErrOAuthAccountNotLinked. Empty: any that is not another user's.
+	ProviderAccountID string
+}
+
+// Link sends the signed-in user to a provider, to link an account there or to grant it
+// more scopes. It answers the request as [Auth.SignIn] does, under the same rules
+// against forms of other sites.
+//
+// The user who comes back is the one who left: a connect creates no user and signs no
+// other user in. If the session has ended meanwhile, the callback fails with
+// ErrAccessDenied. An account of another user is ErrOAuthAccountNotLinked. A user who
+// refuses a scope comes back all the same: [Auth.AccessToken] says what is missing.
+//
+// Without a session of a stored user Link returns ErrNoSession. It needs Config.Adapter and an [OAuth]
+// provider.
+func (a *Auth) Link(w http.ResponseWriter, r *http.Request, provider string, o LinkOptions) error {
+	res, err := a.Core().Link(r.Context(), requestHead(r), provider, o)
+	return sendTo(w, res, err)
+}
+
+// LinkURL does what [Auth.Link] does, without the redirect: it sets the cookies on w and
+// returns the URL that the browser has to open.
+func (a *Auth) LinkURL(w http.ResponseWriter, r *http.Request, provider string, o LinkOptions) (string, error) {
+	res, err := a.Core().Link(r.Context(), requestHead(r), provider, o)
+	return urlFor(w, res, err)
+}
+
+// Link does what [Auth.Link] does. The URL that the browser has to open is
+// Response.Redirect.
+func (c *Core) Link(ctx context.Context, r *Request, provider string, o LinkOptions) (*Response, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if o.Scopes, err = scopesToAsk(ctx, x.setup, &x.visit, provider, &o); err != nil {
+		if errors.Is(err, ErrNoSession) {
+			return nil, err
+		}
+		return nil, fail(ctx, x, err)
+	}
+	failed, res, err := startSignIn(connecting(ctx, browser.Connect{Account: o.ProviderAccountID}), c, x, provider, o.SignInOptions)
+	if err != nil {
+		return nil, fail(ctx, failed, err)
+	}
+	return res, nil
+}
+
+// scopesToAsk returns the scopes of a connect: those of the provider, those that the
+// user has granted before, and those that are wanted, each once. It returns nil if there
+// are none. An account that is not named counts only if it is the user's only one.
+func scopesToAsk(ctx context.Context, s *setup, v *visit, provider string, o *LinkOptions) ([]string, error) {
+	p, ok := s.providers[provider].(*oauthProvider)
+	switch {
+	case !ok:
+		return nil, failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: errors.New("Link needs the id of an OAuth provider")})
+	case s.store == nil:
+		return nil, failure.Wrap(ErrMissingAdapter, errors.New("Link needs an Adapter that keeps accounts: set Config.Adapter"))
+	}
+	here, err := s.sessions.current(ctx, v)
+	switch {
+	case err != nil:
+		return nil, err
+	case here == nil:
+		return nil, ErrNoSession
+	case p.isForeign():
+		return nil, nil
+	}
+	var granted []string
+	if s.vault != nil {
+		row, err := s.vault.Find(ctx, vault.Ref{UserID: here.user.ID, Provider: provider, AccountID: o.ProviderAccountID})
+		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrAmbiguousAccount) {
+			return nil, err
+		}
+		granted = vault.Scopes(row.Tokens.Scope)
+	}
+	var all []string
+	for _, scope := range slices.Concat(configuredScopes(p.wire(s)), granted, o.Scopes) {
+		if !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all, nil
+}
+
+// configuredScopes returns the scopes that each sign-in with a provider asks for.
+func configuredScopes(c oauth.Config) (all []string) {
+	for _, scope := range c.Scopes {
+		all = append(all, vault.Scopes(scope)...)
+	}
+	if c.Scopes == nil && c.OIDC {
+		all = []string{"openid", "profile", "email"}
+	}
+	return all
+}
