@@ -133,6 +133,8 @@ type Operations struct {
 	// Tracer hears of requests, calls and counts; module otel has one for
 	// OpenTelemetry. nil: nothing is traced.
 	Tracer telemetry.Tracer
+	// Audit keeps security events in a log for auditors. The zero value keeps none.
+	Audit Audit
 	// ShowReference shows the reference code of a failure: on the error and sign-in
 	// pages, as the query parameter ref on pages of the application's own, in JSON
 	// errors, and as the header Latchkey-Reference. See docs/troubleshooting.md.

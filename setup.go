@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/explain"
@@ -57,6 +58,9 @@ type setup struct {
 	keys           *keys.Keys        // of limits, used values and revocations
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
+
+	audit *audit.Sink // nil: there is no audit log
+	ids   audit.IDs   // of events
 
 	mark  processMark
 	mails *mails
@@ -135,7 +139,16 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 	for _, row := range o.TakeGone() {
 		s.vault.LetGo(row, vault.GrantUnlinked)
 	}
-	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
+	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, s.keep)
+}
+
+// hears reports whether events are told or kept anywhere.
+func (s *setup) hears() bool { return s.config.Events.Observe != nil || s.audit != nil }
+
+// keep gives an event its id, and keeps it in the audit log.
+func (s *setup) keep(e *Event) {
+	e.ID = s.ids.Next(s.now())
+	s.audit.Add(*e)
 }
 
 // setsSession reports whether res has a session cookie.

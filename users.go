@@ -41,7 +41,7 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	if state := stateIn(ctx); state != nil && state.concerns(b.auth) {
 		w.SessionID = state.sessionID()
 	}
-	if s.config.Events.Observe != nil {
+	if s.hears() {
 		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
