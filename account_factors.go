@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -34,9 +35,8 @@ func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (vi
 	}
 	trusted, err := s.directory.Factors.TrustedBrowsers(ctx, here.user.ID)
 	for _, b := range trusted {
-		view.Browsers = append(view.Browsers, page.TrustedBrowser{
-			ID: b.PublicID, Name: firstNamed(browserNames, b.UserAgent), System: firstNamed(systemNames, b.UserAgent), Until: b.Trusted,
-		})
+		name, system := people.BrowserOf(b.UserAgent)
+		view.Browsers = append(view.Browsers, page.TrustedBrowser{ID: b.PublicID, Name: name, System: system, Until: b.Trusted})
 	}
 	return view, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -200,7 +201,7 @@ func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, 
 	}
 	known, err := d.KnownBrowsers(ctx, u.ID)
 	for _, b := range known {
-		name, system := firstNamed(browserNames, b.UserAgent), firstNamed(systemNames, b.UserAgent)
+		name, system := people.BrowserOf(b.UserAgent)
 		view.Browsers = append(view.Browsers, page.Device{ID: b.PublicID, Name: name, System: system, Seen: b.Seen})
 	}
 	view.HasPassword, view.PasswordURL, view.AddressURL, view.ForgetAction = stored != nil, l.url("account?do=password"), l.url("account?do=email"), l.url("account?do=forget")

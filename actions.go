@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -130,6 +131,58 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 		return refusedForm(ctx, failed, r, err, in)
 	}
 	return actionDone(r, res), nil
+}
+
+// CheckCSRF returns [ErrMissingCSRF] unless the browser says that a page of this very
+// site has sent r, or the form of r has the token of [Auth.CSRFToken] as csrfToken.
+// Call it for each POST to a handler of the application's own that changes something.
+// It is nil for a request with a bearer token, which no other site can send, and
+// with [Security].SkipCSRFCheck. It reads the form of r.
+func (a *Auth) CheckCSRF(r *http.Request) error {
+	req := requestHead(r)
+	if mediaType(r.Header.Get("Content-Type")) == formType && r.ParseForm() == nil {
+		req.Body = []byte(r.PostForm.Encode())
+	}
+	return a.Core().CheckCSRF(r.Context(), req)
+}
+
+// CheckCSRF does what [Auth.CheckCSRF] does, for a [Request] with its body.
+func (c *Core) CheckCSRF(ctx context.Context, r *Request) error {
+	x, err := c.reading(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case x.credential.Bearer != nil, x.setup.config.Security.SkipCSRFCheck, isSameOrigin(r.Header, x.origin.Text):
+		return nil
+	}
+	given, token, hash := "", "", ""
+	if err = x.readForm(); err == nil {
+		given = x.field("csrfToken")
+		token, hash = x.cookies.CSRF()
+		err = refuseForeign(x, url.Values{"csrfToken": {given}}, false)
+	}
+	if err == nil && !(secret.Equal(given, token) && x.setup.validCSRF(token, hash)) {
+		err = noCSRF(r.Header, x.origin.Text)
+	}
+	if err != nil {
+		return fail(ctx, x, err)
+	}
+	return nil
+}
+
+// Tell tells [Events].Observe of an event that a handler of the application has
+// caused, such as a look at a user. It fills in the time, the tenant and the client of
+// r. An event with an Err is logged, too.
+func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
+	x, err := c.reading(ctx, asGet(r))
+	if err != nil {
+		return // it has been logged
+	}
+	if e.Err != nil {
+		x.setup.log.Error(ctx, x, e.Err)
+	}
+	x.events.Add(e, nil)
+	tell(ctx, x)
 }
 
 // posted reads the form of an action. A response: there is nothing more to do.

@@ -185,3 +185,6 @@ func csrfOnce(ctx context.Context, c *Core, x *exchange) (string, []*http.Cookie
 	}
 	return x.csrfToken, x.cookies.Out, nil
 }
+
+// HasTenants reports whether the site was made by [NewTenants].
+func (c *Core) HasTenants() bool { return c.auth.tenants != nil }

@@ -3,9 +3,11 @@ package latchkey
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/later"
 )
@@ -70,5 +72,10 @@ func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.store.Sweep(ctx, s.now())
+	n, err := s.store.Sweep(ctx, s.now())
+	if s.config.AccountPage.Activity {
+		pruned, failed := directory.PruneActivities(ctx, s.store, s.now())
+		n, err = n+pruned, errors.Join(err, failed)
+	}
+	return n, err
 }

@@ -2,11 +2,13 @@ package latchkey
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
@@ -263,7 +265,39 @@ type Limits struct {
 // and deletes the user.
 type AccountPage struct {
 	Enabled bool
+	Edit    AccountEdit // what users change of their profile; zero: nothing
+	// Activity keeps the latest sign-ins and changes of each user for 90 days, and shows
+	// them. [Auth.Sweep] removes older ones. It needs an Adapter that is a
+	// [storage.ActivityAdapter].
+	Activity bool
+	// Export lets users download what is kept of them, after a recent sign-in.
+	Export bool
+	// ExportMore returns what the application keeps of a user, as a value for JSON. It is
+	// the member "application" of every export, that of [Users] included. nil: nothing.
+	ExportMore func(ctx context.Context, u User) (any, error)
 }
+
+// needs yields what the account page needs of the Adapter, by field.
+func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
+	return func(yield func(string, directory.Ability) bool) {
+		if c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists) || !c.Activity {
+			return
+		}
+		yield("AccountPage.Activity", directory.AbilityActivities)
+	}
+}
+
+// keepsEvents reports whether events are told or kept at all.
+func (c *Config) keepsEvents() bool { return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil }
+
+// AccountEdit is a set of fields that users change on the account page.
+type AccountEdit int
+
+// The fields of [AccountEdit].
+const (
+	EditName AccountEdit = 1 << iota
+	EditImage
+)
 
 // Security switches single rules. The zero value suits most sites.
 type Security struct {

@@ -220,6 +220,40 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 	return p.keep(&x.visit, row.Token, handle)
 }
 
+// errUndelivered is the cause of a link that could not be sent. The log has more.
+var errUndelivered = errors.New("the link could not be sent")
+
+// mailLink mails a sign-in link that no browser has asked for. It has no code.
+func (p *emailProvider) mailLink(ctx context.Context, l *links, u *User, to string) error {
+	s := p.setup
+	try, err := s.limits.Take(ctx, s.limits.Mail(u.Email, limit.Requester{}))
+	if err == nil && try.Wait > 0 {
+		err = &Error{Type: ErrEmailSignIn, Provider: p.ID, Code: "limit", Err: &failure.Mistake{Err: errors.New("too many mails to this mailbox")}}
+	}
+	if err != nil {
+		return err
+	}
+	token, err := p.freshToken()
+	if err != nil {
+		return err
+	}
+	expires := s.revocations.IssueTime(u.ID, s.now()).Add(p.MaxAge).UTC().Truncate(time.Millisecond)
+	row := storage.VerificationToken{Identifier: u.Email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
+	if err := s.store.CreateVerificationToken(ctx, row); err != nil {
+		return err
+	}
+	message := Message{
+		Kind: MessageSignIn, To: u.Email, From: p.From, URL: p.link(l, to, token, u.Email), Token: token, Expires: expires, Provider: p.ID,
+		Theme: s.config.Theme, Language: s.config.Texts.Languages[0], Texts: s.config.Texts,
+	}
+	err = s.ask(ctx, s.config.Limits.MailTimeout, mailCall, func(ctx context.Context) error { return p.Send(ctx, message) })
+	if watch.Mail(ctx, s.log, &s.health.Mail, string(message.Kind), err); err == nil {
+		return nil
+	}
+	_, gone := s.store.UseVerificationToken(context.WithoutCancel(ctx), row.Identifier, row.Token)
+	return failure.WrapFor(ErrEmailSignIn, p.ID, errors.Join(errUndelivered, failure.Ignoring(gone, ErrNotFound)))
+}
+
 func (p *emailProvider) link(l *links, callbackURL, token, email string) string {
 	return l.url("callback/" + p.ID + "?callbackUrl=" + url.QueryEscape(callbackURL) +
 		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))

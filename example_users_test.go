@@ -127,6 +127,7 @@ func ExampleUsers_invite() {
 	auth, err := latchkey.New(latchkey.Config{
 		Site: latchkey.Site{URL: "https://shop.example"}, Secrets: []string{"a secret of at least thirty-two characters"},
 		Adapter: memoryadapter.New(memoryadapter.Options{}), Invitations: true,
+		Providers: []latchkey.Provider{&latchkey.Email{From: "hello@shop.example", Send: func(context.Context, latchkey.Message) error { return nil }}},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -117,7 +117,7 @@ func bareExchange(s *setup, r *Request, action string) *exchange {
 	x.credential.Cookies = &x.cookies
 	x.events.Hears = (*listeners)(&s.config.Events)
 	x.trail.On = s.log.Traces()
-	if s.hears() {
+	if s.config.keepsEvents() {
 		x.events.Base = x.eventBase()
 	}
 	return x

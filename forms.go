@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/frame"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
@@ -108,6 +109,53 @@ func (c *Core) Forms(ctx context.Context, r *Request) (*Forms, []*http.Cookie, e
 		f.Session = s
 	}
 	return f, slices.Concat(cookies, x.cookies.Out, renewed), nil
+}
+
+// Frame is a page in the style of the built-in ones: headings, texts, rows, links and
+// forms. Its fields are documented in package frame.
+type Frame = frame.Page
+
+// WritePage writes a page of the application's own in the built-in style: with the
+// theme, the language and the headers of a built-in page, and a CSRF token in every
+// form. Texts of p are escaped. Call it before anything is written. Check the forms
+// with [Auth.CheckCSRF].
+func (a *Auth) WritePage(w http.ResponseWriter, r *http.Request, p Frame) error {
+	token, err := a.CSRFToken(w, r)
+	if err != nil {
+		return err
+	}
+	res, err := a.Core().frame(r.Context(), requestHead(r), &p, token)
+	if err == nil {
+		res.Send(w)
+	}
+	return err
+}
+
+// Page returns the response of [Auth.WritePage].
+func (c *Core) Page(ctx context.Context, r *Request, p Frame) (*Response, error) {
+	token, cookies, err := c.CSRFToken(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.frame(ctx, r, &p, token)
+	if err == nil {
+		res.Cookies = append(res.Cookies, cookies...)
+	}
+	return res, err
+}
+
+func (c *Core) frame(ctx context.Context, r *Request, p *Frame, token string) (*Response, error) {
+	x, err := c.reading(ctx, asGet(r))
+	if err != nil {
+		return nil, err
+	}
+	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Frame(page.Frame{
+		Page: *p, CSRFToken: token, Host: x.origin.Host(), FormOrigins: x.setup.formOrigins(&x.links, ""),
+	}))
+	if err != nil {
+		return nil, fail(ctx, x, err)
+	}
+	return varied(res), nil
 }
 
 func formsFor(ctx context.Context, x *exchange) *Forms {

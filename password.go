@@ -120,7 +120,7 @@ func mailLater(ctx context.Context, m *mails, by asker, l *links, provider strin
 
 // wordedMail returns a mail about a password with its link.
 func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
-	out := outgoing{Message: Message{To: m.To, Token: m.Handle, Expires: m.Expires, Provider: provider}, UserID: m.UserID}
+	out := outgoing{Message: Message{To: m.To, Token: m.Handle, Code: m.Code, Expires: m.Expires, Provider: provider}, UserID: m.UserID}
 	out.Kind = map[passwords.MailKind]MessageKind{
 		passwords.MailSignUp: MessageVerify, passwords.MailKnown: MessageAccountExists, passwords.MailTaken: MessageAccountExists,
 		passwords.MailReset: MessagePasswordReset, passwords.MailRenew: MessageNewPassword, passwords.MailChanged: MessagePasswordChanged,

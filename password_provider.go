@@ -2,20 +2,23 @@ package latchkey
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
-	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // resetMaxAge is how long a link to a new password works.
@@ -42,6 +45,7 @@ func (p *Password) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	c.Fields = slices.Clone(c.Fields)
 	c.about = providerInfo{
 		id: c.ID, name: c.Name, given: p.Name, kind: TypeCredentials, style: c.Style, start: "callback/", account: "email", provesEmail: true,
+		codeRoute: "password?do=verify", codeDigits: passwords.CodeDigits,
 		fields: []Field{{Name: "email", Type: "email", Autocomplete: "username", Required: true}, {Name: "password", Type: "password", Required: true}},
 		needs:  []directory.Ability{directory.AbilityPasswords, directory.AbilityChallenges, directory.AbilityBrowsers},
 	}
@@ -166,6 +170,71 @@ func mailProvider(s *setup) *emailProvider {
 	return nil
 }
 
+// resetKinds returns the kinds of second factor that a user has beside the mailbox, of
+// which one is proven together with a reset link. A session of the browser that has
+// proven one lately will do: then there are none.
+func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, userID string) ([]FactorKind, error) {
+	if !assures(s) {
+		return nil, nil
+	}
+	held, err := s.directory.Factors.Held(ctx, s.store, &User{ID: userID})
+	if err != nil {
+		return nil, err
+	}
+	kinds := held.Kinds(s.config.Factors.Kinds, nil)
+	if len(kinds) == 0 {
+		return nil, nil
+	}
+	here, err := s.sessions.current(ctx, v)
+	if err == nil && here != nil && here.user.ID == userID && factor.Meets(here.AMR, here.ACR, kinds...) && s.now().Sub(laterOf(here.since, here.Proved)) <= s.config.Factors.Recent {
+		kinds = nil
+	}
+	return kinds, err
+}
+
+// errWrongFactor reports a second factor beside a reset link that does not fit.
+var errWrongFactor = &Error{Type: ErrPassword, Code: "factor", Err: &failure.Mistake{Err: errors.New("the second factor is wrong, or was tried too often")}}
+
+// provesReset returns what a typed second factor uses up, beside a reset link. Tries
+// count as at a sign-in, and five end the link.
+func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (*directory.Second, error) {
+	v.hide(typed)
+	if typed == "" {
+		return nil, errWrongFactor
+	}
+	known, err := s.directory.Factors.BrowserOf(ctx, v.cookies.Known(s.tenant, v.now()).ID, of.UserID)
+	if err != nil {
+		return nil, err
+	}
+	kind, code := FactorTOTP, limit.Code{UserID: of.UserID}
+	if factor.TypedRecovery(typed) != "" {
+		kind, code.IsRecovery = FactorRecovery, true
+	}
+	if known != nil {
+		code.Browser = known.PublicID
+	}
+	tries, wait, err := s.limits.TakeCode(ctx, code)
+	if err == nil && wait > 0 {
+		err = errWrongFactor
+	}
+	if err == nil {
+		err = p.flows.Directory.TryReset(ctx, token)
+	}
+	if err != nil {
+		return nil, err
+	}
+	second, err := s.directory.Factors.CheckSecond(ctx, token, &of, directory.Shown{Kind: kind, Code: typed, IsKnown: known != nil})
+	if err == nil && second == nil {
+		err = errWrongFactor
+	}
+	for _, try := range tries {
+		if err == nil {
+			err = s.limits.Return(ctx, try)
+		}
+	}
+	return second, err
+}
+
 // keepKnown makes a browser known anew in which its user has just set a password: an
 // attacker who keeps the budget of unknown browsers full cannot keep the user out.
 func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
@@ -173,29 +242,36 @@ func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, us
 	return rememberBrowser(ctx, s, v, userID, "", at, false)
 }
 
-// purposeSignUp marks the cookie of the browser that began a sign-up.
-const purposeSignUp = "password-signup"
+// wrongCode returns the code of what is wrong with what was typed, or "".
+func wrongCode(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrPassword {
+		return e.Code
+	}
+	if errors.Is(err, mailbox.ErrInvalid) {
+		return "address"
+	}
+	return ""
+}
 
-// signUpMaxAge is how long a browser keeps that cookie.
+// wrongJSON tells a script what is wrong with what was typed.
+func wrongJSON(code string) *Response {
+	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
+	return jsonBytes(http.StatusUnprocessableEntity, body)
+}
+
+// signUpMaxAge is how long a browser keeps which sign-up it has begun.
 const signUpMaxAge = time.Hour
 
-// markBrowser has a browser keep which sign-up it has begun.
-func (p *passwordProvider) markBrowser(v *visit, mark string) error {
-	k, now := &v.cookies.Specs.Link, v.now()
-	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": mark, "provider": p.ID, "purpose": purposeSignUp}, now, signUpMaxAge)
-	if err == nil {
-		v.cookies.Set(k.New(sealed, now.Add(signUpMaxAge)))
-	}
-	return err
+// markBrowser has a browser keep which sign-up it has begun, and the handle of the code
+// in its mail.
+func (p *passwordProvider) markBrowser(v *visit, in *directory.SignUp) error {
+	return v.cookies.SetMailCode(browser.MailCode{Handle: in.Code, For: p.ID, Link: in.Mark}, v.now(), signUpMaxAge)
 }
 
 // markOf returns the sign-up that a browser has begun, or "".
 func (p *passwordProvider) markOf(v *visit) string {
-	k := &v.cookies.Specs.Link
-	value, _ := v.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, v.now(), signUpMaxAge)
-	if err != nil || claims.String("purpose") != purposeSignUp || claims.String("provider") != p.ID {
-		return ""
+	if kept := v.cookies.MailCode(v.now(), signUpMaxAge); kept.For == p.ID {
+		return kept.Link
 	}
-	return claims.String("value")
+	return ""
 }

@@ -3,10 +3,9 @@ package latchkey
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
@@ -110,23 +109,6 @@ func passwordPage(ctx context.Context, x *exchange, p *passwordProvider, view pa
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Password(view))
 }
 
-// wrongCode returns the code of what is wrong with what was typed, or "".
-func wrongCode(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrPassword {
-		return e.Code
-	}
-	if errors.Is(err, mailbox.ErrInvalid) {
-		return "address"
-	}
-	return ""
-}
-
-// wrongJSON tells a script what is wrong with what was typed.
-func wrongJSON(code string) *Response {
-	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
-	return jsonBytes(http.StatusUnprocessableEntity, body)
-}
-
 // typedPassword returns the new password of a form, or an ErrPassword that says what
 // is wrong with it.
 func typedPassword(ctx context.Context, x *exchange, p *passwordProvider, about ...string) (string, error) {
@@ -163,7 +145,7 @@ func signUp(ctx context.Context, x *exchange, p *passwordProvider) (*Response, e
 	if err := p.flows.SignUp(ctx, in, typed, p.asker(ctx, x.setup, &x.visit, &x.links)); err != nil {
 		return nil, err
 	}
-	return p.checkMail(&x.visit, &x.links, email, "email"), p.markBrowser(&x.visit, in.Mark)
+	return p.checkMail(&x.visit, &x.links, email, "email"), p.markBrowser(&x.visit, in)
 }
 
 // forgotPassword mails the link that sets a new password.
@@ -181,6 +163,19 @@ func forgotPassword(ctx context.Context, x *exchange, p *passwordProvider) (*Res
 // an attacker's (F-079).
 func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	started := x.now()
+	if token == "" && x.isPost() {
+		typed := x.field("code")
+		x.hide(typed)
+		var err error
+		token, err = p.flows.SignUpByCode(ctx, x.cookies.MailCode(started, challenges.CodeLife).Handle, typed, p.asker(ctx, x.setup, &x.visit, &x.links))
+		if errors.Is(err, ErrVerification) {
+			x.setup.log.Error(ctx, x, err)
+			return &Response{Redirect: x.url("verify-request") + weburl.WithQuery("", "provider", p.ID, "type", "email", "error", string(ErrVerification))}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	in, err := p.flows.Directory.LookAtSignUp(ctx, token)
 	if err != nil {
 		return nil, err
@@ -221,7 +216,14 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	if err != nil {
 		return nil, err
 	}
-	view := page.Password{Step: page.ResetStep, Email: link.Email}
+	kinds, err := p.resetKinds(ctx, x.setup, &x.visit, link.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if len(kinds) > 0 && !slices.Contains(kinds, FactorTOTP) { // a passkey: the user signs in with it, and opens the link again
+		return &Response{Redirect: x.links.signIn(x.home())}, nil
+	}
+	view := page.Password{Step: page.ResetStep, Email: link.Email, Code: len(kinds) > 0}
 	if !x.isPost() {
 		return passwordPage(ctx, x, p, view, nil)
 	}
@@ -230,11 +232,18 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	if err == nil {
 		hash, err = p.flows.Hash(ctx, typed)
 	}
+	var second *directory.Second
+	if err == nil && view.Code {
+		second, err = p.provesReset(ctx, x.setup, &x.visit, token, directory.Pending{UserID: link.UserID, Kinds: kinds}, x.field("code"))
+	}
 	if err != nil {
 		return passwordPage(ctx, x, p, view, err)
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: link.UserID})
-	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Hash: hash, Event: event.PasswordReset})
+	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Second: second, Hash: hash, Event: event.PasswordReset})
+	if errors.Is(err, directory.ErrWrongProof) { // a concurrent request was faster
+		return passwordPage(ctx, x, p, view, errWrongFactor)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -278,7 +278,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	}
 	s.directory = &directory.Directory{
 		Store: s.store, Revocations: s.revocations, Providers: s.providerFacts(), RefuseEviction: s.config.Security.RefuseEviction,
-		Log: s.log, Now: s.now,
+		Log: s.log, Now: s.now, ExportMore: s.config.AccountPage.ExportMore,
 	}
 	s.directory.EndlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
 	s.directory.StoredSessions = s.config.Session.Strategy == DatabaseSessions
@@ -326,8 +326,8 @@ func (s *setup) needs() []need {
 	if s.config.Invitations {
 		table = append(table, need{"Invitations", directory.AbilityChallenges})
 	}
-	if s.config.AccountPage.Enabled {
-		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})
+	for field, what := range s.config.AccountPage.needs() {
+		table = append(table, need{field, what})
 	}
 	return table
 }

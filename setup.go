@@ -139,11 +139,13 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 	for _, row := range o.TakeGone() {
 		s.vault.LetGo(row, vault.GrantUnlinked)
 	}
+	if s.config.AccountPage.Activity {
+		if err := directory.KeepActivities(ctx, s.directory, o); err != nil {
+			s.log.Error(ctx, about, err)
+		}
+	}
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, s.keep)
 }
-
-// hears reports whether events are told or kept anywhere.
-func (s *setup) hears() bool { return s.config.Events.Observe != nil || s.audit != nil }
 
 // keep gives an event its id, and keeps it in the audit log.
 func (s *setup) keep(e *Event) {

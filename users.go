@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/vault"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/users"
 )
 
@@ -41,7 +43,7 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	if state := stateIn(ctx); state != nil && state.concerns(b.auth) {
 		w.SessionID = state.sessionID()
 	}
-	if s.hears() {
+	if s.config.keepsEvents() {
 		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
@@ -68,6 +70,45 @@ func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper,
 			mailLater(ctx, s.mails, by, &l, s.passwords.Provider, write)
 		},
 	}}, nil
+}
+
+// SignInLink mails a user a link that signs them in, and leads to a page of the site.
+func (b usersBackend) SignInLink(ctx context.Context, u *User, redirectTo string) error {
+	s, err := setupWithStore(ctx, b.auth)
+	if err != nil {
+		return err
+	}
+	p := linkMailer(s)
+	l := s.links
+	l.origin = s.trust.origin
+	switch {
+	case p == nil:
+		return failure.Wrap(ErrInvalidConfig, errors.New("there is no Email among Config.Providers whose links open in any browser"))
+	case l.origin.Text == "":
+		return failure.Wrap(ErrInvalidConfig, errors.New("set Site.URL: links in mails lead there"))
+	case redirectTo != "" && !weburl.IsPath(redirectTo):
+		return &users.InputError{Field: "RedirectTo", Problem: "it is no path of the site"}
+	}
+	return p.mailLink(ctx, &l, u, l.absolute(cmp.Or(redirectTo, "/")))
+}
+
+// linkMailer returns the first provider whose links open in any browser, or nil.
+func linkMailer(s *setup) *emailProvider {
+	for _, p := range s.order {
+		if e, is := p.(*emailProvider); is && !e.SameBrowser {
+			return e
+		}
+	}
+	return nil
+}
+
+// Mails returns which mails a site sends by itself.
+func (b usersBackend) Mails(ctx context.Context) (links, resets bool) {
+	s, err := setupWithStore(ctx, b.auth)
+	if err != nil || s.trust.origin.Text == "" {
+		return false, false
+	}
+	return linkMailer(s) != nil, s.passwords != nil
 }
 
 // Inviter returns what invitations need.

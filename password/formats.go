@@ -136,3 +136,27 @@ func bytesOf(name, text string, least, most int) ([]byte, error) {
 	}
 	return raw, nil
 }
+
+// Format returns the name of the format of a stored hash, such as bcrypt, and an error
+// that wraps [ErrHash] for a hash that no [Hasher] checks. The error does not hold the
+// hash.
+func Format(hash string) (string, error) {
+	_, err := Options{}.parse(hash)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range parsers {
+		if strings.HasPrefix(hash, p.prefix) {
+			return formatNames[p.prefix], nil
+		}
+	}
+	return "better-auth", nil
+}
+
+// formatNames are the names of the formats, by what a hash begins with.
+var formatNames = map[string]string{
+	"$argon2id$": "argon2id", "$argon2i$": "argon2i", "argon2$argon2id$": "django argon2id", "argon2$argon2i$": "django argon2i",
+	"$2a$": "bcrypt", "$2b$": "bcrypt", "$2y$": "bcrypt", "bcrypt$$2": "django bcrypt", "bcrypt_sha256$$2": "django bcrypt_sha256",
+	"pbkdf2_sha256$": "django pbkdf2_sha256", "pbkdf2_sha1$": "django pbkdf2_sha1", "$pbkdf2-sha256$": "pbkdf2-sha256",
+	"scrypt$": "django scrypt", "$scrypt$": "scrypt",
+}

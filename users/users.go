@@ -36,6 +36,11 @@ type Backend interface {
 	// Passwords returns what passwords need. With mails, a site whose URL is not known
 	// is ErrInvalidConfig.
 	Passwords(ctx context.Context, mails bool) (*Keeper, error)
+	// SignInLink mails a user a link that signs them in. It needs an Email provider.
+	SignInLink(ctx context.Context, u *storage.User, redirectTo string) error
+	// Mails reports which mails the site can send without a request: sign-in links, and
+	// mails about passwords.
+	Mails(ctx context.Context) (links, resets bool)
 	// Inviter returns what invitations need. A site without them is ErrInvalidConfig.
 	Inviter(ctx context.Context) (*Inviter, error)
 	// Vault returns what keeps the tokens of the tenant that ctx names. The caller has

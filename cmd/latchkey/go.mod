@@ -53,6 +53,7 @@ require (
 	github.com/latchkeyhq/latchkey/adapters/dynamoadapter v0.0.0
 	github.com/latchkeyhq/latchkey/adapters/mongoadapter v0.0.0
 	github.com/latchkeyhq/latchkey/adapters/natsadapter v0.0.0
+	github.com/latchkeyhq/latchkey/password v0.0.0
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/nats-io/nats.go v1.55.0
 	github.com/ncruces/go-strftime v1.0.0 // indirect
@@ -74,3 +75,5 @@ replace github.com/latchkeyhq/latchkey/adapters/dynamoadapter => ../../adapters/
 replace github.com/latchkeyhq/latchkey/adapters/mongoadapter => ../../adapters/mongoadapter
 
 replace github.com/latchkeyhq/latchkey/adapters/natsadapter => ../../adapters/natsadapter
+
+replace github.com/latchkeyhq/latchkey/password => ../../password

@@ -141,6 +141,9 @@ var parts = []part{
 	})},
 }
 
+// exportPatience is how long the application may take for its part of an export.
+const exportPatience = 30 * time.Second
+
 // mostExported is how many activities an export has at most.
 const mostExported = 10_000
 
@@ -175,17 +178,16 @@ func Export(ctx context.Context, d *Directory, q *Outbox, userID string, w io.Wr
 			doc.Part(part.name, value)
 		}
 	}
+	if d.ExportMore != nil {
+		more, err := guarded.Timed(ctx, exportPatience, "AccountPage.ExportMore", func(ctx context.Context) (any, error) { return d.ExportMore(ctx, u) })
+		if err != nil {
+			return err
+		}
+		doc.Part("application", more)
+	}
 	if err := doc.End(); err != nil {
 		return err
 	}
 	q.Add(event.Event{Type: event.UserExported, UserID: userID}, nil)
 	return nil
-}
-
-// listActivities returns the latest activities of a user.
-func listActivities(ctx context.Context, s *Store, userID string, limit int) ([]storage.Activity, error) {
-	fits := func(a *storage.Activity) bool { return a.UserID == userID }
-	return guarded.CallFor(ctx, s.bounds, "Activities.List", allFit(fits), func(ctx context.Context) ([]storage.Activity, error) {
-		return s.activities.Activities().List(ctx, userID, limit)
-	})
 }

@@ -36,9 +36,11 @@ type Directory struct {
 	Factors        *Factors       // nil: the site has no second factors
 	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
 	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
-	Tenant         string         // empty: there is one site
-	Log            *journal.Logger
-	Now            func() time.Time
+	// ExportMore returns what the application keeps of a user. nil: nothing.
+	ExportMore func(ctx context.Context, u storage.User) (any, error)
+	Tenant     string // empty: there is one site
+	Log        *journal.Logger
+	Now        func() time.Time
 }
 
 // Work is a piece of work on a directory, with its own outbox.

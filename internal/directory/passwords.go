@@ -8,6 +8,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -48,7 +49,8 @@ type PasswordChange struct {
 
 	// Reset is the handle of a reset link; empty: there is none. The link proves the
 	// address that it was sent to.
-	Reset string
+	Reset  string
+	Second *Second // the second factor beside it, which is used up; nil: none
 
 	Keep  string // id of the stored session that goes on; empty: none
 	Renew func(ctx context.Context, s *Store, after time.Time) error
@@ -84,6 +86,9 @@ func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *Pass
 	u, err := s.LockUser(ctx, c.UserID)
 	if err == nil && reset != nil {
 		u, err = d.proveByReset(ctx, q, s, &u, reset)
+	}
+	if err == nil && c.Second != nil {
+		err = useProof(ctx, d.Factors, q, s, c.Second)
 	}
 	if err != nil {
 		return u, err
@@ -196,6 +201,16 @@ func (d Passwords) LookAtReset(ctx context.Context, handle string) (*ResetLink, 
 		return nil, voidIf(err)
 	}
 	return d.resetOf(ctx, d.Store, row)
+}
+
+// TryReset counts a second factor that is typed beside a reset link, before it is looked
+// at. After five of them the link is void.
+func (d Passwords) TryReset(ctx context.Context, handle string) error {
+	_, err := d.Waiting(d.Store).Try(ctx, challenge.Reset, handle, factor.MostTries)
+	if errors.Is(err, challenge.ErrSpent) {
+		return errChanged
+	}
+	return voidIf(err)
 }
 
 func (d Passwords) takeReset(ctx context.Context, s *Store, handle string) (*ResetLink, error) {

@@ -29,6 +29,7 @@ type SignUp struct {
 	Fields      map[string]string `json:"fields,omitempty"`
 	CallbackURL string            `json:"callbackUrl,omitempty"`
 	Mark        string            `json:"-"` // what the browser that signed up keeps
+	Code        string            `json:"-"` // the handle of the mail's code, which it keeps too
 }
 
 // signUpLife is how long a sign-up waits.

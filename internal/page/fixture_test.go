@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/frame"
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
@@ -105,8 +106,28 @@ type shown struct {
 	page func(*Renderer) (Page, error)
 }
 
+// someFrame has everything that a page of the application's own can have.
+var someFrame = Frame{CSRFToken: "c5f", Host: "shop.example", Page: frame.Page{
+	Title: "People", Heading: "Ada Lovelace", Lead: "ada@example.com", Avatar: "Ada Lovelace", Tag: frame.Tag{Text: "Suspended", Kind: frame.Bad}, Wide: true,
+	Back: frame.Link{Text: "All people", URL: "/admin/users"}, Done: "Saved.", Problem: "Not saved.",
+	Parts: []frame.Part{
+		{
+			Search: &frame.Form{Action: "/admin/users/search", Submit: "Search", Fields: []frame.Field{{Name: "search", Label: "Name", Type: "search"}}},
+			Links:  []frame.Link{{Text: "All", URL: "/admin/users", Current: true}, {Text: "Suspended", URL: "/admin/users?suspended=true"}},
+		},
+		{Heading: "Ways to sign in", Text: "Any of these.", Alert: "Card stolen.", Rows: []frame.Row{{
+			Name: "Passkey", URL: "/p", Avatar: "Pixel", Details: []frame.Detail{{Text: "Pixel"}, {Text: "Added {time}", Time: time.Unix(1_800_000_000, 0)}},
+			Tag: frame.Tag{Text: "Active", Kind: frame.Good}, Forms: []frame.Form{{Action: "/r", Submit: "Remove", Label: "Remove: Passkey", Danger: true, Hidden: []frame.Value{{Name: "passkey", Value: "AQ"}}}},
+		}}, Forms: []frame.Form{{Action: "/restore", Submit: "Restore"}, {
+			Action: "/suspend", Open: "Suspend", Submit: "Suspend", Danger: true, Text: "Ends all sessions.", Cancel: frame.Link{Text: "Cancel", URL: "/c"},
+			Fields: []frame.Field{{Name: "until", Label: "Until", Type: "date", Hint: "Empty: for ever.", Required: true, Autocomplete: "off", MaxLength: 10}, {Name: "reason", Label: "Reason", Error: "Too long.", Value: "x"}, {Name: "sure", Label: "Sure", Type: "checkbox", Value: "1"}},
+		}}},
+	},
+}}
+
 // everyPage shows each page with everything it can have.
 var everyPage = []shown{
+	{"frame", func(r *Renderer) (Page, error) { return r.Frame(someFrame) }},
 	{"signin", func(r *Renderer) (Page, error) { return r.SignIn(someSignIn) }},
 	{"signedin", func(r *Renderer) (Page, error) {
 		return r.SignedIn(SignedIn{As: "ada@example.com", Host: "shop.example", ContinueURL: "https://shop.example/back", SignOutURL: "/auth/signout"})

@@ -11,7 +11,7 @@ import (
 // keys of their texts.
 var pageNames = []string{
 	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell", "invite",
-	"factor", "enrol", "codes", "remind",
+	"factor", "enrol", "codes", "remind", "frame",
 }
 
 // prepared is the constant first part of a page, in three pieces. The name of the

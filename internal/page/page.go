@@ -161,6 +161,7 @@ func (r *Renderer) renderAs(headName, name string, status int, view any, p polic
 	buf.Reset()
 	head := r.heads[headName]
 	buf.Write(head.title)
+	buf.WriteString(ownTitle(view))
 	if site := cmp.Or(r.look.name, host); site != "" {
 		buf.WriteString(" · ")
 		template.HTMLEscape(buf, []byte(site))

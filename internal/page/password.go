@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,6 +56,7 @@ type Password struct {
 	Email       string  // whose password it is, or what was typed; empty: not known
 	Fields      []Field // of a sign-up, besides the address and the password
 	MinLength   int     // of a new password
+	Code        bool    // the second factor is asked for
 	Current     bool    // the current password is asked for
 	New         bool    // VerifyStep asks for a new password
 	Invited     bool    // because the user was invited
@@ -153,9 +155,7 @@ func (v *Password) inputs() (all []input) {
 		return message{}
 	}
 	switch v.Step {
-	case SignUpStep:
-		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
-	case ForgotStep:
+	case SignUpStep, ForgotStep:
 		add(Field{Name: "email", Type: "email", Autocomplete: "username", Value: v.Email, Required: true}, "", only("email"), false)
 	case AddressStep:
 		add(Field{Name: "email", Type: "email", Autocomplete: "email", Required: true}, "password.address.new", only("email"), false)
@@ -170,13 +170,21 @@ func (v *Password) inputs() (all []input) {
 		}
 		add(Field{Name: "password", Type: "password", Autocomplete: "new-password", Required: true}, label, only("password"), true)
 	}
-	for i := range all {
-		if all[i].WrongID != "" {
-			all[i].Focus = true
-			break
+	if v.Code {
+		add(Field{Name: "code", Type: "text", Autocomplete: "one-time-code", Required: true}, "factor.code", only("code"), false)
+		if last := &all[len(all)-1]; last.WrongID == "" {
+			last.Hint, last.HintID = message{Key: "factor.lead.totp"}, last.ElementID+"-hint"
 		}
 	}
+	focusWrong(all)
 	return all
+}
+
+// focusWrong gives the focus to the first field that is wrong.
+func focusWrong(all []input) {
+	if i := slices.IndexFunc(all, func(in input) bool { return in.WrongID != "" }); i >= 0 {
+		all[i].Focus = true
+	}
 }
 
 // wrong returns the text for the error of the page, and the name of the field that
@@ -191,6 +199,8 @@ func (v *Password) wrong() (m message, field string) {
 		return message{Key: "password.error." + v.Error}, "password"
 	case "wrong":
 		return message{Key: "password.error.wrong"}, "current"
+	case "factor":
+		return message{Key: "factor.wrong"}, "code"
 	case "address":
 		return message{Key: "signin.error.address"}, "email"
 	}

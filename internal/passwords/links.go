@@ -2,9 +2,14 @@ package passwords
 
 import (
 	"context"
+	"errors"
 
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -51,7 +56,7 @@ func (f *Flows) MayBegin(ctx context.Context, from Asker) (bool, error) {
 func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password string, from Asker) error {
 	ok, err := f.MayBegin(ctx, from)
 	if !ok || err != nil {
-		in.Mark = secret.RandomHex(32) // as if there were a row
+		in.Mark, in.Code = secret.RandomHex(32), challenge.NewHandle() // as if there were rows
 		return err
 	}
 	if in.Hash, err = f.Hash(ctx, password); err != nil {
@@ -59,6 +64,11 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 	}
 	handle, expires, err := f.Directory.NewSignUp(ctx, in)
 	if err != nil {
+		return err
+	}
+	var code string
+	rows := f.Directory.Waiting(f.Directory.Store)
+	if in.Code, code, err = rows.CreateCode(ctx, challenge.MailCode{For: f.Provider, Identifier: in.Email, Link: handle}, CodeDigits); err != nil {
 		return err
 	}
 	from.Mail(func(ctx context.Context) (Mail, error) {
@@ -72,9 +82,52 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 				return Mail{}, err
 			}
 		}
-		return Mail{Kind: MailSignUp, To: in.Email, Handle: handle, Expires: expires}, err
+		if err == nil {
+			code, err = f.allowedCode(ctx, in.Email, code)
+		}
+		return Mail{Kind: MailSignUp, To: in.Email, Handle: handle, Code: code, Expires: expires}, err
 	})
 	return nil
+}
+
+// CodeDigits is how many digits the code of a mail has.
+const CodeDigits = 8
+
+// allowedCode returns the code for a mail, or "" for a mailbox at whose codes too many
+// wrong guesses were made.
+func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, error) {
+	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(email, limit.Requester{}))
+	if err != nil || try.Wait > 0 {
+		return "", err
+	}
+	return code, f.Limits.Return(ctx, try)
+}
+
+// SignUpByCode returns the handle of the sign-up whose code was typed in the browser
+// that keeps the handle of the code. A wrong code is ErrVerification. Tries are counted
+// before they are compared, and five end the code; the link lives.
+func (f *Flows) SignUpByCode(ctx context.Context, handle, typed string, from Asker) (signUp string, err error) {
+	wrong := func(why string) error {
+		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: errors.New(why)})
+	}
+	rows := f.Directory.Waiting(f.Directory.Store)
+	stands, fits, err := rows.TryCode(ctx, handle, f.Provider)
+	switch {
+	case errors.Is(err, storage.ErrNotFound), errors.Is(err, challenge.ErrSpent):
+		return "", wrong("the code has expired, was used, was tried too often, or was asked for in another browser")
+	case err != nil:
+		return "", err
+	}
+	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(stands.Identifier, from.Requester("")))
+	switch {
+	case err != nil:
+		return "", err
+	case try.Wait > 0:
+		return "", wrong("too many wrong codes for one mailbox, or of one client")
+	case fits(typed) != nil:
+		return "", wrong("the code does not fit")
+	}
+	return stands.Link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
 }
 
 // Move asks for another address of a user. The answer is the

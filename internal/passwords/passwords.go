@@ -54,6 +54,7 @@ type Mail struct {
 	To      string
 	UserID  string // whose mailbox it is; empty: of no user
 	Handle  string // of its link; empty: it has none
+	Code    string // to be typed where the mail was asked for; empty: there is none
 	Expires time.Time
 }
 

@@ -75,3 +75,37 @@ func (q *Query) hash() string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
+
+// savedLife is how long a saved query can be opened.
+const savedLife = 15 * time.Minute
+
+// saved is a query that is sealed for one holder.
+type saved struct {
+	Tenant  string    `json:"tenant,omitempty"`
+	Holder  string    `json:"holder"`
+	Saved   Query     `json:"saved"`
+	Expires time.Time `json:"expires"`
+}
+
+// Save seals a query for a holder.
+func (c *Cursors) Save(q Query, holder string) (string, error) {
+	payload, err := json.Marshal(saved{c.tenant, holder, q, c.now().Add(savedLife)})
+	if err != nil {
+		return "", err
+	}
+	return c.codec.Seal(payload)
+}
+
+// Load returns the query that is sealed in text for a holder. Anything else is an
+// InputError.
+func (c *Cursors) Load(text, holder string) (Query, error) {
+	found := saved{}
+	if text != "" && len(text) <= longestSeals {
+		payload, err := c.codec.Open(text)
+		if err == nil && json.Unmarshal(payload, &found) == nil && found.Holder == holder && holder != "" &&
+			found.Tenant == c.tenant && c.now().Before(found.Expires) {
+			return found.Saved, nil
+		}
+	}
+	return Query{}, wrong("s", "it is older than 15 minutes, or of another session")
+}

@@ -1,0 +1,219 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/users"
+)
+
+// deed is something that is done to a user.
+type deed struct {
+	action  Action
+	onStaff bool // it may be done to staff, oneself included
+	fields  fields
+	// do returns the key of a notice.
+	do func(ctx context.Context, c *call, u *latchkey.User, in input) (notice string, err error)
+}
+
+// deeds returns what staff can do to a user, by the last part of the path.
+func deeds() map[Action]*deed {
+	all := map[Action]*deed{}
+	for _, d := range []*deed{
+		{action: Suspend, fields: fields{"until": instant, "reason": text}, do: suspend},
+		{action: Restore, onStaff: true, do: restore},
+		{action: Update, fields: fields{"name": text, "image": text, "unverify": flag}, do: update},
+		{action: Email, fields: fields{"email": text}, do: changeEmail},
+		{action: SignInLink, onStaff: true, do: sendLink},
+		{action: PasswordReset, do: sendReset},
+		{action: EndSessions, fields: fields{"session": text}, do: endSessions},
+		{action: Unlink, fields: fields{"provider": text, "account": text}, do: unlink},
+		{action: RemovePasskey, fields: fields{"passkey": text}, do: removePasskey},
+		{action: ResetFactors, do: resetFactors},
+		{action: Export, onStaff: true},
+		{action: Delete, fields: fields{"confirm": text}, do: erase},
+	} {
+		all[d.action] = d
+	}
+	return all
+}
+
+// act does a deed and answers.
+func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Response, error) {
+	in, err := c.read(d.fields)
+	if err == nil && d.action == Export {
+		return c.export(ctx, &u)
+	}
+	notice := ""
+	if err == nil {
+		notice, err = d.do(ctx, c, &u, in)
+	}
+	switch {
+	case errors.Is(err, latchkey.ErrNotFound): // the page is older than another change
+		if _, gone := c.users.Get(ctx, u.ID); gone != nil || c.json {
+			return c.fail(ctx, err)
+		}
+		return c.done(c.personURL(u.ID), "stale"), nil
+	case errors.Is(err, latchkey.ErrSessionsNotEnded):
+		notice += "-partly"
+	case err != nil:
+		return c.failOn(ctx, err, &failedForm{d.action, in, nil}, u)
+	}
+	if d.action == Delete {
+		return c.done(c.Path+"/users", notice), nil
+	}
+	return c.done(c.personURL(u.ID), notice), nil
+}
+
+func suspend(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	return "suspended", c.users.Suspend(ctx, u.ID, users.SuspendOptions{Until: in.at("until"), Reason: in["reason"]})
+}
+
+func restore(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
+	return "restored", c.users.Restore(ctx, u.ID)
+}
+
+func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	change := users.Change{Name: in.text("name"), Image: in.text("image"), Unverify: in["unverify"] == "true"}
+	_, err := c.users.Update(ctx, u.ID, change)
+	return "updated", err
+}
+
+func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"]})
+	if errors.Is(err, latchkey.ErrConflict) {
+		err = wrong("email", "another user has it")
+	}
+	if !u.Provisioned.IsZero() {
+		return "updated", err
+	}
+	return "asked", err
+}
+
+func sendLink(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
+	return "mailed", c.users.SendSignInLink(ctx, u.ID, "")
+}
+
+func sendReset(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
+	return "mailed", c.users.SendPasswordReset(ctx, u.ID)
+}
+
+func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	if id := in["session"]; id != "" {
+		return "ended", c.users.EndSession(ctx, u.ID, id)
+	}
+	return "ended", c.users.EndSessions(ctx, u.ID)
+}
+
+func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	if in["provider"] == "" {
+		return "", wrong("provider", "it is empty")
+	}
+	return "unlinked", c.users.Unlink(ctx, latchkey.AccountRef{UserID: u.ID, Provider: in["provider"], ProviderAccountID: in["account"]})
+}
+
+func removePasskey(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	id, err := base64.RawURLEncoding.DecodeString(in["passkey"])
+	if err != nil || len(id) == 0 {
+		return "", wrong("passkey", "it is no id of a passkey")
+	}
+	return "unlinked", c.users.RemovePasskey(ctx, u.ID, id)
+}
+
+func resetFactors(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
+	return "reset", c.users.ResetFactors(ctx, u.ID)
+}
+
+func erase(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	if in["confirm"] != "delete" {
+		return "", wrong("confirm", `it is "delete"`)
+	}
+	return "deleted", c.users.Erase(ctx, u.ID)
+}
+
+// export answers with everything that is kept of a user, as a file.
+func (c *call) export(ctx context.Context, u *latchkey.User) (*latchkey.Response, error) {
+	var out bytes.Buffer
+	if err := c.users.Export(ctx, u.ID, &out); err != nil {
+		return c.fail(ctx, err)
+	}
+	return &latchkey.Response{Body: out.Bytes(), Header: http.Header{
+		"Content-Type": {"application/json"}, "Content-Disposition": {`attachment; filename="user.json"`}, "X-Content-Type-Options": {"nosniff"},
+	}}, nil
+}
+
+// create stores a user.
+func (c *call) create(ctx context.Context) (*latchkey.Response, error) {
+	in, err := c.read(fields{"name": text, "email": text, "image": text})
+	var u latchkey.User
+	if err == nil {
+		u, err = c.users.Create(ctx, users.NewUser{Name: in["name"], Email: in["email"], Image: in["image"]})
+	}
+	if errors.Is(err, latchkey.ErrConflict) {
+		err = wrong("email", "another user has it")
+	}
+	if err != nil {
+		return c.failOn(ctx, err, &failedForm{Create, in, nil}, u)
+	}
+	if c.json {
+		return writeJSON(http.StatusCreated, map[string]any{"user": userJSON(&u)}), nil
+	}
+	return c.done(c.personURL(u.ID), "created"), nil
+}
+
+// failedForm is a form that was sent in vain.
+type failedForm struct {
+	action Action
+	typed  input
+	wrong  *users.InputError
+}
+
+// failOn answers a form that failed: with the form and what is wrong in it, if that is
+// known.
+func (c *call) failOn(ctx context.Context, err error, form *failedForm, u latchkey.User) (*latchkey.Response, error) {
+	input, is := errors.AsType[*users.InputError](err)
+	if !is || c.json {
+		return c.fail(ctx, err)
+	}
+	form.wrong = input
+	switch form.action {
+	case Create:
+		return c.newPage(ctx, form)
+	case Delete:
+		return c.deleteForm(ctx, &u, true)
+	}
+	return c.personPage(ctx, &u, form)
+}
+
+// fail answers an error.
+func (c *call) fail(ctx context.Context, err error) (*latchkey.Response, error) {
+	known, _ := errors.AsType[*latchkey.Error](err)
+	status, code := 0, ""
+	field, message := "", ""
+	if input, is := errors.AsType[*users.InputError](err); is {
+		field, message, err = lowered(input.Field), input.Problem, nil
+		status, code = http.StatusUnprocessableEntity, "InvalidInput"
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, latchkey.ErrNotFound):
+		return c.notFound(ctx)
+	case errors.Is(err, latchkey.ErrConflict), errors.Is(err, latchkey.ErrLastAccount):
+		status, code, message = http.StatusConflict, "Conflict", err.Error()
+	case known != nil && known.Code == "limit":
+		status, code, message = http.StatusTooManyRequests, "TooManyMails", "too many mails to this address"
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, latchkey.ErrMissingAdapterMethods),
+		errors.Is(err, latchkey.ErrInvalidConfig), errors.Is(err, latchkey.ErrUnsupportedStrategy):
+		status, code, message = http.StatusNotImplemented, "Unsupported", err.Error()
+	default:
+		return c.core.ErrorResponse(ctx, c.r, err), nil
+	}
+	if c.json {
+		return failJSON(status, code, field, message), nil
+	}
+	return c.failPage(ctx, status, code, message)
+}

@@ -1,0 +1,222 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/event"
+)
+
+// call is one request to the pages.
+type call struct {
+	*Handler
+	r    *latchkey.Request
+	json bool // the answer is JSON
+
+	session *latchkey.Session
+	staff   latchkey.User // the staff member who asks
+	words   *words
+	cookies []*http.Cookie // that the words came with
+	path    []string       // below Path, unescaped
+}
+
+// patience is how long Staff and Allow may take.
+const patience = 5 * time.Second
+
+var errSlow = errors.New("admin: Options.Staff or Allow did not answer in time")
+
+// bounded calls a function of the application's. A panic is an error, and so is no
+// answer within patience.
+func bounded[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	done := make(chan answer, 1)
+	go func() {
+		a := answer{err: errors.New("admin: Options.Staff or Allow ended its goroutine")}
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = fmt.Errorf("admin: Options.Staff or Allow panicked: %v", p)
+			}
+			done <- a
+		}()
+		a.value, a.err = f(ctx)
+	}()
+	select {
+	case a := <-done:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, errSlow
+	}
+}
+
+// isStaff asks the application about a user.
+func (c *call) isStaff(ctx context.Context, u latchkey.User) (bool, error) {
+	return bounded(ctx, func(ctx context.Context) (bool, error) { return c.Staff(ctx, u) })
+}
+
+// may returns an error if the application does not allow an action.
+func (c *call) may(ctx context.Context, action Action, on latchkey.User) error {
+	if c.Allow == nil {
+		return nil
+	}
+	_, err := bounded(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, c.Allow(ctx, Attempt{Session: c.session, Action: action, User: on})
+	})
+	return err
+}
+
+// answer lets staff in and answers everything else itself. A user who is no staff gets
+// the same answer on every path.
+func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
+	below, in := strings.CutPrefix(c.r.URL.EscapedPath(), c.Path)
+	if !in || below != "" && below[0] != '/' {
+		res, err := c.notFound(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return withCookies(res, c.cookies), nil
+	}
+	for part := range strings.SplitSeq(strings.Trim(below, "/"), "/") {
+		name, err := url.PathUnescape(part)
+		if err != nil {
+			name = ""
+		}
+		c.path = append(c.path, name)
+	}
+	s, cookies, err := c.core.ReadSession(ctx, c.r)
+	if err != nil {
+		return withCookies(c.core.ErrorResponse(ctx, c.r, err), cookies), nil
+	}
+	c.session = s
+	res, err := c.admit(ctx)
+	if res == nil && err == nil {
+		ctx = event.WithActor(ctx, event.Actor{Kind: event.ActorAdmin, ID: c.staff.ID})
+		res, err = c.route(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return withCookies(withCookies(res, c.cookies), cookies), nil
+}
+
+// withCookies adds cookies to a response, but for those that it has another value of.
+func withCookies(res *latchkey.Response, cookies []*http.Cookie) *latchkey.Response {
+	for _, cookie := range cookies {
+		if !slices.ContainsFunc(res.Cookies, func(c *http.Cookie) bool { return c.Name == cookie.Name }) {
+			res.Cookies = append(res.Cookies, cookie)
+		}
+	}
+	return res
+}
+
+// admit returns a response for a session that may not use the pages, or for this
+// request must prove again who its user is. nil: it may.
+func (c *call) admit(ctx context.Context) (*latchkey.Response, error) {
+	if c.session.UserID == "" {
+		return c.notFound(ctx)
+	}
+	u, err := c.users.Get(ctx, c.session.UserID)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return c.notFound(ctx)
+	}
+	if err != nil {
+		return c.core.ErrorResponse(ctx, c.r, err), nil
+	}
+	if u.Suspension.Holds(c.clock()) {
+		return c.core.ErrorResponse(ctx, c.r, latchkey.ErrNoSession), nil
+	}
+	c.staff = u
+	staff, err := c.isStaff(ctx, u)
+	if err != nil || !staff {
+		c.tell(ctx, event.Event{Type: event.AccessRefused, UserID: u.ID, Outcome: event.Failed, Err: err})
+		if err != nil {
+			return c.refused(ctx)
+		}
+		return c.notFound(ctx)
+	}
+	within := c.Shift
+	if c.r.Method == http.MethodPost && !c.is("users", "search") {
+		within = c.Recent
+	}
+	return c.prove(ctx, within)
+}
+
+// is reports whether the path of the request is the one of the parts.
+func (c *call) is(parts ...string) bool {
+	if len(parts) != len(c.path) {
+		return false
+	}
+	for i, p := range parts {
+		if p != c.path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// prove returns a response that asks for a proof of who the staff member is, if the last
+// one is older than within or unknown.
+func (c *call) prove(ctx context.Context, within time.Duration) (*latchkey.Response, error) {
+	age := c.clock().Sub(c.session.Proved)
+	if !c.session.Proved.IsZero() && age >= 0 && age <= within {
+		return nil, nil
+	}
+	back := c.Path + "/users"
+	switch {
+	case c.r.Method != http.MethodPost:
+		back = c.r.URL.RequestURI()
+	case len(c.path) > 1 && c.path[1] != "search":
+		back = c.personURL(c.path[1])
+	}
+	if c.json || c.session.Via == latchkey.ViaBearer {
+		res := failJSON(http.StatusUnauthorized, "insufficient_user_authentication", "", "prove again who you are")
+		res.Header.Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_user_authentication", max_age=%d`, int(within.Seconds())))
+		return res, nil
+	}
+	to, err := c.core.ActionURL(ctx, c.r, "signin")
+	if err != nil {
+		return nil, err
+	}
+	to.RawQuery = url.Values{"callbackUrl": {back}}.Encode()
+	return &latchkey.Response{Status: http.StatusSeeOther, Redirect: to.String()}, nil
+}
+
+// tell tells an event of this staff member.
+func (c *call) tell(ctx context.Context, e event.Event) {
+	e.By = event.Actor{Kind: event.ActorAdmin, ID: c.staff.ID}
+	c.core.Tell(ctx, c.r, e)
+}
+
+// notFound answers a path that is none, and every path for a user who is no staff.
+func (c *call) notFound(ctx context.Context) (*latchkey.Response, error) {
+	return c.problem(ctx, http.StatusNotFound, "NotFound", "error.missing.heading", "error.missing.text")
+}
+
+// refused answers what a staff member may not do.
+func (c *call) refused(ctx context.Context) (*latchkey.Response, error) {
+	return c.problem(ctx, http.StatusForbidden, "AccessDenied", "error.forbidden.heading", "error.forbidden.text")
+}
+
+// problem answers with a page of the library's own texts, or with JSON.
+func (c *call) problem(ctx context.Context, status int, code, heading, text string) (*latchkey.Response, error) {
+	if c.json {
+		return failJSON(status, code, "", ""), nil
+	}
+	w, err := c.inWords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.core.Page(ctx, c.r, latchkey.Frame{Status: status, Heading: w.root(heading), Lead: w.root(text)})
+}

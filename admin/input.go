@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/users"
+)
+
+// kind is what a field holds.
+type kind int
+
+const (
+	text kind = iota
+	flag
+	instant
+	number
+)
+
+// fields are the fields of a form or of a JSON body, by name.
+type fields map[string]kind
+
+// input is what was sent, as text: a flag is "true", an instant RFC 3339. A field that
+// was left out is absent.
+type input map[string]string
+
+func wrong(field, problem string) error { return &users.InputError{Field: field, Problem: problem} }
+
+const longestValue = 4 << 10
+
+// read reads the body of a request. A field that is not among known, comes twice, or has
+// another kind is an InputError that names it.
+func (c *call) read(known fields) (input, error) {
+	in := input{}
+	if isJSON(c.r) {
+		return in, in.readJSON(c.r.Body, known)
+	}
+	form, err := url.ParseQuery(string(c.r.Body))
+	if err != nil {
+		return in, wrong("", "the body is no form")
+	}
+	for name, values := range form {
+		if name == "csrfToken" && len(values) == 1 {
+			continue
+		}
+		k, is := known[name]
+		switch {
+		case !is:
+			return in, wrong(name, "there is no such field")
+		case len(values) > 1:
+			return in, wrong(name, "it was sent twice")
+		case values[0] == "" && k != text:
+			continue
+		}
+		if err := in.set(name, k, values[0]); err != nil {
+			return in, err
+		}
+	}
+	return in, nil
+}
+
+func (in input) readJSON(body []byte, known fields) error {
+	members := map[string]json.RawMessage{}
+	if len(body) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(body, &members); err != nil || members == nil {
+		return wrong("", "the body is no JSON object")
+	}
+	for name, raw := range members {
+		k, is := known[name]
+		if !is && name != "csrfToken" {
+			return wrong(name, "there is no such field")
+		}
+		if name == "csrfToken" || string(raw) == "null" {
+			continue
+		}
+		value := string(raw)
+		switch k {
+		case flag:
+			if value != "true" && value != "false" {
+				return wrong(name, "it is true or false")
+			}
+		case number:
+		default:
+			if json.Unmarshal(raw, &value) != nil {
+				return wrong(name, "it is a string")
+			}
+		}
+		if err := in.set(name, k, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layouts are the forms of an instant: that of JSON and those of the inputs of browsers.
+var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04", time.DateOnly}
+
+// set keeps a value of a kind.
+func (in input) set(name string, k kind, value string) error {
+	if len(value) > longestValue {
+		return wrong(name, "it is too long")
+	}
+	switch k {
+	case flag:
+		if value != "true" && value != "false" {
+			return wrong(name, "it is true or false")
+		}
+	case number:
+		if value == "" || strings.Trim(value, "0123456789") != "" || len(value) > 9 {
+			return wrong(name, "it is a whole number")
+		}
+	case instant:
+		for _, layout := range layouts {
+			if at, err := time.Parse(layout, value); err == nil {
+				in[name] = at.UTC().Format(time.RFC3339Nano)
+				return nil
+			}
+		}
+		return wrong(name, "it is a time, as in RFC 3339")
+	}
+	in[name] = value
+	return nil
+}
+
+// at returns a field that is an instant; zero: it was left out.
+func (in input) at(name string) time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, in[name])
+	return t
+}
+
+// flag returns a field that is a flag; nil: it was left out.
+func (in input) flag(name string) *bool {
+	value, there := in[name]
+	if !there {
+		return nil
+	}
+	return new(value == "true")
+}
+
+// text returns a field that may be left out; nil: it was.
+func (in input) text(name string) *string {
+	if value, there := in[name]; there {
+		return &value
+	}
+	return nil
+}

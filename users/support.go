@@ -1,0 +1,166 @@
+package users
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/people"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// What support desks do besides: mails to a user, another address, the latest
+// activities, and what a site can do at all.
+
+// SendSignInLink mails a user a link that signs them in and then leads to redirectTo,
+// a path of the site; empty: its front page. The link is returned to no caller. A user
+// without an e-mail address is ErrNotFound. Mails count for Limits.MailsPerRecipient:
+// after too many the error is latchkey.ErrEmailSignIn. It needs Site.URL and a
+// latchkey.Email without SameBrowser.
+func (u *Users) SendSignInLink(ctx context.Context, userID, redirectTo string) error {
+	w, err := u.open(ctx, userID, "Users.SendSignInLink")
+	if err != nil {
+		return err
+	}
+	user, err := w.Store.User(ctx, userID)
+	if err == nil && user.Email == "" {
+		err = storage.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	return u.backend.SignInLink(ctx, &user, redirectTo)
+}
+
+// EmailChange is another e-mail address of a user.
+type EmailChange struct {
+	Email string
+}
+
+// ChangeEmail has a user get another e-mail address. A user of Create who has not
+// signed in yet gets it at once, unproven. For any other user it begins the change that
+// the account page offers: a link is mailed to the new address, and the address changes
+// when the user opens it in a session. The old address is told. That needs a
+// latchkey.Password and Site.URL. A taken address is ErrConflict for a user of Create;
+// for any other the mail to it says so.
+func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) error {
+	w, err := u.open(ctx, userID, "Users.ChangeEmail")
+	if err != nil {
+		return err
+	}
+	email, err := mailbox.Normalize(c.Email)
+	if err != nil || mailbox.Check(email) != nil {
+		return wrong("Email", "it is no e-mail address")
+	}
+	user, err := w.Store.User(ctx, userID)
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	if !user.Provisioned.IsZero() {
+		_, err := directory.Change(ctx, w.Directory, w.Events, userID, storage.UserChange{Email: &email, EmailVerified: new(time.Time{})})
+		return err
+	}
+	_, k, err := u.keeper(ctx, userID, "Users.ChangeEmail", true)
+	if err != nil {
+		return err
+	}
+	if err := k.Move(ctx, &user, email, k.From); err != nil {
+		return err
+	}
+	w.Events.Add(event.Event{Type: event.EmailAsked, UserID: userID}, nil)
+	return nil
+}
+
+// Activity is one thing that happened to a user, as the user may see it.
+type Activity struct {
+	Time     time.Time
+	Type     event.Type
+	Outcome  event.Outcome
+	Provider string // id; empty: none
+	Browser  string // such as Firefox; empty: unknown
+	System   string // such as Linux; empty: unknown
+	Actor    event.ActorKind
+}
+
+// Activity returns the latest twenty activities of a user in the last 90 days, the
+// newest first: sign-ins, changes of the ways to sign in, and what administrators did.
+// They are kept from when latchkey.AccountPage.Activity is set. It needs an Adapter
+// that is a [storage.ActivityAdapter].
+func (u *Users) Activity(ctx context.Context, userID string) ([]Activity, error) {
+	w, err := u.open(ctx, userID, "Users.Activity")
+	if err != nil {
+		return nil, err
+	}
+	if !w.Store.Has(directory.AbilityActivities) {
+		return nil, w.Store.Lacks("Users.Activity", directory.AbilityActivities)
+	}
+	rows, err := directory.Activities(ctx, w.Directory, userID)
+	list := make([]Activity, 0, len(rows))
+	for _, r := range rows {
+		a := Activity{Time: r.Time, Provider: r.Provider, Actor: event.ActorKind(r.ActorKind)}
+		a.Type, a.Outcome = people.TypeOf(r.Type)
+		a.Browser, a.System = people.BrowserOf(r.UserAgent)
+		list = append(list, a)
+	}
+	return list, err
+}
+
+// BrowserOf returns the names of the browser and the system that a User-Agent header
+// tells of, each empty if it is unknown.
+func BrowserOf(userAgent string) (browser, system string) { return people.BrowserOf(userAgent) }
+
+// Capabilities are what a site can do with users, by its Adapter and configuration.
+type Capabilities struct {
+	List        bool // List, All and Count; without it a search finds exact addresses and ids
+	Suspend     bool // Suspend and Restore
+	Delete      bool // Delete and Erase
+	Accounts    bool // Accounts and Unlink
+	Passkeys    bool
+	Factors     bool
+	Sessions    bool // Sessions and EndSession
+	EndSessions bool
+	Activity    bool
+	SignInLink  bool // SendSignInLink
+	Passwords   bool // SendPasswordReset, and ChangeEmail of users who have signed in
+}
+
+// Capabilities returns what the site can do, for pages that offer nothing else.
+func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
+	w, err := u.backend.Open(ctx)
+	if err != nil {
+		return Capabilities{}, err
+	}
+	has := w.Store.Has
+	can := Capabilities{
+		List: has(directory.AbilityPeople), Suspend: has(directory.AbilitySuspensions), Delete: has(directory.AbilityDeletion),
+		Accounts: has(directory.AbilityAccountLists), Passkeys: has(directory.AbilityAuthenticators), Factors: w.Factors != nil,
+		Sessions:    w.StoredSessions && w.Store.Require("", directory.AbilitySessionLists) == nil,
+		EndSessions: w.CanEndSessions("") == nil, Activity: has(directory.AbilityActivities),
+	}
+	can.SignInLink, can.Passwords = u.backend.Mails(ctx)
+	return can, nil
+}
+
+// SaveQuery returns a sealed text that OpenQuery makes a query of again, for the URL of
+// a page: names and addresses do not belong into URLs. It is worth something for
+// holder alone, such as the id of a session, and for 15 minutes.
+func (u *Users) SaveQuery(ctx context.Context, q Query, holder string) (string, error) {
+	w, err := u.backend.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	return w.Cursors.Save(people.Query(q), holder)
+}
+
+// OpenQuery returns what SaveQuery was given. Any other text is an [InputError].
+func (u *Users) OpenQuery(ctx context.Context, saved, holder string) (Query, error) {
+	w, err := u.backend.Open(ctx)
+	if err != nil {
+		return Query{}, err
+	}
+	q, err := w.Cursors.Load(saved, holder)
+	return Query(q), err
+}
