@@ -288,7 +288,9 @@ func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 }
 
 // keepsEvents reports whether events are told or kept at all.
-func (c *Config) keepsEvents() bool { return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil }
+func (c *Config) keepsEvents() bool {
+	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil
+}
 
 // AccountEdit is a set of fields that users change on the account page.
 type AccountEdit int

@@ -86,7 +86,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		mail: mailOf(s), limits: s.limits, log: s.log, timeout: s.config.Limits.MailTimeout, theme: s.config.Theme, texts: s.config.Texts,
 		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background, health: &s.health.Mail,
 	}
-	s.prepareAudit()
+	prepareAudit(s)
 	s.prepareDirectory(&faults)
 	prepareVault(s, &faults)
 	s.warnOfOneClient()
@@ -283,7 +283,7 @@ func pageOptions(look Theme, say Texts) page.Options {
 }
 
 // prepareAudit makes the audit log, if there is one.
-func (s *setup) prepareAudit() {
+func prepareAudit(s *setup) {
 	a := &s.config.Operations.Audit
 	if a.Logger == nil {
 		return

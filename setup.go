@@ -144,11 +144,11 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 			s.log.Error(ctx, about, err)
 		}
 	}
-	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, s.keep)
+	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, func(e *Event) { keepEvent(s, e) })
 }
 
-// keep gives an event its id, and keeps it in the audit log.
-func (s *setup) keep(e *Event) {
+// keepEvent gives an event its id, and keeps it in the audit log.
+func keepEvent(s *setup, e *Event) {
 	e.ID = s.ids.Next(s.now())
 	s.audit.Add(*e)
 }
