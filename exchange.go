@@ -206,7 +206,7 @@ func (x *exchange) eventBase() *Event {
 	return &Event{
 		Time: x.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: event.Actor{Kind: event.ActorVisitor},
 		UserAgent: strings.ToValidUTF8(texts.Cut(x.request.Header.Get("User-Agent"), 256), ""),
-		Request:   strings.ToValidUTF8(texts.Cut(x.request.Header.Get("X-Request-Id"), 64), ""),
+		RequestID: strings.ToValidUTF8(texts.Cut(x.request.Header.Get("X-Request-Id"), 64), ""),
 	}
 }
 
@@ -216,6 +216,11 @@ func (x *exchange) Refer(make func() string) string {
 		x.reference = make()
 	}
 	return x.reference
+}
+
+// referenceOf returns the reference code of what failed in the request.
+func referenceOf(x *exchange, d event.Detail) string {
+	return x.Refer(func() string { return x.setup.codes.Make(d, x.now()) })
 }
 
 // tell tells the application what is waiting in the queue.

@@ -101,6 +101,7 @@ func (a *Auth) Shutdown(ctx context.Context) error {
 func finish(a *Auth, ctx context.Context) error {
 	pool, ends := a.pool, 0
 	if a.fixed != nil {
+		a.fixed.audit.Flush()
 		pool, ends = a.fixed.mails.pool, a.fixed.lateEnds.Finish(ctx)
 	}
 	var left []string

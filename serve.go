@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
@@ -122,13 +124,18 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 	defer func() {
 		if p := recover(); p != nil {
 			same, res, err = x, nil, guarded.Panicked(p)
+			addFault(x, err)
+			tell(ctx, x)
 		}
 	}()
 	if x.isCrossSite() || isForeignQuestion(x) {
+		addFailure(x, event.RequestRefused, errForeign)
 		x.setup.log.Error(ctx, x, withOrigin(x.request.Header, x.origin.Text, errForeign))
+		tell(ctx, x)
 		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)
+	addFault(x, err)
 	tell(ctx, x)
 	if err != nil {
 		return x, nil, err
@@ -137,4 +144,22 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		res.Cookies = nil
 	}
 	return x, res, nil
+}
+
+// addFault adds the event of a request that failed because of a panic or a store.
+func addFault(x *exchange, err error) {
+	if err != nil && explain.IsFault(explain.DetailOf(err)) {
+		addFailure(x, event.Fault, err)
+	}
+}
+
+// addFailure adds an event of a request that failed. There is no handler for it, only
+// the observer and the audit log.
+func addFailure(x *exchange, t event.Type, err error) {
+	if x.events.Base == nil {
+		return
+	}
+	d := explain.DetailOf(err)
+	code := referenceOf(x, d)
+	x.events.Add(Event{Type: t, Outcome: event.Failed, Reason: failure.TypeOf(err), Detail: d, Reference: code, Err: handOut(x, err)}, nil)
 }

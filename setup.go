@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/explain"
@@ -57,6 +58,9 @@ type setup struct {
 	keys           *keys.Keys        // of limits, used values and revocations
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
+
+	audit *audit.Sink // nil: there is no audit log
+	ids   audit.IDs   // of events
 
 	mark  processMark
 	mails *mails
@@ -140,7 +144,13 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 			s.log.Error(ctx, about, err)
 		}
 	}
-	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
+	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, func(e *Event) { keepEvent(s, e) })
+}
+
+// keepEvent gives an event its id, and keeps it in the audit log.
+func keepEvent(s *setup, e *Event) {
+	e.ID = s.ids.Next(s.now())
+	s.audit.Add(*e)
 }
 
 // setsSession reports whether res has a session cookie.

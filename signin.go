@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
@@ -313,7 +314,9 @@ func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 func addRefusal(x *exchange, err error) {
 	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
 	if x.events.Base != nil && !isSteering(err) {
-		e.Reason, e.Err = failure.TypeOf(err), handOut(x, err)
+		e.Reason, e.Detail = failure.TypeOf(err), explain.DetailOf(err)
+		e.Reference = referenceOf(x, e.Detail)
+		e.Err = handOut(x, err)
 	}
 	info := x.provider.info()
 	e.Provider, e.ProviderType = info.id, info.kind

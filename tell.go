@@ -73,8 +73,8 @@ func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Contex
 }
 
 // tellAll calls the functions of e for the events in o, each for no longer than
-// limit. An error is logged and changes nothing.
-func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {
+// limit, and calls keep for each event before. An error is logged and changes nothing.
+func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject, keep func(*Event)) {
 	call := func(name string, f func(context.Context) error) error {
 		ctx, step := log.Begin(ctx, telemetry.OpCallback, name, "")
 		err := guarded.Within(ctx, limit, name, f)
@@ -87,6 +87,9 @@ func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Du
 		}
 	}
 	for _, entry := range o.Take() {
+		if entry.Event != nil {
+			keep(entry.Event)
+		}
 		if name, f := e.handlerOf(&entry); f != nil {
 			report(name, call("Events."+name, f))
 		}

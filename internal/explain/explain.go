@@ -77,3 +77,12 @@ func Spelled(code string) string {
 	v, _ := unspell(code)
 	return spell(v)
 }
+
+// IsFault reports whether a failure is a fault of the program or of its stores.
+func IsFault(d fault.Detail) bool {
+	switch d {
+	case fault.CallbackPanic, fault.StoreAway, fault.StoreSlow, fault.StoreSchema, fault.StoreFailed, fault.StoreAnswer:
+		return true
+	}
+	return false
+}
