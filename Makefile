@@ -83,6 +83,9 @@ sveltekit: ## the same for the SvelteKit app of examples/sveltekit
 conformance: ## drive internal/conformance with the black-box suite, where there is one
 	scripts/conformance
 
+api: ## write the lists of exported names in api/; what goes or changes is named in CHANGELOG.md first
+	go test ./internal/arch -run 'TestAPI$$' -api
+
 tidy: ## go mod tidy, every module
 	scripts/each go mod tidy
 	GOWORK=off go -C tools mod tidy
@@ -93,4 +96,4 @@ ci: ## everything CI runs, in its order: 20 minutes on two cores
 nightly: ## the whole: every module alone, every race, every order, longer fuzzing
 	.ci/run nightly
 
-.PHONY: all help setup tools linters fmt vet lint vuln test test-all race race-all fuzz bench demo react sveltekit conformance tidy ci nightly
+.PHONY: all help setup tools linters fmt vet lint vuln test test-all race race-all fuzz bench demo react sveltekit conformance api tidy ci nightly

@@ -30,6 +30,7 @@ func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, err
 // showAccount answers GET /account.
 func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	left := x.flash()
+	x.looks = !x.query.Has("do")
 	here, elsewhere, err := requireUser(ctx, x)
 	if here == nil {
 		if err == nil && left.About == noticeDeleted {

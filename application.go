@@ -173,7 +173,7 @@ func (s *Session) withServerFields(from *Session, foreign bool) *Session {
 		copied := *s
 		s = &copied
 	}
-	s.UserID, s.ID, s.Tenant, s.Provider, s.Via, s.Assurance = from.UserID, from.ID, from.Tenant, from.Provider, from.Via, from.Assurance
+	s.UserID, s.ID, s.Tenant, s.Provider, s.Via, s.Assurance, s.Actor = from.UserID, from.ID, from.Tenant, from.Provider, from.Via, from.Assurance, from.Actor
 	return s
 }
 

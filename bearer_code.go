@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
@@ -41,6 +42,9 @@ func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (st
 	found, err := x.readSession(x.setup.in(ctx), nil)
 	if err != nil {
 		return "", err
+	}
+	if found.session.Actor != nil {
+		return "", fail(ctx, x, directory.ErrActing)
 	}
 	if found.session.Via != ViaCookie {
 		return "", ErrNoSession

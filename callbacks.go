@@ -85,12 +85,13 @@ type TokenInfo struct {
 // Trigger says why [Callbacks].Token or [Callbacks].Session runs.
 type Trigger string
 
-// The triggers. Callbacks.Session gets the first and the last.
+// The triggers. Callbacks.Session gets TriggerRead and TriggerUpdate.
 const (
 	TriggerRead   Trigger = "" // a session is read
 	TriggerSignIn Trigger = "signIn"
 	TriggerSignUp Trigger = "signUp" // the user was created just now
 	TriggerUpdate Trigger = "update" // the browser, or UpdateSession, asks for a change
+	TriggerActAs  Trigger = "actAs"  // an administrator begins to act as the user
 )
 
 // SessionInfo holds the arguments of [Callbacks].Session: a session that a

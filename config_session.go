@@ -50,8 +50,19 @@ type SessionConfig struct {
 	// the header is judged by it alone, and its cookies are left alone. Off by
 	// default. See docs/bearer.md.
 	Bearer bool
+	// ActAs lets administrators act as users, each in a session of its own. Off by
+	// default.
+	ActAs ActAs
 
 	JWT JWTConfig // the token of JWTSessions
+}
+
+// ActAs says how long an administrator may act as a user: see [Auth.ActAsLink]. It
+// needs an Adapter that is a [storage.ChallengeAdapter] and a
+// [storage.SessionListAdapter], or with JWTSessions [SessionConfig].Revocations.
+type ActAs struct {
+	Max    time.Duration // of a session, which is never extended; 0: off; at most an hour
+	Notify bool          // mail the user, at a proven address, that an administrator has begun
 }
 
 // SessionCache says how long one process believes what a store has said of a

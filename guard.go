@@ -71,6 +71,21 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	})(next)
 }
 
+// RequireSelf passes requests of users themselves to next. It does what
+// [Auth.RequireSession] does, and refuses an administrator who acts as a user with
+// status 403. Put it before what only the user may do, such as a payment.
+func (a *Auth) RequireSelf(next http.Handler) http.Handler {
+	return a.Authorize(func(_ *http.Request, s *Session) error {
+		switch {
+		case s == nil:
+			return ErrNoSession
+		case s.Actor != nil:
+			return ErrAccessDenied
+		}
+		return nil
+	})(next)
+}
+
 // Authorize returns a guard that calls decide for each request. s is nil for a
 // request without a session. The request passes if decide returns nil. It is
 // answered otherwise:

@@ -88,7 +88,8 @@ func (a *Auth) Drain() { a.life.Drain() }
 // Shutdown drains and then waits for what requests have left to do: mails and
 // sign-outs that a store could not take. Call it after [http.Server.Shutdown]. What is
 // not done when ctx ends is dropped; the error, and a line in the log, say how much it was.
-// A second call waits for the first. Functions that were handed to Runtime.Background
+// A second call waits for the first. It closes the idle connections to providers, unless
+// Runtime.HTTPClient is the application's. Functions that were handed to Runtime.Background
 // are the application's to wait for.
 func (a *Auth) Shutdown(ctx context.Context) error {
 	a.Drain()
@@ -99,6 +100,7 @@ func (a *Auth) Shutdown(ctx context.Context) error {
 }
 
 func finish(a *Auth, ctx context.Context) error {
+	defer closeIdle(a)
 	pool, ends := a.pool, 0
 	if a.fixed != nil {
 		a.fixed.audit.Flush()
@@ -119,4 +121,15 @@ func finish(a *Auth, ctx context.Context) error {
 		a.fixed.log.Alert(err.Error())
 	}
 	return err
+}
+
+// closeIdle closes connections to providers that no call uses, so that no goroutine of
+// theirs is left.
+func closeIdle(a *Auth) {
+	switch {
+	case a.tenants != nil:
+		a.tenants.client.CloseIdleConnections()
+	case a.fixed.ownClient != nil:
+		a.fixed.ownClient.CloseIdleConnections()
+	}
 }

@@ -72,6 +72,7 @@ const (
 	MessageWrongCodes      MessageKind = "wrong_codes"      // several wrong codes were typed after a right first factor
 	MessageRecoveryStarted MessageKind = "recovery_started" // the second factors are removed at Expires; its URL stops that
 	MessageRecoverySoon    MessageKind = "recovery_soon"    // the same, half-way
+	MessageActedAs         MessageKind = "acted_as"         // an administrator acts as the user, until Expires
 )
 
 // isNotice reports whether a mail tells what has happened. Notices have limits of
@@ -79,7 +80,7 @@ const (
 func (k MessageKind) isNotice() bool {
 	switch k {
 	case MessagePasswordChanged, MessageEmailChange, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
-		MessageRecoveryUsed, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon:
+		MessageRecoveryUsed, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon, MessageActedAs:
 		return true
 	}
 	return false

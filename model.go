@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/veil"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -73,8 +74,16 @@ type Session struct {
 	Via      SessionVia // what the request proved the session with
 	Assurance
 
+	// Actor is the administrator who acts as the user: see [SessionConfig].ActAs. nil:
+	// the session is the user's own. In JSON it is the member act, with the
+	// administrator's id as sub. Such a session has no Assurance.
+	Actor *Actor
+
 	said *jwtclaims.Said // what the session token says in the fields of User that are empty; nil: there is none
 }
+
+// Actor is an administrator, or another cause of an event: Kind and ID.
+type Actor = event.Actor
 
 // SessionUser is the user of a [Session], as the browser may see them. The id is
 // [Session].UserID; a page that needs it in JSON gets it from

@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -25,6 +26,9 @@ func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	to, err := p.authorizationURL(ctx, x)
+	if errors.Is(err, directory.ErrActing) {
+		return outcome{}, err
+	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrOAuthSignIn, p.ID, err)
 	}

@@ -19,9 +19,15 @@ import (
 
 // The built-in pages, or the way to the application's own.
 
-// pagesFor returns what renders pages in the language of a request.
+// pagesFor returns what renders pages in the language of a request. They say so if an
+// administrator acts as the user.
 func (s *setup) pagesFor(ctx context.Context, v *visit) *page.Renderer {
-	return s.pages.In(s.languageOf(ctx, v))
+	pages := s.pages.In(s.languageOf(ctx, v))
+	if s.acting != nil && v.cookies.HasSession() && s.sessions.acts(ctx, v) {
+		l := s.links
+		return pages.Acting(l.path("signout"))
+	}
+	return pages
 }
 
 // pageResponse returns a finished page with all its headers.

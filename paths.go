@@ -33,6 +33,7 @@ var actions = map[string]struct{ reserved, takesName bool }{
 	"reauth":              {reserved: true},
 	"password":            {}, // not in Auth.js
 	"invite":              {}, // not in Auth.js
+	"act-as":              {}, // not in Auth.js
 	"device":              {reserved: true},
 	"signals":             {reserved: true},
 	"leaks":               {reserved: true},
@@ -49,6 +50,9 @@ func IsAction(name string) bool {
 // offersAction reports whether the action is known and its capability is on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
+	if name == "act-as" {
+		return c.Session.ActAs.Max > 0
+	}
 	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) && (name != "invite" || c.Invitations)
 }
 

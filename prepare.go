@@ -66,6 +66,10 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		}
 	}
 	s.config.harden()
+	if s.config.Runtime.HTTPClient == nil {
+		s.ownClient = newHTTPClient()
+		s.config.Runtime.HTTPClient = s.ownClient
+	}
 	s.config.fillDefaults()
 	s.now = s.config.Runtime.Time
 	s.log = journal.New(loggerOf(&s.config.Runtime), s.now, logRules)
@@ -88,6 +92,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	}
 	prepareAudit(s)
 	s.prepareDirectory(&faults)
+	prepareActing(s, &faults)
 	prepareVault(s, &faults)
 	s.warnOfOneClient()
 	s.links = links{base: s.config.Site.BasePath, prefix: s.config.Site.Prefix, signInPage: s.config.Pages.SignIn}
@@ -109,9 +114,6 @@ func (s *setup) copyLists() {
 func (c *Config) fillDefaults() {
 	if c.Runtime.Time == nil {
 		c.Runtime.Time = time.Now
-	}
-	if c.Runtime.HTTPClient == nil {
-		c.Runtime.HTTPClient = newHTTPClient()
 	}
 	if c.Session.Strategy == "" {
 		c.Session.Strategy = JWTSessions

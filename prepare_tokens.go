@@ -180,3 +180,56 @@ func hasVault(s *setup) error {
 	}
 	return nil
 }
+
+// longestActing is the most that ActAs.Max may be.
+const longestActing = time.Hour
+
+// prepareActing checks the configuration of acting as users.
+func prepareActing(s *setup, f *failure.List) {
+	c := &s.config.Session
+	if c.ActAs.Max < 0 || c.ActAs.Max > longestActing {
+		f.Add(ErrInvalidConfig, "Session.ActAs.Max is %v: want at most an hour, or zero for off", c.ActAs.Max)
+	}
+	switch {
+	case c.ActAs.Max <= 0:
+		return
+	case s.store == nil:
+		f.Add(ErrMissingAdapter, "Session.ActAs needs an Adapter: set Config.Adapter, to memoryadapter.New for a first try")
+		return
+	}
+	for _, what := range actingNeeds(c) {
+		if !s.store.Has(what) {
+			*f = append(*f, s.store.Require("Session.ActAs", what))
+		}
+	}
+	keeper := storage.ActorAdapter(nil)
+	switch {
+	case c.Strategy != DatabaseSessions:
+		if s.revocations == nil || s.revocations.Store == nil {
+			f.Add(ErrMissingAdapterMethods, "Session.ActAs needs a place for what has ended, because a JWT session in which an administrator acts ends with that of the administrator: set Session.Revocations, or an Adapter that is a RevocationStore")
+		}
+	case c.Store != nil:
+		keeper, _ = c.Store.(storage.ActorAdapter)
+	default:
+		keeper, _ = s.config.Adapter.(storage.ActorAdapter)
+	}
+	if keeper != nil && !keeper.KeepsActors() {
+		f.Add(ErrInvalidConfig, "Session.ActAs: the table of sessions has no columns actor and actor_session: run latchkey migrate, or leave ActAs out")
+	}
+	if c.ActAs.Notify {
+		s.mails.need(f, "Session.ActAs.Notify")
+	}
+	directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
+	s.acting = &directory.Acting{
+		Directory: s.directory, Max: c.ActAs.Max,
+		IsOver: func(row *storage.StoredSession) bool { return (&databaseStrategy{s}).expired(row) },
+	}
+}
+
+// actingNeeds returns what acting as users needs of the Adapter.
+func actingNeeds(c *SessionConfig) []directory.Ability {
+	if c.Strategy == DatabaseSessions && c.Store == nil {
+		return []directory.Ability{directory.AbilityChallenges, directory.AbilitySessionLists}
+	}
+	return []directory.Ability{directory.AbilityChallenges}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -87,6 +88,19 @@ func (u *currentUser) mark() sessionref.Ref {
 	return m
 }
 
+// ownUser returns here. It returns directory.ErrActing for an administrator who acts as the
+// user, unless the request only shows a page: what changes a user is the user's.
+func ownUser(v *visit, here *currentUser) (*currentUser, error) {
+	if here.actor == "" || v.looks {
+		return here, nil
+	}
+	v.events.Add(Event{
+		Type: event.ImpersonationRefused, Outcome: event.Failed, Reason: ErrAccessDenied, UserID: here.user.ID, SessionID: here.sessionID,
+		By: Actor{Kind: event.ActorAdmin, ID: here.actor},
+	}, nil)
+	return nil, directory.ErrActing
+}
+
 // isAdopted reports whether the session was made elsewhere. The time of its
 // sign-in is not known then: since is when its token was last renewed there.
 func (u *currentUser) isAdopted() bool { return jwtclaims.IsAdopted(u.sessionID) }
@@ -108,11 +122,15 @@ type sessionStrategy interface {
 	// out.
 	read(ctx context.Context, v *visit, change *change) (*reading, error)
 	// current is the user who is signed in; nil: nobody, or no stored user to
-	// name. It extends nothing and sets no cookie.
+	// name. It extends nothing and sets no cookie. Everything that changes a user
+	// asks it: it is directory.ErrActing for an administrator who acts as the user,
+	// unless the visit only looks.
 	current(ctx context.Context, v *visit) (*currentUser, error)
 	// visitor is who a page says is signed in; nil: nobody. Like current it
 	// sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, v *visit) (*User, error)
+	// acts reports whether an administrator acts as the user in a live session.
+	acts(ctx context.Context, v *visit) bool
 	// markOf names the session that a sign-in has just opened.
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// close ends the session, and says which one that was.
@@ -161,6 +179,7 @@ type currentUser struct {
 	sessionID string    // one for life; empty: a token that keeps none
 	provider  string    // that opened the session; empty: unknown
 	since     time.Time // when they signed in; zero: unknown
+	actor     string    // the administrator who acts as the user; empty: it is the user
 	tokenHash string    // of a stored session whose store has no ids
 	Assurance           // without AuthTime; Proved is zero where nothing later than since is kept
 }

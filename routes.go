@@ -50,10 +50,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return showAccount(ctx, x)
 	case "factor":
 		return showFactor(ctx, x)
-	case "password":
-		return passwordRoute(ctx, x)
-	case "invite":
-		return inviteRoute(ctx, x)
+	case "password", "invite", "act-as":
+		return routeOfBoth(ctx, x)
 	case "webauthn-options":
 		if x.provider != nil && x.provider.info().options != nil {
 			return x.provider.info().options(ctx, x)
@@ -67,7 +65,7 @@ func dependsOnCookie(action string) bool { return action != "providers" && actio
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account", "password", "factor", "invite":
+	case "signin", "signout", "session", "account", "password", "factor", "invite", "act-as":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -85,12 +83,24 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return changeAccount(ctx, x)
 	case "factor":
 		return answerFactor(ctx, x)
+	case "password", "invite", "act-as":
+		return routeOfBoth(ctx, x)
+	}
+	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for POST")))
+}
+
+// routeOfBoth answers GET and POST of an action.
+func routeOfBoth(ctx context.Context, x *exchange) (*Response, error) {
+	switch x.action {
 	case "password":
 		return passwordRoute(ctx, x)
 	case "invite":
 		return inviteRoute(ctx, x)
 	}
-	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for POST")))
+	if x.isPost() {
+		return beginToAct(ctx, x)
+	}
+	return askToAct(ctx, x)
 }
 
 // listProviders answers GET /providers.

@@ -170,6 +170,10 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 		return endedSession{}, err
 	}
 	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
+	if a := directory.ActorOf(claims); a != nil {
+		v.events.Add(a.Ended(ended.userID, ended.id), nil)
+		return ended, nil
+	}
 	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
 	return ended, nil
 }

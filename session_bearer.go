@@ -25,6 +25,9 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token
 	if err != nil {
 		return openedSession{}, err
 	}
+	if directory.ActorOf(claims) != nil {
+		return openedSession{}, directory.ErrActing
+	}
 	t.track(claims)
 	browser.BearerKind.Mark(claims)
 	if t.setup.tracksSignIns() {
@@ -59,6 +62,9 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 	found, former, err := d.live(ctx, v, from, false)
 	if found == nil || err != nil {
 		return openedSession{}, err
+	}
+	if found.Row.Actor != "" {
+		return openedSession{}, directory.ErrActing
 	}
 	row := found.Row
 	row.ID, row.Token, row.Sealed = secret.RandomHex(16), browser.BearerKind.RowKey(d.newToken()), ""

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -100,6 +101,9 @@ func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Tok
 	if found.User.Suspension.Holds(s.now()) {
 		return nil, token, nil
 	}
+	if err := s.acting.CheckRow(ctx, &found.Row); err != nil {
+		return nil, token, failure.Ignoring(err, directory.ErrNoToken)
+	}
 	if !d.expired(&found.Row) {
 		return found, token, nil
 	}
@@ -153,7 +157,11 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
-	v.credential.Put(browser.Escape(token), d.setup.now().Add(d.setup.config.Session.MaxAge))
+	end := d.setup.now().Add(d.setup.config.Session.MaxAge)
+	if s.Row.Actor != "" {
+		end = s.Row.Expires
+	}
+	v.credential.Put(browser.Escape(token), end)
 	return r, nil
 }
 
@@ -166,6 +174,9 @@ func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	}
 	s.User.setKnown()
 	fill.Default(&s.Proved, s.AuthTime)
+	if row.Actor != "" {
+		s.Actor, s.Assurance = &Actor{Kind: event.ActorAdmin, ID: row.Actor}, Assurance{}
+	}
 	return s
 }
 
@@ -182,8 +193,12 @@ func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSessio
 	return false, err
 }
 
-// isDue reports whether UpdateAge has passed since the expiry was moved.
+// isDue reports whether UpdateAge has passed since the expiry was moved. That of a
+// session in which an administrator acts never moves.
 func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
+	if row.Actor != "" {
+		return false
+	}
 	due := row.Expires.Add(-d.setup.config.Session.MaxAge)
 	if every := d.setup.config.Session.UpdateAge; every > 0 {
 		due = due.Add(every)
@@ -196,7 +211,12 @@ func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser,
 	if s == nil || err != nil {
 		return nil, err
 	}
-	return currentUserOf(s, token), nil
+	return ownUser(v, currentUserOf(s, token))
+}
+
+func (d *databaseStrategy) acts(ctx context.Context, v *visit) bool {
+	s, _, err := d.live(ctx, v, v.credential.Token(), true)
+	return err == nil && s != nil && s.Row.Actor != ""
 }
 
 func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
@@ -208,7 +228,7 @@ func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error)
 }
 
 func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
-	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, since: s.Row.Created}
+	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, since: s.Row.Created, actor: s.Row.Actor}
 	here.Assurance = Assurance{Proved: s.Row.Proved, AMR: s.Row.AMR, ACR: s.Row.ACR}
 	if here.sessionID == "" {
 		here.tokenHash = sessionref.HashPrefix + secret.Hash(token)
@@ -257,6 +277,11 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 		return endedSession{}, err
 	}
 	ended := endedSession{row.ID, row.UserID, row.Provider}
+	if row.Actor != "" {
+		by := directory.ActorSession{UserID: row.Actor}
+		v.events.Add(by.Ended(row.UserID, row.ID), nil)
+		return ended, nil
+	}
 	addSignOut(&v.events, ended, SignOutEvent{Session: &row})
 	return ended, nil
 }

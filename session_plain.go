@@ -14,6 +14,9 @@ import (
 
 // A sealed session that nobody looks into: no callback or event needs its claims.
 
+// errActs reports a token in which an administrator acts: readClaims reads it.
+var errActs = errors.New("an administrator acts in the session")
+
 // plainRoom is the memory that reading without callbacks needs for a moment.
 type plainRoom struct {
 	members        [16]jsonscan.Member
@@ -45,6 +48,9 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.T
 	members, err := t.openPlain(token, room)
 	if err != nil {
 		return nil, err
+	}
+	if _, acts := jsonscan.Lookup(members, jwtclaims.ActorSession); acts {
+		return nil, errActs
 	}
 	c := &t.setup.config.Session
 	now := t.setup.now()
@@ -125,6 +131,29 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	}
 	believed, err = t.judge(ctx, s.Tenant, from, true)
 	return members, believed, err
+}
+
+// sessionOf returns the session of claims, as Go sees it.
+func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
+	user, said, err := userFromClaims(claims)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
+		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
+	}
+	if !jwtclaims.IsAdopted(s.ID) {
+		s.signedInAt(claims.Time(jwtclaims.AuthTime))
+		if assures(t.setup) {
+			readAssurance(&s.Assurance, claims)
+		}
+	}
+	if a := directory.ActorOf(claims); a != nil {
+		by := a.By()
+		s.Actor, s.Assurance = &by, Assurance{}
+	}
+	return s, nil
 }
 
 // judge returns ErrNoToken for the token of another tenant, and for a sign-in

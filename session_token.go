@@ -42,22 +42,26 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		claims[jwtclaims.Tenant] = t.setup.tenant
 	}
 	if t.setup.tracksSignIns() {
-		who.Session.ID = secret.RandomHex(16)
+		who.Session.ID = cmp.Or(who.Session.ID, secret.RandomHex(16))
 		if who.IsLink && who.IsAdopted {
 			who.Session.ID = jwtclaims.AdoptedID(who.Session.ID)
 		}
 		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
-	if assures(t.setup) {
-		putAssurance(claims, who.Proof())
-	}
 	trigger := TriggerSignIn
-	if who.IsNew {
+	switch {
+	case who.Actor != nil:
+		trigger = TriggerActAs
+		claims[jwtclaims.Actor], claims[jwtclaims.ActorSession] = who.Actor.Claims()
+	case who.IsNew:
 		trigger = TriggerSignUp
+	}
+	if who.Actor == nil && assures(t.setup) {
+		putAssurance(claims, who.Proof())
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepOwn(claims, assures(t.setup)) // sub is the application's to choose, now
+	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -73,7 +77,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if t.setup.tracksSignIns() {
 		claims = nameUser(claims, who.User.ID)
 	}
-	return t.seal(ctx, v, claims, life{})
+	return t.seal(ctx, v, claims, life{who.Until})
 }
 
 // endFormer revokes the token that the browser brought to a sign-in. It
@@ -146,7 +150,9 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 			t.refuse(ctx, v, token, err)
 			return nil, nil
 		}
-		return r, err
+		if !errors.Is(err, errActs) {
+			return r, err
+		}
 	}
 	claims, believed, err := t.openToken(ctx, token, c == nil) // what changes something asks the store
 	if errors.Is(err, directory.ErrNoToken) {
@@ -184,7 +190,9 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 	if assures(t.setup) {
 		from.Proved, _ = claims.Time(jwtclaims.Proved)
 	}
-	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache)
+	if believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache); err == nil {
+		err = t.setup.acting.CheckToken(ctx, claims)
+	}
 	return claims, believed, err
 }
 
@@ -228,7 +236,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepOwn(claims, assures(t.setup), jwtclaims.Subject)
+	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, jwtclaims.Subject)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -249,7 +257,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		s.Expires = end // the token stays
 	}
 	var l life
-	if believed && !end.IsZero() {
+	if (believed || s.Actor != nil) && !end.IsZero() {
 		l.until, s.Expires = end, end
 	}
 	r, err := t.setup.expose(ctx, &v.events, SessionInfo{Session: s, Claims: claims, Trigger: info.Trigger, Update: info.Update})
@@ -257,25 +265,6 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	return r, t.seal(ctx, v, claims, l)
-}
-
-// sessionOf returns the session of claims, as Go sees it.
-func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
-	user, said, err := userFromClaims(claims)
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{
-		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
-		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
-	}
-	if !jwtclaims.IsAdopted(s.ID) {
-		s.signedInAt(claims.Time(jwtclaims.AuthTime))
-		if assures(t.setup) {
-			readAssurance(&s.Assurance, claims)
-		}
-	}
-	return s, nil
 }
 
 // track says which sign-in the claims come from, for tokens that do not: those of
@@ -314,7 +303,15 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 	if assures(t.setup) && !here.isAdopted() {
 		readAssurance(&here.Assurance, claims)
 	}
-	return here, nil
+	if a := directory.ActorOf(claims); a != nil {
+		here.actor = a.UserID
+	}
+	return ownUser(v, here)
+}
+
+func (t *tokenStrategy) acts(ctx context.Context, v *visit) bool {
+	claims, err := t.claims(ctx, v)
+	return err == nil && directory.ActorOf(claims) != nil
 }
 
 func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {

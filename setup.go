@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,8 @@ type setup struct {
 
 	// issuers is what configurations remember of providers together; nil: this
 	// one remembers alone.
-	issuers *oauth.Shared
+	issuers   *oauth.Shared
+	ownClient *http.Client // makes the calls to providers; nil: Runtime.HTTPClient was given
 
 	order     []preparedProvider // as configured
 	providers map[string]preparedProvider
@@ -74,8 +76,9 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
-	vault       *vault.Vault     // nil: the Adapter cannot swap tokens
-	passwords   *passwords.Flows // nil: the library keeps no passwords
+	vault       *vault.Vault      // nil: the Adapter cannot swap tokens
+	acting      *directory.Acting // nil: administrators do not act as users
+	passwords   *passwords.Flows  // nil: the library keeps no passwords
 
 	// Places for what is plugged in. nil: nothing is.
 

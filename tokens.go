@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/users"
@@ -46,6 +47,9 @@ func (c *Core) AccessToken(ctx context.Context, r *Request, provider string, o T
 func accessToken(ctx context.Context, s *setup, session *Session, provider string, o TokenOptions, fault error) (Tokens, error) {
 	if fault != nil {
 		return Tokens{}, failure.Public(fault)
+	}
+	if session.Actor != nil {
+		return Tokens{}, failure.Public(directory.ErrActing)
 	}
 	if err := hasVault(s); err != nil {
 		return Tokens{}, err

@@ -20,6 +20,7 @@ type visit struct {
 	credential browser.Credential
 	events     directory.Outbox
 	trail      watch.Trail
+	looks      bool   // the request only shows a page of the user
 	why        string // there is no session, for the tracer; empty: unknown
 
 	about       journal.Subject // the exchange, for the log

@@ -71,6 +71,7 @@ func (u SessionUser) MarshalJSON() ([]byte, error) { return appendSessionUser(ni
 // The members that Extra may not override.
 var (
 	sessionMembers     = []string{"user", "expires"}
+	actingMembers      = []string{"user", "expires", jwtclaims.Actor}
 	sessionUserMembers = []string{"name", "email", "image"}
 )
 
@@ -85,7 +86,13 @@ func appendSession(b []byte, s *Session) ([]byte, error) {
 	}
 	b = append(b, `"expires":`...)
 	b = wirejson.AppendTime(b, s.Expires)
-	b, err := wirejson.AppendExtra(b, s.Extra, sessionMembers)
+	members := sessionMembers
+	if s.Actor != nil {
+		members = actingMembers
+		b = jsonscan.AppendText(append(b, `,"act":{"sub":`...), s.Actor.ID)
+		b = append(b, '}')
+	}
+	b, err := wirejson.AppendExtra(b, s.Extra, members)
 	return append(b, '}'), err
 }
 

@@ -22,10 +22,10 @@ import (
 // keptClaims are what no callback and no update may set, change or drop.
 type keptClaims struct {
 	names  []string
-	values [9]any // nil: absent, and stays so
+	values [11]any // nil: absent, and stays so
 }
 
-// keepClaims remembers at most nine claims.
+// keepClaims remembers at most eleven claims.
 func keepClaims(c Claims, names ...string) (kept keptClaims) {
 	kept.names = names
 	for i, name := range names {
@@ -251,9 +251,12 @@ func laterOf(a, b time.Time) time.Time {
 }
 
 // keepOwn remembers the claims that no callback may set, raise or drop, and more.
-// assured says that those of proofs are among them.
-func keepOwn(c Claims, assured bool, more ...string) keptClaims {
-	names := append(more, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID)
+// assured says that those of proofs are among them, and acts that act is.
+func keepOwn(c Claims, assured, acts bool, more ...string) keptClaims {
+	names := append(more, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID, jwtclaims.ActorSession)
+	if acts {
+		names = append(names, jwtclaims.Actor)
+	}
 	if assured {
 		names = append(names, jwtclaims.Proved, jwtclaims.AMR, jwtclaims.ACR)
 	}

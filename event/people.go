@@ -9,9 +9,14 @@ const (
 	UserRestored  Type = "user.restored"  // let in again
 	UserExported  Type = "user.exported"
 	UserErased    Type = "user.erased"
-	UserViewed    Type = "user.viewed"    // by an administrator
-	UserSearched  Type = "user.searched"  // by an administrator
-	AccessRefused Type = "access.refused" // an administrator may not do this, or a user is no administrator
+	UserViewed    Type = "user.viewed"   // by an administrator
+	UserSearched  Type = "user.searched" // by an administrator
+	// ImpersonationStarted tells that an administrator, By, opened a session of the user.
+	// Detail is the reason that the administrator gave.
+	ImpersonationStarted Type = "impersonation.started"
+	ImpersonationEnded   Type = "impersonation.ended"   // by a sign-out
+	ImpersonationRefused Type = "impersonation.refused" // a link, or a change that only the user may make
+	AccessRefused        Type = "access.refused"        // an administrator may not do this, or a user is no administrator
 )
 
 // ActorAdmin is the kind of [Actor] of an administrator, with the administrator's id.

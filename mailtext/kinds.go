@@ -45,6 +45,7 @@ var shapes = map[latchkey.MessageKind]shape{
 	latchkey.MessageRecoveryUsed:    {subject: "mail.recovery.subject", text: "mail.recovery.left", action: account, foot: notMe},
 	latchkey.MessageWrongCodes:      {subject: "mail.wrong.subject", text: "mail.wrong.text", action: account},
 	latchkey.MessageRecoveryStarted: {subject: "mail.lost.subject", text: lost, action: "mail.lost.action"},
+	latchkey.MessageActedAs:         {subject: "mail.acted.subject", text: "mail.acted.text", action: account},
 	latchkey.MessageRecoverySoon:    {subject: "mail.soon.subject", text: lost, action: "mail.lost.action"},
 }
 

@@ -201,7 +201,7 @@ func (r *AuthenticatorRecord) UnmarshalJSON(data []byte) error {
 // StoredSessionRecord is a [StoredSession] in JSON: sessionToken, userId,
 // expires, and beside these names of Auth.js, where they are known, our own:
 // id, created, user_agent, tenant, provider, provider_sid, provider_sub,
-// provider_issued, sealed, proved, amr and acr.
+// provider_issued, sealed, proved, amr, acr, actor and actor_session.
 type StoredSessionRecord StoredSession
 
 type storedSessionWire struct {
@@ -221,6 +221,8 @@ type storedSessionWire struct {
 	Proved         *time.Time `json:"proved,omitempty"`
 	AMR            []string   `json:"amr,omitempty"`
 	ACR            string     `json:"acr,omitempty"`
+	Actor          string     `json:"actor,omitempty"`
+	ActorSession   string     `json:"actor_session,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -228,6 +230,7 @@ func (r StoredSessionRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedSessionWire{
 		r.ID, r.Token, r.UserID, onWire(r.Expires), whenKnown(r.Created), r.UserAgent, r.Tenant, r.Provider,
 		r.ProviderSID, r.ProviderSub, whenKnown(r.ProviderIssued), r.Sealed, whenKnown(r.Proved), r.AMR, r.ACR,
+		r.Actor, r.ActorSession,
 	})
 }
 
@@ -240,6 +243,7 @@ func (r *StoredSessionRecord) UnmarshalJSON(data []byte) error {
 	*r = StoredSessionRecord{
 		ID: w.ID, Token: w.Token, UserID: w.UserID, Expires: w.Expires, UserAgent: w.UserAgent, Tenant: w.Tenant, Provider: w.Provider,
 		ProviderSID: w.ProviderSID, ProviderSub: w.ProviderSub, Sealed: w.Sealed, AMR: w.AMR, ACR: w.ACR,
+		Actor: w.Actor, ActorSession: w.ActorSession,
 	}
 	r.Created = known(w.Created)
 	r.ProviderIssued = known(w.ProviderIssued)

@@ -168,3 +168,9 @@ func AfterPrefix(prefix string) string {
 	}
 	return ""
 }
+
+// ActorAdapter is an [Adapter] or a [SessionStore] that may have no place for
+// [StoredSession].Actor and ActorSession. One without the method keeps both.
+type ActorAdapter interface {
+	KeepsActors() bool
+}

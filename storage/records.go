@@ -122,6 +122,9 @@ type StoredSession struct {
 	Proved time.Time // the latest proof of the user's identity; zero: the sign-in
 	AMR    []string  // the methods of that proof: RFC 8176 names, each without a space
 	ACR    string    // the level that it reached; empty: none was asked for
+
+	Actor        string // id of the administrator who acts as the user; empty: it is the user's own
+	ActorSession string // ID of the administrator's own session, without which this one is void
 }
 
 // VerificationToken is what a store keeps of a magic link: a hash of the secret,

@@ -9,7 +9,7 @@ import (
 
 var fieldsOfSession = []string{
 	"id", "type", "sessionToken", "userId", "expires", "created", "userAgent", "tenant", "provider", "providerSid", "providerSub", "providerIssued",
-	"sealed", "proved", "amr", "acr", versionField,
+	"sealed", "proved", "amr", "acr", "actor", "actorSession", versionField,
 }
 
 // item returns the item of a session, with the keys of the index.
@@ -18,7 +18,7 @@ func (s *sessionItems) item(row storage.StoredSession) (item, error) {
 	if !isKey(ofSession+row.Token, ofUser+row.UserID) {
 		return nil, errTooLong
 	}
-	if !areUTF8(append([]string{row.ID, row.Tenant, row.Provider, row.ProviderSID, row.ProviderSub, row.Sealed, row.ACR}, row.AMR...)...) {
+	if !areUTF8(append([]string{row.ID, row.Tenant, row.Provider, row.ProviderSID, row.ProviderSub, row.Sealed, row.ACR, row.Actor, row.ActorSession}, row.AMR...)...) {
 		return nil, errNoUTF8
 	}
 	if row.ID == "" {
@@ -29,7 +29,7 @@ func (s *sessionItems) item(row storage.StoredSession) (item, error) {
 	putTexts(in, map[string]string{
 		"id": row.ID, "type": "SESSION", "sessionToken": row.Token, "userId": row.UserID, "created": isoOf(row.Created), "userAgent": row.UserAgent,
 		"tenant": row.Tenant, "provider": row.Provider, "providerSid": row.ProviderSID, "providerSub": row.ProviderSub, "providerIssued": isoOf(row.ProviderIssued),
-		"sealed": row.Sealed, "proved": isoOf(row.Proved), "acr": row.ACR, versionField: newUUID(),
+		"sealed": row.Sealed, "proved": isoOf(row.Proved), "acr": row.ACR, "actor": row.Actor, "actorSession": row.ActorSession, versionField: newUUID(),
 	})
 	in["expires"] = secondsOf(row.Expires)
 	if len(row.AMR) > 0 {
@@ -52,6 +52,7 @@ func asSession(in item) (storage.StoredSession, error) {
 		ID: textOf(in["id"]), Token: token, UserID: textOf(in["userId"]), Expires: expires, Created: timeOf(in["created"]), UserAgent: textOf(in["userAgent"]),
 		Tenant: textOf(in["tenant"]), Provider: textOf(in["provider"]), ProviderSID: textOf(in["providerSid"]), ProviderSub: textOf(in["providerSub"]),
 		ProviderIssued: timeOf(in["providerIssued"]), Sealed: textOf(in["sealed"]), Proved: timeOf(in["proved"]), ACR: textOf(in["acr"]),
+		Actor: textOf(in["actor"]), ActorSession: textOf(in["actorSession"]),
 	}
 	if s.ID == "" { // made by Auth.js
 		sum := hashOf(token)

@@ -29,6 +29,8 @@ type sessionValue struct {
 	Proved   stamp    `json:"proved,omitzero"`
 	AMR      []string `json:"amr,omitempty"`
 	ACR      string   `json:"acr,omitempty"`
+	Actor    string   `json:"actor,omitempty"`
+	ActsIn   string   `json:"actor_session,omitempty"`
 }
 
 func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero() }
@@ -40,6 +42,7 @@ func (v *sessionValue) session(token string) storage.StoredSession {
 		ID: v.ID, Token: token, UserID: v.User, Expires: v.Expires.Time, Created: v.Created.Time, UserAgent: v.Agent,
 		Tenant: v.Tenant, Provider: v.Provider, ProviderSID: v.SID, ProviderSub: v.Sub, ProviderIssued: v.Issued.Time,
 		Sealed: v.Sealed, Proved: v.Proved.Time, AMR: v.AMR, ACR: v.ACR,
+		Actor: v.Actor, ActorSession: v.ActsIn,
 	}
 }
 
@@ -49,14 +52,14 @@ func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) er
 	if row.UserID == "" {
 		return storage.ErrNotFound
 	}
-	if !isText(row.AMR...) || !isText(row.ID, row.UserID, row.Tenant, row.Provider, row.ProviderSID, row.ProviderSub, row.Sealed, row.ACR) {
+	if !isText(row.AMR...) || !isText(row.ID, row.UserID, row.Tenant, row.Provider, row.ProviderSID, row.ProviderSub, row.Sealed, row.ACR, row.Actor, row.ActorSession) {
 		return errText
 	}
 	v := sessionValue{
 		owned: owned{owner: owner{User: row.UserID}}, ID: cmp.Or(row.ID, rand.Text()), Expires: stampOf(row.Expires), Created: stampOf(row.Created),
 		Agent: strings.ToValidUTF8(row.UserAgent, "\uFFFD"), Tenant: row.Tenant, Provider: row.Provider,
 		SID: row.ProviderSID, Sub: row.ProviderSub, Issued: stampOf(row.ProviderIssued), Sealed: row.Sealed,
-		Proved: stampOf(row.Proved), AMR: row.AMR, ACR: row.ACR,
+		Proved: stampOf(row.Proved), AMR: row.AMR, ACR: row.ACR, Actor: row.Actor, ActsIn: row.ActorSession,
 	}
 	taken := func(context.Context, *Record) (bool, error) { return false, nil }
 	with := func(part string) value {

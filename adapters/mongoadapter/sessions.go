@@ -32,16 +32,18 @@ type sessionDoc struct {
 	Proved   time.Time     `bson:"proved,omitempty"`
 	AMR      []string      `bson:"amr,omitempty"`
 	ACR      string        `bson:"acr,omitempty"`
+	Actor    string        `bson:"actor,omitempty"`
+	ActsIn   string        `bson:"actorSession,omitempty"`
 }
 
 func newSessionDoc(s storage.StoredSession, token string) (d sessionDoc, err error) {
-	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR)...) {
+	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
 		return d, errText
 	}
 	d = sessionDoc{
 		ID: bson.NewObjectID(), Token: token, UserID: objectID(s.UserID), Expires: s.Expires, Named: s.ID,
 		Created: s.Created, Tenant: s.Tenant, Provider: s.Provider, SID: s.ProviderSID, Sub: s.ProviderSub,
-		Issued: s.ProviderIssued, Sealed: s.Sealed, Proved: s.Proved, AMR: s.AMR, ACR: s.ACR,
+		Issued: s.ProviderIssued, Sealed: s.Sealed, Proved: s.Proved, AMR: s.AMR, ACR: s.ACR, Actor: s.Actor, ActsIn: s.ActorSession,
 		Agent: strings.ToValidUTF8(s.UserAgent, "\uFFFD"), // what a browser says of itself need not be text
 	}
 	if s.UserID != d.UserID.Hex() {
@@ -56,6 +58,7 @@ func (d *sessionDoc) session(token string) storage.StoredSession {
 		ID: cmp.Or(d.Named, d.ID.Hex()), Token: token, UserID: cmp.Or(d.User, d.UserID.Hex()), Expires: utc(d.Expires), Created: utc(d.Created),
 		UserAgent: d.Agent, Tenant: d.Tenant, Provider: d.Provider, ProviderSID: d.SID, ProviderSub: d.Sub, ProviderIssued: utc(d.Issued),
 		Sealed: d.Sealed, Proved: utc(d.Proved), AMR: d.AMR, ACR: d.ACR,
+		Actor: d.Actor, ActorSession: d.ActsIn,
 	}
 }
 

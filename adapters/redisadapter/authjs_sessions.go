@@ -32,6 +32,8 @@ type sessionObject struct {
 	Proved         iso      `json:"proved,omitzero"`
 	AMR            []string `json:"amr,omitempty"`
 	ACR            string   `json:"acr,omitempty"`
+	Actor          string   `json:"actor,omitempty"`
+	ActorSession   string   `json:"actorSession,omitempty"`
 }
 
 // foundSession is a session and the text that says so.
@@ -55,12 +57,13 @@ func asSession(text *string, token string) (foundSession, error) {
 		ID: o.ID, Token: token, UserID: o.UserID, Expires: o.Expires.Time, Created: o.Created.Time, UserAgent: o.UserAgent,
 		Tenant: o.Tenant, Provider: o.Provider, ProviderSID: o.ProviderSID, ProviderSub: o.ProviderSub, ProviderIssued: o.ProviderIssued.Time,
 		Sealed: o.Sealed, Proved: o.Proved.Time, AMR: o.AMR, ACR: o.ACR,
+		Actor: o.Actor, ActorSession: o.ActorSession,
 	}, text}, nil
 }
 
 func sessionText(over *string, s storage.StoredSession) (string, error) {
 	s.UserAgent = strings.ToValidUTF8(s.UserAgent, "\ufffd") // a browser may say anything
-	if !areUTF8(append(slices.Clone(s.AMR), s.Token, s.UserID, s.ID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR)...) {
+	if !areUTF8(append(slices.Clone(s.AMR), s.Token, s.UserID, s.ID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
 		return "", errNoUTF8
 	}
 	return encodeObject(over, sessionObject{
@@ -72,7 +75,7 @@ func sessionText(over *string, s storage.StoredSession) (string, error) {
 		iso{s.ProviderIssued},
 		s.Sealed,
 		iso{s.Proved},
-		s.AMR, s.ACR,
+		s.AMR, s.ACR, s.Actor, s.ActorSession,
 	}, nil)
 }
 

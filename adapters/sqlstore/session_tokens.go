@@ -36,6 +36,7 @@ func (r *sessionRow) dest() []any {
 	return []any{
 		&s.ID, &s.UserID, &s.Token, &r.expires, &r.created, &s.UserAgent, &s.Tenant, &s.Provider,
 		&s.ProviderSID, &s.ProviderSub, &r.issued, &s.Sealed, &r.proved, &r.amr, &s.ACR,
+		&s.Actor, &s.ActorSession,
 	}
 }
 
@@ -57,7 +58,7 @@ func (s sessions) values(v storage.StoredSession, stored string) []any {
 	return []any{
 		s.db.layout.newID(v.ID), v.UserID, stored, at(v.Expires), at(v.Created), null(plainAgent(v.UserAgent)), null(v.Tenant), null(v.Provider),
 		null(v.ProviderSID), null(v.ProviderSub), at(v.ProviderIssued), null(v.Sealed), at(v.Proved),
-		null(strings.Join(v.AMR, " ")), null(v.ACR),
+		null(strings.Join(v.AMR, " ")), null(v.ACR), null(v.Actor), null(v.ActorSession),
 	}
 }
 

@@ -82,6 +82,11 @@ func (s suspensions) Delete(ctx context.Context, userID string) (v storage.Suspe
 	return v, fail(ctx, "restore", err)
 }
 
+// KeepsActors implements [storage.ActorAdapter]: a layout may lack the columns.
+func (s *Store) KeepsActors() bool {
+	return s.db.layout.has("sessions.actor") && s.db.layout.has("sessions.actor_session")
+}
+
 // Activities implements [storage.ActivityAdapter]. Its calls return an
 // [errors.ErrUnsupported] if the layout has no table for activities.
 func (s *Store) Activities() storage.ActivityStore { return activities{s.db} }

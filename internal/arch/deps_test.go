@@ -117,6 +117,8 @@ func TestGoVersion(t *testing.T) {
 
 type pkg struct {
 	ImportPath string
+	Name, Dir  string
+	GoFiles    []string
 	Imports    []string // by its own files; not by tests
 	Deps       []string // the same, all the way down
 	Module     struct{ Path string }
@@ -126,7 +128,7 @@ func packages(t *testing.T) []pkg {
 	t.Helper()
 	watch(t, func(string) {})
 	var all []pkg
-	d := json.NewDecoder(strings.NewReader(goCommand(t, "list", "-json=ImportPath,Imports,Deps,Module", "work")))
+	d := json.NewDecoder(strings.NewReader(goCommand(t, "list", "-json=ImportPath,Name,Dir,GoFiles,Imports,Deps,Module", "work")))
 	for {
 		var p pkg
 		switch err := d.Decode(&p); {

@@ -25,7 +25,8 @@ var budget = []struct {
 	// Passwords and factors have four more: what users fill in, the provider and the pages
 	// in one file would make a cycle with the configuration.
 	{"passwords, factors, step-up", 24, 50, 1_400, 7},
-	{"people", 10, 12, 700, 2},
+	// Acting as a user has a file of its own, and lines in both kinds of sessions.
+	{"people", 10, 12, 850, 3},
 	// Linking an account for its tokens is a file of its own.
 	{"provider tokens and logout", 16, 20, 1_200, 4},
 	{"operations", 6, 14, 1_000, 3},
@@ -83,6 +84,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	t.Logf("the path: %v", path)
+	t.Logf("the cycle: %v", p.largestCycle())
 }
 
 // bound counts the functions and methods that have the named type, or a pointer to

@@ -82,6 +82,9 @@ type SignIn struct {
 	IsLink    bool                  // it linked an account to the signed-in user: that is no new sign-in
 	wasProven bool                  // the user that the application named had a proven e-mail address
 	proved    bool                  // it was the first proof of the user's e-mail address
+	Actor     *ActorSession         // of the administrator who acts as the user; nil: it is the user's own
+	Until     time.Time             // when a session ends in which an administrator acts
+	reason    string                // that the administrator gave
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 

@@ -20,6 +20,11 @@ const (
 	ACR       = "acr"       // what the proofs are worth
 	StoreID   = "uid"       // the stored user's id, where the application has replaced sub; absent: sub is that id
 
+	Actor = "act" // the administrator who acts as the user (RFC 8693, section 4.1); absent: the session is the user's own
+
+	// ActorSession is the administrator's own session, without which the token is void.
+	ActorSession = "latchkey.actor"
+
 	// Credential is what the token may be used as; absent: the session cookie. No
 	// profile has a claim of this name.
 	Credential = "latchkey.credential"

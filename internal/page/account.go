@@ -69,6 +69,7 @@ type Device struct {
 	Detail string    // such as a place; empty: not shown
 	Seen   time.Time // when this session began; zero: not shown
 	This   bool      // the session that asks
+	Acting bool      // an administrator acts as the user in it
 }
 
 // Account renders the account page.

@@ -270,6 +270,10 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		func() (Page, error) { return r.Farewell(filled[Farewell](s)) },
 		func() (Page, error) { return r.Password(filled[Password](s)) },
 		func() (Page, error) { return r.Password(resetPassword(s)) },
+		func() (Page, error) { return r.Invite(filled[Invite](s)) },
+		func() (Page, error) { return r.Factor(filled[Factor](s)) },
+		func() (Page, error) { return r.Codes(filled[Codes](s)) },
+		func() (Page, error) { return r.Remind(filled[Remind](s)) },
 		func() (Page, error) { return r.Problem(filled[Problem](s)) },
 		func() (Page, error) { return r.SignIn(triedSignIn(s)) },
 	} {

@@ -44,6 +44,15 @@ type Renderer struct {
 	varies bool                // there are other languages
 	heads  map[string]prepared // the page up to its heading, by template name
 	broken error               // why nothing can be rendered
+	endURL string              // where an administrator stops to act as the user; empty: none does
+}
+
+// Acting returns a renderer whose pages say that an administrator acts as the user, and
+// link to endURL, where that ends.
+func (r *Renderer) Acting(endURL string) *Renderer {
+	copied := *r
+	copied.endURL = endURL
+	return &copied
 }
 
 func newRenderer(l *look, t texts, varies bool) *Renderer {
@@ -169,6 +178,11 @@ func (r *Renderer) renderAs(headName, name string, status int, view any, p polic
 	buf.Write(head.style)
 	buf.WriteString(r.look.style)
 	buf.Write(head.rest)
+	if r.endURL != "" {
+		if err := r.fill(buf, "acting", r.endURL); err != nil {
+			return Page{}, fmt.Errorf("page: acting: %w", err)
+		}
+	}
 	if err := r.fill(buf, name, view); err != nil {
 		return Page{}, fmt.Errorf("page: %s: %w", name, err)
 	}

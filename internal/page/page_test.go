@@ -70,6 +70,61 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
+// F-097: pages about passwords, codes, factors and invitations have labels, say what is
+// wrong beside the field, run no script, and tell no other site the secret of a link.
+func TestPagesOfProofs(t *testing.T) {
+	r := mustNew(t, Options{Theme: Theme{Logo: "https://cdn.example/logo.svg", Name: "Shop"}})
+	password := func(v Password) func() (Page, error) {
+		v.CSRFToken, v.Action, v.Host, v.MinLength = "c5f", "/auth/password?do="+string(v.Step), "shop.example", 8
+		return func() (Page, error) { return r.Password(v) }
+	}
+	for _, c := range []struct {
+		name   string
+		page   func() (Page, error)
+		secret bool   // its URL has one
+		wrong  string // the field that is wrong
+		has    string
+	}{
+		{"a reset with a code", password(Password{Step: ResetStep, Email: "ann@example.com", Code: true}), true, "", "one-time-code"},
+		{"a wrong code", password(Password{Step: ResetStep, Email: "ann@example.com", Code: true, Error: "factor"}), true, "code", "one-time-code"},
+		{"a weak password", password(Password{Step: SignUpStep, Email: "ann@example.com", Error: "short"}), false, "password", "new-password"},
+		{"a wrong current password", password(Password{Step: ChangeStep, Email: "ann@example.com", Current: true, Error: "wrong"}), false, "current", "current-password"},
+		{"an invited user chooses a password", password(Password{Step: VerifyStep, Email: "ann@example.com", New: true, Invited: true}), true, "", "The invitation is for"},
+		{"an invitation", func() (Page, error) {
+			return r.Invite(Invite{CSRFToken: "c5f", Action: "/auth/invite?token=70ken", Email: "ann@example.com", Host: "shop.example"})
+		}, true, "", "ann@example.com"},
+		{"an invitation for another user", func() (Page, error) {
+			return r.Invite(Invite{CSRFToken: "c5f", Email: "ann@example.com", Host: "shop.example", As: "bob@example.com", SignOutURL: "/auth/signout"})
+		}, true, "", "/auth/signout"},
+		{"an invitation that is gone", func() (Page, error) { return r.Invite(Invite{Gone: true, Host: "shop.example"}) }, true, "", "no longer valid"},
+		{"a mail with a code", func() (Page, error) {
+			return r.VerifyRequest(VerifyRequest{CSRFToken: "c5f", Host: "shop.example", Email: "ann@example.com", About: "signup", CodeAction: "/auth/password?do=verify", CodeDigits: 8, CodeWrong: true})
+		}, false, "code", "one-time-code"},
+		{"a second factor", func() (Page, error) {
+			return r.Factor(Factor{CSRFToken: "c5f", Action: "/auth/factor", CancelAction: "/auth/factor?do=cancel", Use: "totp", Host: "shop.example"})
+		}, false, "", "one-time-code"},
+	} {
+		t.Run("F-097 "+c.name, func(t *testing.T) {
+			p, err := c.page()
+			doc := mustParse(t, p, err)
+			checkControls(t, doc)
+			if len(doc.all("script")) != 0 || !strings.Contains(string(p.Body), c.has) {
+				t.Errorf("a script, or %q is missing: %s", c.has, p.Body)
+			}
+			if c.secret && (p.Referrer != noReferrer || strings.Contains(string(p.Body), "cdn.example")) {
+				t.Errorf("the secret of the link leaves: referrer policy %q", p.Referrer)
+			}
+			for _, in := range doc.all("input") {
+				if wrong := in.attr("aria-invalid") == "true"; wrong != (c.wrong != "" && in.attr("name") == c.wrong) {
+					t.Errorf("the field %q is wrong: %t", in.attr("name"), wrong)
+				} else if wrong && (in.attr("aria-describedby") == "" || !strings.Contains(string(p.Body), `role="alert"`)) {
+					t.Errorf("nothing tells what is wrong with %q", in.attr("name"))
+				}
+			}
+		})
+	}
+}
+
 // checkControls: ids are unique, every visible input has its label, every form
 // is posted with the CSRF token, and no element carries script or style.
 func checkControls(t *testing.T, doc *node) {

@@ -166,6 +166,8 @@ func (t texts) alone(p Provider) string {
 // device returns the name of a session's browser and system.
 func (t texts) device(d Device) string {
 	switch {
+	case d.Acting:
+		return t.text("account.device.support")
 	case d.Name != "" && d.System != "":
 		return t.text("account.device.on", d.Name, d.System)
 	case d.Name == "" && d.System == "":

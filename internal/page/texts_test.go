@@ -73,6 +73,9 @@ func variations() []shown {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: notice, PasswordURL: "/"}) }})
 	}
 	all = append(all, passwordPages()...)
+	all = append(all, shown{"account", func(r *Renderer) (Page, error) {
+		return r.Acting("/auth/signout").Account(Account{Devices: []Device{{Name: "Firefox", Acting: true}}})
+	}})
 	all = append(all, shown{"reauth", func(r *Renderer) (Page, error) { return r.Reauth(Reauth{}) }})
 	all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{}) }})
 	return append(all, shown{"confirm", func(r *Renderer) (Page, error) { return r.Confirm(Confirm{}) }})

@@ -41,6 +41,7 @@ var (
 		},
 		reflect.TypeFor[storage.StoredSession](): {
 			"Token": "a secret", "UserID": "the user's", "ProviderSID": "a hash", "ProviderSub": "a hash", "ProviderIssued": "of a token of the provider", "Sealed": "encrypted",
+			"Actor": "an administrator's id", "ActorSession": "an administrator's",
 		},
 		reflect.TypeFor[storage.Authenticator](): {
 			"CredentialID": "opens a ceremony", "UserID": "the user's", "ProviderAccountID": "the credential id", "PublicKey": "a key",

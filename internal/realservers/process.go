@@ -23,7 +23,7 @@ import (
 var patience = race.Patience(3 * time.Minute)
 
 // cure is for whoever reads that a program is missing.
-const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer galera-4"
+const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer galera-4 nginx-light caddy haproxy"
 
 // program finds an installed program.
 func program(t testing.TB, name string) string {

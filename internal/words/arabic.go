@@ -146,6 +146,8 @@ func arabic() Texts {
 		"error.signin":                "تسجيل الدخول",
 		"error.switch":                "الدخول بحساب آخر",
 
+		"acting.banner": "سجّل مسؤول الدخول باسم هذا المستخدم. يُسجَّل كل ما يحدث هنا.",
+
 		"account.title":               "الحساب",
 		"account.heading":             "حسابك",
 		"account.linked":              "طرق تسجيل الدخول",
@@ -171,6 +173,7 @@ func arabic() Texts {
 		"account.devices.text":        "الأجهزة التي سجّلت الدخول منها. سجّل الخروج من أي جهاز لا تعرفه.",
 		"account.device":              "جهاز غير معروف",
 		"account.device.on":           "{browser} على {system}",
+		"account.device.support":      "الدعم",
 		"account.device.this":         "هذا الجهاز",
 		"account.device.seen":         "وقت الدخول: {time}",
 		"account.device.end":          "تسجيل الخروج",
@@ -310,6 +313,8 @@ func arabic() Texts {
 		"mail.lost.text":          "أُبلغ عن فقدانها، ويمكن إزالتها ابتداءً من {time}. إذا لم يكن ذلك منك فيُرجى إيقاف الأمر.",
 		"mail.lost.action":        "إيقاف",
 		"mail.soon.subject":       "تذكير: ستُزال عوامل التحقق الثانية في {host}",
+		"mail.acted.subject":      "فتح فريق الدعم حسابك في {host}",
+		"mail.acted.text":         "سجّل أحد مسؤولي الموقع الدخول باسمك لفترة قصيرة. إذا لم تطلب المساعدة فتواصل مع الموقع.",
 		"mail.code":               "أو يُرجى إدخال هذا الرمز حيث طُلب:",
 		"mail.code.only":          "يُرجى إدخال هذا الرمز حيث طُلب:",
 		"mail.code.warn":          "لن يطلب منك أحد هذا الرمز أبدًا.",

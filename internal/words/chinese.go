@@ -145,6 +145,8 @@ func chinese() Texts {
 		"error.signin":                "登录",
 		"error.switch":                "使用其他账号登录",
 
+		"acting.banner": "管理员正以该用户的身份登录。此处的操作会被记录。",
+
 		"account.title":               "账号",
 		"account.heading":             "您的账号",
 		"account.linked":              "登录方式",
@@ -170,6 +172,7 @@ func chinese() Texts {
 		"account.devices.text":        "您已登录的设备。请将不认识的设备退出登录。",
 		"account.device":              "未知设备",
 		"account.device.on":           "{system} 上的 {browser}",
+		"account.device.support":      "客服支持",
 		"account.device.this":         "此设备",
 		"account.device.seen":         "登录时间：{time}",
 		"account.device.end":          "退出登录",
@@ -309,6 +312,8 @@ func chinese() Texts {
 		"mail.lost.text":          "它们已被报告丢失，自 {time} 起可以移除。如果不是您本人操作，请停止此操作。",
 		"mail.lost.action":        "停止",
 		"mail.soon.subject":       "提醒：您在 {host} 的第二验证方式将被移除",
+		"mail.acted.subject":      "客服人员已打开您在 {host} 的账号",
+		"mail.acted.text":         "网站的一位管理员正在短时间内以您的身份登录。如果您没有请求帮助，请联系该网站。",
 		"mail.code":               "或者在请求验证码的页面输入此验证码：",
 		"mail.code.only":          "请在请求验证码的页面输入此验证码：",
 		"mail.code.warn":          "任何人都不会向您索要此验证码。",

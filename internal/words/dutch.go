@@ -145,6 +145,8 @@ func dutch() Texts {
 		"error.signin":                "Inloggen",
 		"error.switch":                "Ander account gebruiken",
 
+		"acting.banner": "Een beheerder is aangemeld als deze gebruiker. Wat hier gebeurt, wordt vastgelegd.",
+
 		"account.title":               "Account",
 		"account.heading":             "Je account",
 		"account.linked":              "Manieren om in te loggen",
@@ -170,6 +172,7 @@ func dutch() Texts {
 		"account.devices.text":        "Hier ben je ingelogd. Log uit wat je niet herkent.",
 		"account.device":              "Onbekend apparaat",
 		"account.device.on":           "{browser} op {system}",
+		"account.device.support":      "Ondersteuning",
 		"account.device.this":         "Dit apparaat",
 		"account.device.seen":         "Ingelogd: {time}",
 		"account.device.end":          "Uitloggen",
@@ -309,6 +312,8 @@ func dutch() Texts {
 		"mail.lost.text":          "Ze zijn als verloren gemeld en kunnen vanaf {time} worden verwijderd. Als jij dit niet was, houd het dan tegen.",
 		"mail.lost.action":        "Tegenhouden",
 		"mail.soon.subject":       "Herinnering: je tweede factoren bij {host} worden verwijderd",
+		"mail.acted.subject":      "De ondersteuning heeft uw account bij {host} geopend",
+		"mail.acted.text":         "Een beheerder van de site is korte tijd namens u aangemeld. Neem contact op met de site als u niet om hulp hebt gevraagd.",
 		"mail.code":               "Of vul deze code in waar je erom hebt gevraagd:",
 		"mail.code.only":          "Vul deze code in waar je erom hebt gevraagd:",
 		"mail.code.warn":          "Niemand zal je ooit om deze code vragen.",

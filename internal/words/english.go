@@ -147,6 +147,8 @@ var english = Texts{
 	"error.signin":                "Sign in",
 	"error.switch":                "Sign in with another account",
 
+	"acting.banner": "An administrator is signed in as this user. What is done here is recorded.",
+
 	"account.title":               "Account",
 	"account.heading":             "Your account",
 	"account.linked":              "Ways to sign in",
@@ -172,6 +174,7 @@ var english = Texts{
 	"account.devices.text":        "Where you are signed in. Sign out whatever you do not recognise.",
 	"account.device":              "Unknown device",
 	"account.device.on":           "{browser} on {system}",
+	"account.device.support":      "Support",
 	"account.device.this":         "This device",
 	"account.device.seen":         "Signed in {time}",
 	"account.device.end":          "Sign out",
@@ -313,6 +316,8 @@ var english = Texts{
 	"mail.lost.text":          "They were reported as lost and can be removed from {time} on. If it was not you, stop it.",
 	"mail.lost.action":        "Stop it",
 	"mail.soon.subject":       "Reminder: your second factors at {host} are to be removed",
+	"mail.acted.subject":      "Support has opened your account at {host}",
+	"mail.acted.text":         "An administrator of the site is signed in as you for a short time. If you did not ask for help, get in touch with the site.",
 	"mail.code":               "Or enter this code where you asked for it:",
 	"mail.code.only":          "Enter this code where you asked for it:",
 	"mail.code.warn":          "Nobody will ever ask you for this code.",

@@ -147,6 +147,8 @@ func french() Texts {
 		"error.signin":                "Se connecter",
 		"error.switch":                "Utiliser un autre compte",
 
+		"acting.banner": "Un administrateur est connecté en tant que cet utilisateur. Ce qui est fait ici est enregistré.",
+
 		"account.title":               "Compte",
 		"account.heading":             "Votre compte",
 		"account.linked":              "Moyens de connexion",
@@ -172,6 +174,7 @@ func french() Texts {
 		"account.devices.text":        "Votre compte est ouvert sur ces appareils. Déconnectez ceux que vous ne reconnaissez pas.",
 		"account.device":              "Appareil inconnu",
 		"account.device.on":           "{browser} sur {system}",
+		"account.device.support":      "Assistance",
 		"account.device.this":         "Cet appareil",
 		"account.device.seen":         "Connexion\u00a0: {time}",
 		"account.device.end":          "Déconnecter",
@@ -311,6 +314,8 @@ func french() Texts {
 		"mail.lost.text":          "Ils ont été déclarés perdus et peuvent être retirés à partir du {time}. Si ce n’était pas vous, arrêtez la demande.",
 		"mail.lost.action":        "Arrêter",
 		"mail.soon.subject":       "Rappel\u00a0: vos seconds facteurs sur {host} vont être retirés",
+		"mail.acted.subject":      "L’assistance a ouvert votre compte sur {host}",
+		"mail.acted.text":         "Un administrateur du site est connecté en votre nom pour un court moment. Si vous n’avez pas demandé d’aide, contactez le site.",
 		"mail.code":               "Ou saisissez ce code là où vous l’avez demandé\u00a0:",
 		"mail.code.only":          "Saisissez ce code là où vous l’avez demandé\u00a0:",
 		"mail.code.warn":          "Personne ne vous demandera jamais ce code.",

@@ -146,6 +146,8 @@ func german() Texts {
 		"error.signin":                "Anmelden",
 		"error.switch":                "Mit anderem Konto anmelden",
 
+		"acting.banner": "Ein Administrator ist als diese Person angemeldet. Was hier geschieht, wird aufgezeichnet.",
+
 		"account.title":               "Konto",
 		"account.heading":             "Ihr Konto",
 		"account.linked":              "Anmeldewege",
@@ -171,6 +173,7 @@ func german() Texts {
 		"account.devices.text":        "Hier sind Sie angemeldet. Melden Sie ab, was Sie nicht kennen.",
 		"account.device":              "Unbekanntes Gerät",
 		"account.device.on":           "{browser} auf {system}",
+		"account.device.support":      "Support",
 		"account.device.this":         "Dieses Gerät",
 		"account.device.seen":         "Angemeldet: {time}",
 		"account.device.end":          "Abmelden",
@@ -310,6 +313,8 @@ func german() Texts {
 		"mail.lost.text":          "Sie wurden als verloren gemeldet und können ab {time} entfernt werden. Falls Sie das nicht waren, halten Sie es auf.",
 		"mail.lost.action":        "Aufhalten",
 		"mail.soon.subject":       "Erinnerung: Ihre zweiten Faktoren bei {host} sollen entfernt werden",
+		"mail.acted.subject":      "Der Support hat Ihr Konto bei {host} geöffnet",
+		"mail.acted.text":         "Ein Administrator der Website ist für kurze Zeit in Ihrem Namen angemeldet. Wenn Sie nicht um Hilfe gebeten haben, wenden Sie sich an die Website.",
 		"mail.code":               "Oder geben Sie diesen Code dort ein, wo Sie ihn angefordert haben:",
 		"mail.code.only":          "Geben Sie diesen Code dort ein, wo Sie ihn angefordert haben:",
 		"mail.code.warn":          "Niemand wird Sie je nach diesem Code fragen.",

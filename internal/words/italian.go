@@ -146,6 +146,8 @@ func italian() Texts {
 		"error.signin":                "Accedi",
 		"error.switch":                "Usa un altro account",
 
+		"acting.banner": "Un amministratore ha effettuato l’accesso come questo utente. Ciò che avviene qui viene registrato.",
+
 		"account.title":               "Account",
 		"account.heading":             "Il tuo account",
 		"account.linked":              "Modi per accedere",
@@ -171,6 +173,7 @@ func italian() Texts {
 		"account.devices.text":        "Il tuo account è aperto su questi dispositivi. Disconnetti quelli che non riconosci.",
 		"account.device":              "Dispositivo sconosciuto",
 		"account.device.on":           "{browser} su {system}",
+		"account.device.support":      "Assistenza",
 		"account.device.this":         "Questo dispositivo",
 		"account.device.seen":         "Accesso: {time}",
 		"account.device.end":          "Disconnetti",
@@ -310,6 +313,8 @@ func italian() Texts {
 		"mail.lost.text":          "Sono stati segnalati come persi e possono essere rimossi da {time}. Se non eri tu, ferma la richiesta.",
 		"mail.lost.action":        "Ferma",
 		"mail.soon.subject":       "Promemoria: i tuoi secondi fattori su {host} stanno per essere rimossi",
+		"mail.acted.subject":      "L’assistenza ha aperto il tuo account su {host}",
+		"mail.acted.text":         "Un amministratore del sito ha effettuato l’accesso a tuo nome per breve tempo. Se non hai chiesto aiuto, contatta il sito.",
 		"mail.code":               "Oppure inserisci questo codice dove lo hai richiesto:",
 		"mail.code.only":          "Inserisci questo codice dove lo hai richiesto:",
 		"mail.code.warn":          "Nessuno ti chiederà mai questo codice.",

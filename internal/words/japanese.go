@@ -146,6 +146,8 @@ func japanese() Texts {
 		"error.signin":                "ログイン",
 		"error.switch":                "別のアカウントでログイン",
 
+		"acting.banner": "管理者がこのユーザーとしてログインしています。ここでの操作は記録されます。",
+
 		"account.title":               "アカウント",
 		"account.heading":             "アカウント",
 		"account.linked":              "ログイン方法",
@@ -171,6 +173,7 @@ func japanese() Texts {
 		"account.devices.text":        "ログインしているデバイスです。見覚えのないものはログアウトさせてください。",
 		"account.device":              "不明なデバイス",
 		"account.device.on":           "{browser}（{system}）",
+		"account.device.support":      "サポート",
 		"account.device.this":         "このデバイス",
 		"account.device.seen":         "ログイン：{time}",
 		"account.device.end":          "ログアウト",
@@ -310,6 +313,8 @@ func japanese() Texts {
 		"mail.lost.text":          "紛失の届け出があり、{time} 以降に削除できます。お心当たりがない場合は、中止してください。",
 		"mail.lost.action":        "中止する",
 		"mail.soon.subject":       "お知らせ：{host} の二つ目の認証方法が削除される予定です",
+		"mail.acted.subject":      "サポートが {host} のあなたのアカウントを開きました",
+		"mail.acted.text":         "サイトの管理者が短時間、あなたとしてログインしています。サポートを依頼していない場合は、サイトにお問い合わせください。",
 		"mail.code":               "または、コードを求めた画面にこのコードを入力してください：",
 		"mail.code.only":          "コードを求めた画面にこのコードを入力してください：",
 		"mail.code.warn":          "このコードを人から尋ねられることは決してありません。",

@@ -146,6 +146,8 @@ func korean() Texts {
 		"error.signin":                "로그인",
 		"error.switch":                "다른 계정으로 로그인",
 
+		"acting.banner": "관리자가 이 사용자로 로그인했습니다. 여기에서 하는 일은 기록됩니다.",
+
 		"account.title":               "계정",
 		"account.heading":             "내 계정",
 		"account.linked":              "로그인 방법",
@@ -171,6 +173,7 @@ func korean() Texts {
 		"account.devices.text":        "로그인되어 있는 기기입니다. 모르는 기기는 로그아웃하세요.",
 		"account.device":              "알 수 없는 기기",
 		"account.device.on":           "{system}의 {browser}",
+		"account.device.support":      "지원팀",
 		"account.device.this":         "현재 기기",
 		"account.device.seen":         "로그인: {time}",
 		"account.device.end":          "로그아웃",
@@ -310,6 +313,8 @@ func korean() Texts {
 		"mail.lost.text":          "분실 신고가 있어 {time}부터 삭제할 수 있습니다. 본인이 아니라면 중지하세요.",
 		"mail.lost.action":        "중지",
 		"mail.soon.subject":       "알림: {host}의 2단계 인증 수단이 삭제될 예정입니다",
+		"mail.acted.subject":      "지원팀이 {host}의 회원님 계정을 열었습니다",
+		"mail.acted.text":         "사이트 관리자가 잠시 회원님으로 로그인했습니다. 도움을 요청하지 않으셨다면 사이트에 문의하세요.",
 		"mail.code":               "또는 코드를 요청한 곳에 이 코드를 입력하세요:",
 		"mail.code.only":          "코드를 요청한 곳에 이 코드를 입력하세요:",
 		"mail.code.warn":          "누구도 이 코드를 묻지 않습니다.",

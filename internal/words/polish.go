@@ -146,6 +146,8 @@ func polish() Texts {
 		"error.signin":                "Zaloguj się",
 		"error.switch":                "Użyj innego konta",
 
+		"acting.banner": "Administrator jest zalogowany jako ten użytkownik. To, co się tu dzieje, jest zapisywane.",
+
 		"account.title":               "Konto",
 		"account.heading":             "Twoje konto",
 		"account.linked":              "Sposoby logowania",
@@ -171,6 +173,7 @@ func polish() Texts {
 		"account.devices.text":        "Tu masz otwarte konto. Wyloguj urządzenia, których nie rozpoznajesz.",
 		"account.device":              "Nieznane urządzenie",
 		"account.device.on":           "{browser} ({system})",
+		"account.device.support":      "Pomoc techniczna",
 		"account.device.this":         "To urządzenie",
 		"account.device.seen":         "Logowanie: {time}",
 		"account.device.end":          "Wyloguj",
@@ -310,6 +313,8 @@ func polish() Texts {
 		"mail.lost.text":          "Zgłoszono ich utratę i można je usunąć od {time}. Jeśli to nie Ty, zatrzymaj to.",
 		"mail.lost.action":        "Zatrzymaj",
 		"mail.soon.subject":       "Przypomnienie: Twoje drugie składniki logowania w {host} mają zostać usunięte",
+		"mail.acted.subject":      "Pomoc techniczna otworzyła Twoje konto w {host}",
+		"mail.acted.text":         "Administrator witryny jest przez krótki czas zalogowany w Twoim imieniu. Jeśli to nie na Twoją prośbę, skontaktuj się z witryną.",
 		"mail.code":               "Możesz też wpisać ten kod tam, gdzie o niego poproszono:",
 		"mail.code.only":          "Wpisz ten kod tam, gdzie o niego poproszono:",
 		"mail.code.warn":          "Nikt nigdy nie poprosi Cię o ten kod.",

@@ -145,6 +145,8 @@ func portuguese() Texts {
 		"error.signin":                "Entrar",
 		"error.switch":                "Entrar com outra conta",
 
+		"acting.banner": "Um administrador está conectado como este usuário. O que é feito aqui fica registrado.",
+
 		"account.title":               "Conta",
 		"account.heading":             "Sua conta",
 		"account.linked":              "Formas de entrar",
@@ -170,6 +172,7 @@ func portuguese() Texts {
 		"account.devices.text":        "Sua conta está aberta nestes dispositivos. Encerre o acesso dos que você não reconhece.",
 		"account.device":              "Dispositivo desconhecido",
 		"account.device.on":           "{browser} no {system}",
+		"account.device.support":      "Suporte",
 		"account.device.this":         "Este dispositivo",
 		"account.device.seen":         "Acesso: {time}",
 		"account.device.end":          "Encerrar",
@@ -309,6 +312,8 @@ func portuguese() Texts {
 		"mail.lost.text":          "Foi informado que eles se perderam, e podem ser removidos a partir de {time}. Se não foi você, interrompa o pedido.",
 		"mail.lost.action":        "Interromper",
 		"mail.soon.subject":       "Lembrete: seus segundos fatores em {host} vão ser removidos",
+		"mail.acted.subject":      "O suporte abriu sua conta em {host}",
+		"mail.acted.text":         "Um administrador do site está conectado em seu nome por pouco tempo. Se você não pediu ajuda, entre em contato com o site.",
 		"mail.code":               "Ou digite este código onde você o pediu:",
 		"mail.code.only":          "Digite este código onde você o pediu:",
 		"mail.code.warn":          "Ninguém vai pedir este código a você.",

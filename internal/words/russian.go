@@ -146,6 +146,8 @@ func russian() Texts {
 		"error.signin":                "Войти",
 		"error.switch":                "Войти в другой аккаунт",
 
+		"acting.banner": "Администратор вошёл от имени этого пользователя. Действия здесь записываются.",
+
 		"account.title":               "Аккаунт",
 		"account.heading":             "Ваш аккаунт",
 		"account.linked":              "Способы входа",
@@ -171,6 +173,7 @@ func russian() Texts {
 		"account.devices.text":        "Здесь вы вошли. Завершите сеансы, которых не узнаёте.",
 		"account.device":              "Неизвестное устройство",
 		"account.device.on":           "{browser} ({system})",
+		"account.device.support":      "Поддержка",
 		"account.device.this":         "Это устройство",
 		"account.device.seen":         "Вход: {time}",
 		"account.device.end":          "Завершить",
@@ -310,6 +313,8 @@ func russian() Texts {
 		"mail.lost.text":          "О них сообщили как об утерянных, и их можно удалить с {time}. Если это были не вы, остановите это.",
 		"mail.lost.action":        "Остановить",
 		"mail.soon.subject":       "Напоминание: ваши вторые факторы на {host} скоро удалят",
+		"mail.acted.subject":      "Поддержка открыла вашу учётную запись на {host}",
+		"mail.acted.text":         "Администратор сайта ненадолго вошёл от вашего имени. Если вы не просили о помощи, свяжитесь с сайтом.",
 		"mail.code":               "Или введите этот код там, где вы его запросили:",
 		"mail.code.only":          "Введите этот код там, где вы его запросили:",
 		"mail.code.warn":          "Никто никогда не попросит у вас этот код.",

@@ -147,6 +147,8 @@ func spanish() Texts {
 		"error.signin":                "Iniciar sesión",
 		"error.switch":                "Usar otra cuenta",
 
+		"acting.banner": "Un administrador ha iniciado sesión como este usuario. Lo que se hace aquí queda registrado.",
+
 		"account.title":               "Cuenta",
 		"account.heading":             "Tu cuenta",
 		"account.linked":              "Formas de iniciar sesión",
@@ -172,6 +174,7 @@ func spanish() Texts {
 		"account.devices.text":        "Aquí tienes la sesión abierta. Ciérrala donde no reconozcas el dispositivo.",
 		"account.device":              "Dispositivo desconocido",
 		"account.device.on":           "{browser} en {system}",
+		"account.device.support":      "Asistencia",
 		"account.device.this":         "Este dispositivo",
 		"account.device.seen":         "Inicio de sesión: {time}",
 		"account.device.end":          "Cerrar sesión",
@@ -311,6 +314,8 @@ func spanish() Texts {
 		"mail.lost.text":          "Se ha indicado que se han perdido, y se pueden quitar a partir de {time}. Si no has sido tú, detenlo.",
 		"mail.lost.action":        "Detenerlo",
 		"mail.soon.subject":       "Recordatorio: se van a quitar tus segundos factores en {host}",
+		"mail.acted.subject":      "La asistencia ha abierto tu cuenta en {host}",
+		"mail.acted.text":         "Un administrador del sitio ha iniciado sesión en tu nombre por poco tiempo. Si no has pedido ayuda, ponte en contacto con el sitio.",
 		"mail.code":               "O escribe este código donde lo has pedido:",
 		"mail.code.only":          "Escribe este código donde lo has pedido:",
 		"mail.code.warn":          "Nadie te pedirá nunca este código.",

@@ -146,6 +146,8 @@ func turkish() Texts {
 		"error.signin":                "Oturum aç",
 		"error.switch":                "Başka bir hesap kullan",
 
+		"acting.banner": "Bir yönetici bu kullanıcı olarak oturum açtı. Burada yapılanlar kaydedilir.",
+
 		"account.title":               "Hesap",
 		"account.heading":             "Hesabınız",
 		"account.linked":              "Oturum açma yolları",
@@ -171,6 +173,7 @@ func turkish() Texts {
 		"account.devices.text":        "Oturumunuzun açık olduğu cihazlar. Tanımadıklarınızın oturumunu kapatın.",
 		"account.device":              "Bilinmeyen cihaz",
 		"account.device.on":           "{browser} ({system})",
+		"account.device.support":      "Destek",
 		"account.device.this":         "Bu cihaz",
 		"account.device.seen":         "Oturum açma: {time}",
 		"account.device.end":          "Oturumu kapat",
@@ -310,6 +313,8 @@ func turkish() Texts {
 		"mail.lost.text":          "Kayboldukları bildirildi ve şu zamandan sonra kaldırılabilirler: {time}. Bunu siz yapmadıysanız durdurun.",
 		"mail.lost.action":        "Durdur",
 		"mail.soon.subject":       "Hatırlatma: {host} için ikinci etkenleriniz kaldırılmak üzere",
+		"mail.acted.subject":      "Destek ekibi {host} hesabınızı açtı",
+		"mail.acted.text":         "Sitenin bir yöneticisi kısa bir süre için sizin adınıza oturum açtı. Yardım istemediyseniz siteyle iletişime geçin.",
 		"mail.code":               "Ya da bu kodu istediğiniz yere girin:",
 		"mail.code.only":          "Bu kodu istediğiniz yere girin:",
 		"mail.code.warn":          "Hiç kimse sizden bu kodu istemez.",

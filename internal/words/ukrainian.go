@@ -146,6 +146,8 @@ func ukrainian() Texts {
 		"error.signin":                "Увійти",
 		"error.switch":                "Інший обліковий запис",
 
+		"acting.banner": "Адміністратор увійшов від імені цього користувача. Дії тут записуються.",
+
 		"account.title":               "Обліковий запис",
 		"account.heading":             "Ваш обліковий запис",
 		"account.linked":              "Способи входу",
@@ -171,6 +173,7 @@ func ukrainian() Texts {
 		"account.devices.text":        "Тут ви увійшли. Завершіть сеанси, яких не впізнаєте.",
 		"account.device":              "Невідомий пристрій",
 		"account.device.on":           "{browser} ({system})",
+		"account.device.support":      "Підтримка",
 		"account.device.this":         "Цей пристрій",
 		"account.device.seen":         "Вхід: {time}",
 		"account.device.end":          "Завершити",
@@ -310,6 +313,8 @@ func ukrainian() Texts {
 		"mail.lost.text":          "Про них повідомили як про втрачені, і їх можна вилучити з {time}. Якщо це були не ви, зупиніть це.",
 		"mail.lost.action":        "Зупинити",
 		"mail.soon.subject":       "Нагадування: ваші другі фактори на {host} скоро вилучать",
+		"mail.acted.subject":      "Підтримка відкрила ваш обліковий запис на {host}",
+		"mail.acted.text":         "Адміністратор сайту ненадовго увійшов від вашого імені. Якщо ви не просили про допомогу, зв’яжіться із сайтом.",
 		"mail.code":               "Або введіть цей код там, де ви його просили:",
 		"mail.code.only":          "Введіть цей код там, де ви його просили:",
 		"mail.code.warn":          "Ніхто ніколи не попросить у вас цей код.",

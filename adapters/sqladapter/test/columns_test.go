@@ -133,7 +133,7 @@ var added = map[string][]string{
 	"verification_token": {"purpose"},
 	"authenticators":     {"name", "aaguid", "created", "used", "user_handle"},
 	"sessions": {
-		"created", "user_agent", "tenant", "provider", "provider_sid", "provider_sub", "provider_issued", "sealed", "proved", "amr", "acr",
+		"created", "user_agent", "tenant", "provider", "provider_sid", "provider_sub", "provider_issued", "sealed", "proved", "amr", "acr", "actor", "actor_session",
 	},
 }
 

@@ -142,6 +142,8 @@ var sessions = []Column{
 	{"proved", Moment, 0, Added},
 	{"amr", OptText, short, Added}, // words with a space between them
 	{"acr", OptText, short, Added},
+	{"actor", OptText, short, Added},
+	{"actor_session", OptText, short, Added},
 }
 
 var verificationTokens = []Column{

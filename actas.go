@@ -1,0 +1,127 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+)
+
+// An administrator acts as a user: the link.
+
+// The length of a reason, in code points.
+const (
+	shortestReason = 10
+	longestReason  = 500
+)
+
+var (
+	errNoActAs  = failure.Wrap(ErrInvalidConfig, errors.New("set Session.ActAs.Max to let administrators act as users"))
+	errOldProof = failure.Wrap(ErrAccessDenied, &failure.Mistake{Err: errors.New("acting as a user takes a sign-in within Factors.Recent")})
+	errNoIDs    = failure.Wrap(ErrInvalidConfig, errors.New("acting as a user takes sessions with an ID, and the store keeps none"))
+)
+
+// ActAsLink does what [Auth.ActAsLink] does, without net/http.
+func (c *Core) ActAsLink(ctx context.Context, r *Request, userID, reason string) (string, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	link, err := actAsLink(x.setup.in(ctx), x, userID, reason)
+	tell(ctx, x)
+	if err != nil {
+		return "", fail(ctx, x, err)
+	}
+	return link, nil
+}
+
+func actAsLink(ctx context.Context, x *exchange, userID, reason string) (string, error) {
+	s := x.setup
+	if s.acting == nil {
+		return "", errNoActAs
+	}
+	if err := checkReason(strings.TrimSpace(reason)); err != nil {
+		return "", err
+	}
+	if err := refuseForeign(x, nil, x.request.Method == http.MethodGet || x.request.Method == http.MethodHead); err != nil {
+		return "", err
+	}
+	if x.credential.Bearer != nil { // a token that was stolen would open others
+		return "", ErrNoSession
+	}
+	here, err := s.sessions.current(ctx, &x.visit)
+	switch {
+	case err != nil:
+		return "", err
+	case here == nil:
+		return "", ErrNoSession
+	case here.sessionID == "":
+		return "", errNoIDs
+	case !provedWithin(here, x.now(), s.config.Factors.Recent):
+		return "", errOldProof
+	}
+	actor := directory.ActorSession{UserID: here.user.ID, SessionID: here.sessionID, Began: here.since, Proved: here.Proved}
+	if s.config.Session.Strategy != DatabaseSessions {
+		actor.Ends = latestEnd(&s.config.Session, here.since, x.now())
+	}
+	handle, err := s.acting.Draft(ctx, &x.events, directory.ActingLink{Actor: actor, Reason: strings.TrimSpace(reason), Process: string(s.mark), UserID: userID})
+	if err != nil {
+		return "", err
+	}
+	x.hide(handle)
+	return x.url("act-as") + "?token=" + url.QueryEscape(handle), nil
+}
+
+func checkReason(reason string) error {
+	if n := utf8.RuneCountInString(reason); n < shortestReason || n > longestReason || !utf8.ValidString(reason) || strings.ContainsRune(reason, 0) {
+		return &fault.InputError{Field: "reason", Problem: "want a text of 10 to 500 characters"}
+	}
+	return nil
+}
+
+// provedWithin reports whether the user of a session has proven who they are within
+// recent (0: ten minutes). The sign-in of a session that was made elsewhere is not
+// known.
+func provedWithin(here *currentUser, now time.Time, recent time.Duration) bool {
+	if recent <= 0 {
+		recent = defaultRecent
+	}
+	return !here.since.IsZero() && !here.isAdopted() && now.Sub(laterOf(here.since, here.Proved)) <= recent
+}
+
+// latestEnd returns when a JWT session that is alive now ends without being renewed.
+func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
+	end := now.Add(c.JWT.MaxAge)
+	if c.AbsoluteMaxAge > 0 && since.Add(c.AbsoluteMaxAge).Before(end) {
+		end = since.Add(c.AbsoluteMaxAge)
+	}
+	return end
+}
+
+// ActAsLink returns a link by which the signed-in administrator acts as a user, in
+// another browser or a private window. The link works once, for a minute, while the
+// session of r lives. The application decides which users are administrators, and as
+// whom they may act, before it calls ActAsLink. It needs [SessionConfig].ActAs.
+//
+// The session that the link opens is the user's, and names the administrator in
+// [Session].Actor. It ends after ActAs.Max, with the session of r and with those of the
+// user. Everything that only the user may do is refused in it: changes on the account
+// page, of factors and passwords, links to accounts, passkeys, tokens for apps and
+// those of providers, and [Auth.RequireSelf]. Callbacks.SignIn and Events.SignIn are
+// not called; Events.Observe is, with the administrator as By and the reason as Detail.
+//
+// reason has 10 to 500 characters, and should name no person: a case number will do.
+// r must come from a browser in which the administrator has signed in within
+// [Factors].Recent: else the error is ErrNoSession or ErrAccessDenied. It is
+// ErrNotFound for an unknown user, and ErrAccessDenied for one who is suspended, or is
+// the administrator.
+func (a *Auth) ActAsLink(r *http.Request, userID, reason string) (string, error) {
+	return a.Core().ActAsLink(r.Context(), requestHead(r), userID, reason)
+}
