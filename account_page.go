@@ -231,9 +231,17 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case "rename", "remove":
 		return changePasskey(ctx, x, here, x.query.Get("do"))
 	case "end":
-		return back(noticeEnded), failure.Ignoring(d.EndSession(ctx, id, x.field("session")), ErrNotFound)
+		err := d.EndSession(ctx, id, x.field("session"))
+		if err == nil {
+			x.events.Add(Event{Type: event.SessionsEnded, UserID: id, SessionID: x.field("session")}, nil)
+		}
+		return back(noticeEnded), failure.Ignoring(err, ErrNotFound)
 	case "others":
-		return back(noticeOthers), d.EndSessions(ctx, id, here.sessionID)
+		err := d.EndSessions(ctx, id, here.sessionID)
+		if err == nil {
+			x.events.Add(Event{Type: event.SessionsEnded, UserID: id}, nil)
+		}
+		return back(noticeOthers), err
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -51,7 +52,9 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	}
 	d := x.setup.directory
 	if do == "rename" {
-		err = d.RenamePasskey(ctx, here.user.ID, id, x.field("name"))
+		if err = d.RenamePasskey(ctx, here.user.ID, id, x.field("name")); err == nil {
+			x.events.Add(Event{Type: event.PasskeyRenamed, UserID: here.user.ID}, nil)
+		}
 		return backToAccount(&x.links, &x.visit, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
 	if !x.isFresh(here) {

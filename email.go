@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
@@ -141,7 +142,9 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: failure.Of(fault.LimitMails, errors.New("too many links asked for"))}))
 		err = p.keep(&x.visit, "", challenges.NewHandle())
 	default:
-		err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()), who)
+		if err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()), who); err == nil {
+			x.events.Add(Event{Type: event.LinkSent, Provider: p.ID}, nil)
+		}
 	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)

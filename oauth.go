@@ -79,6 +79,9 @@ func (p *oauthProvider) destination(ctx context.Context, asked oneCall, query ur
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
+	if out, taken, err := p.receiveOther(ctx, p, x); taken {
+		return begunHere(ctx, x, out, err)
+	}
 	params := p.params(x.request)
 	hideParams(&x.visit, p, params)
 	answer, err := parseCallback(p, params)
@@ -105,9 +108,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	}
 	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
 	x.trail.Decided("state=ok")
-	if f.CallbackURL != "" {
-		x.callbackURL = f.CallbackURL
-	}
+	x.callbackURL = cmp.Or(f.CallbackURL, x.callbackURL)
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {
 		return outcome{}, err
@@ -117,11 +118,10 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	}
 	in, err := p.assertionOf(grant)
 	if err == nil {
-		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
+		in.BegunIn, in.BegunFresh, in.Issued, in.IssuedHere = &f.Ref, f.Fresh, f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)
 		if c := f.Connect; c != nil {
 			in.Connects, in.Wanted = true, c.Account
 		}
-		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)
 	}
 	return outcome{assertion: in}, err
 }
@@ -242,6 +242,20 @@ func (s *setup) whoBegins(ctx context.Context, v *visit, b *browser.FlowOrigin) 
 	}
 	b.Ref, b.Fresh = here.mark(), v.isFresh(here)
 	return nil
+}
+
+// begunHere completes what a callback without a flow of ours says: it was begun in the
+// session of its own request.
+func begunHere(ctx context.Context, x *exchange, out outcome, err error) (outcome, error) {
+	var here browser.FlowOrigin
+	if err == nil {
+		err = x.setup.whoBegins(ctx, &x.visit, &here)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	out.assertion.BegunIn, out.assertion.BegunFresh = &here.Ref, here.Fresh
+	return out, nil
 }
 
 // params returns the parameters of the authorization response, repeated ones

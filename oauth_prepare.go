@@ -42,6 +42,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if o.KeepTokens == nil {
 		o.KeepTokens = defaultTokens
 	}
+	o.receiveOther = receiveIDToken
 	o.fillChecks(s)
 	o.warnOfDangers(s)
 	o.http = o.wrapClient(s)
@@ -133,6 +134,9 @@ func (p *oauthProvider) validate() error {
 	}
 	if p.isForeign() && (p.OIDC || p.ResponseMode != "" || p.Protocol.Begin == nil || p.Protocol.Receive == nil) {
 		return failure.WrapFor(ErrInvalidProvider, p.ID, errors.New("the field Protocol needs Begin and Receive, and goes neither with OIDC nor with ResponseMode"))
+	}
+	if p.AcceptIDToken && (!p.OIDC || p.ProfileFromUserInfo || p.FetchProfile != nil) {
+		return failure.WrapFor(ErrInvalidProvider, p.ID, errors.New("the field AcceptIDToken needs OIDC, and goes neither with ProfileFromUserInfo nor with FetchProfile: there is no access token"))
 	}
 	for _, c := range p.Checks {
 		if c != CheckPKCE && c != CheckState && c != CheckNonce {

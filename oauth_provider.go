@@ -29,6 +29,9 @@ type oauthProvider struct {
 	hinted  atomic.Bool  // the operator knows what the ID tokens lack
 
 	exactChecks bool // nothing is added to Checks
+
+	// receiveOther takes callbacks that bring something else than a code.
+	receiveOther func(ctx context.Context, p *oauthProvider, x *exchange) (out outcome, taken bool, err error)
 }
 
 func (p *oauthProvider) info() *providerInfo { return &p.about }

@@ -194,6 +194,11 @@ type OAuth struct {
 	// AllowedAudiences are the other audiences an ID token may have, its azp
 	// naming this client. nil: any; none when Hardened.
 	AllowedAudiences []string
+	// AcceptIDToken lets a script of the site, such as Google One Tap, or a native app
+	// post an ID token to the callback. See docs/id-tokens.md.
+	AcceptIDToken bool
+	// NativeClientIDs are clients whose ID tokens count too, such as an app's bundle id.
+	NativeClientIDs []string
 	// ProfileFromUserInfo takes the profile of an OIDC provider from the
 	// userinfo endpoint instead of the ID token, which is verified all the
 	// same. Without it the endpoint is only asked for what the ID token lacks of

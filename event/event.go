@@ -63,6 +63,8 @@ const (
 	SignIn          Type = "sign_in"        // completed or refused
 	SessionOpened   Type = "session.opened" // for an app, beside the browser's
 	SessionEnded    Type = "session.ended"  // by a sign-out
+	SessionsEnded   Type = "sessions.ended" // by the application or on the account page: the one of SessionID, or all
+	LinkSent        Type = "link.sent"      // a visitor asked for a magic link, and a mail leaves
 	UserCreated     Type = "user.created"
 	UserUpdated     Type = "user.updated"
 	UserDeleted     Type = "user.deleted"
@@ -98,6 +100,7 @@ const (
 	RequestRefused    Type = "request.refused" // a page of another site has posted a form
 	Fault             Type = "fault"           // a panic, or a store that failed
 	AuditFailed       Type = "audit.failed"    // the audit log has lost Count events; told there alone
+	PasskeyRenamed    Type = "passkey.renamed"
 	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )
 

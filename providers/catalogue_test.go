@@ -124,7 +124,7 @@ func (s *script) tokens() (want struct{ AccessToken, RefreshToken, Scope string 
 
 // TestEveryProviderSignsIn runs a whole sign-in, over TLS, against servers that
 // answer what is recorded, and holds what was asked and what came of it to the
-// record.
+// record.
 func TestEveryProviderSignsIn(t *testing.T) {
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
 		v := signIn(t, e, r)

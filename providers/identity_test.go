@@ -119,7 +119,7 @@ func TestIDsNeverChange(t *testing.T) {
 }
 
 // TestProfileTypes holds that no recorded member is lost on the way through a
-// profile type.
+// profile type.
 func TestProfileTypes(t *testing.T) {
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
 		raw, err := json.Marshal(r.Profile)

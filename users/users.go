@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/vault"
@@ -139,7 +140,12 @@ func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID [
 	if err != nil {
 		return err
 	}
-	return w.RenamePasskey(ctx, userID, credentialID, name)
+	defer w.Tell(ctx)
+	err = w.RenamePasskey(ctx, userID, credentialID, name)
+	if err == nil {
+		w.Events.Add(event.Event{Type: event.PasskeyRenamed, UserID: userID}, nil)
+	}
+	return err
 }
 
 // RemovePasskey takes a passkey away from a user, together with its account. It
@@ -172,7 +178,12 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 	if err != nil {
 		return err
 	}
-	return w.EndSession(ctx, userID, sessionID)
+	defer w.Tell(ctx)
+	err = w.EndSession(ctx, userID, sessionID)
+	if err == nil {
+		w.Events.Add(event.Event{Type: event.SessionsEnded, UserID: userID, SessionID: sessionID}, nil)
+	}
+	return err
 }
 
 // EndSessions signs a user out everywhere: it ends all sessions of the user, and
@@ -207,7 +218,12 @@ func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 	if err := w.CanEndSessions("Users.EndSessions"); err != nil {
 		return err
 	}
-	return w.EndSessions(ctx, userID, keep)
+	defer w.Tell(ctx)
+	err = w.EndSessions(ctx, userID, keep)
+	if err == nil {
+		w.Events.Add(event.Event{Type: event.SessionsEnded, UserID: userID}, nil)
+	}
+	return err
 }
 
 // Delete removes a user with their accounts and sessions. It returns

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestCache: R-581, a cache never has more than its room.
 func TestCache(t *testing.T) {
 	t.Run("the first value stays", func(t *testing.T) {
 		c := New[string, int](Rules{Size: 2})

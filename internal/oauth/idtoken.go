@@ -23,6 +23,9 @@ type IDTokenCheck struct {
 	// none either.
 	Nonce string
 
+	// Clients are the client ids that the token may be for, beside this client's own.
+	Clients []string
+
 	// AccessToken came with the ID token; at_hash, if there, must match it.
 	AccessToken string
 
@@ -79,7 +82,7 @@ func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) err
 	if err := c.checkIssuerClaim(m, claims); err != nil {
 		return err
 	}
-	if err := c.checkAudience(claims); err != nil {
+	if err := c.checkAudience(claims, want.Clients); err != nil {
 		return err
 	}
 	if err := c.checkTimes(claims); err != nil {
@@ -133,20 +136,23 @@ func checkSubject(claims map[string]any) error {
 	return nil
 }
 
-// checkAudience requires this client among the audiences. If there are others, it
-// also requires azp to name this client.
-func (c *Client) checkAudience(claims map[string]any) error {
+// checkAudience requires this client, or one of the others that count, among the
+// audiences. If there are further ones, it also requires azp to name such a client.
+func (c *Client) checkAudience(claims map[string]any, others []string) error {
+	isOurs := func(client string) bool {
+		return client != "" && (client == c.config.ClientID || slices.Contains(others, client))
+	}
 	audience, ok := audienceOf(claims)
-	if !ok || !slices.Contains(audience, c.config.ClientID) {
+	if !ok || !slices.ContainsFunc(audience, isOurs) {
 		return failed(CheckAudience, "aud does not name this client")
 	}
 	party, stated := claims["azp"]
-	if stated && party != c.config.ClientID {
+	if name, _ := party.(string); stated && !isOurs(name) {
 		return failed(CheckAudience, "azp names another client")
 	}
 	for _, other := range audience {
 		switch {
-		case other == c.config.ClientID:
+		case isOurs(other):
 		case !stated:
 			return errors.New("aud names others too and azp is missing")
 		case c.config.Audiences != nil && !slices.Contains(c.config.Audiences, other):

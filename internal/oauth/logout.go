@@ -161,7 +161,7 @@ func glance(c *Client, token string, want LogoutCheck) error {
 	if !ours {
 		return errors.New("iss is not the configured issuer")
 	}
-	return c.checkAudience(claims)
+	return c.checkAudience(claims, nil)
 }
 
 // decodePart decodes a part of a compact token that is a JSON object.
@@ -202,7 +202,7 @@ func checkLogoutToken(c *Client, m *Metadata, claims map[string]any, want Logout
 	if err := c.checkIssuerClaim(m, claims); err != nil {
 		return nil, err
 	}
-	if err := c.checkAudience(claims); err != nil {
+	if err := c.checkAudience(claims, nil); err != nil {
 		return nil, err
 	}
 	t := &LogoutToken{}

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// TestBesideCrossOriginProtection runs what docs/middleware.md shows: a provider that
+// TestBesideCrossOriginProtection runs what docs/middleware.md shows: a provider that
 // posts its answer from its own site reaches the library, and a post of another site
 // does not reach the application.
 func TestBesideCrossOriginProtection(t *testing.T) {

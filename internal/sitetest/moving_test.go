@@ -74,6 +74,8 @@ func movedSession(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session,
 	return r.Session, nil
 }
 
+// TestMovedCallbacks: R-565, callbacks that the guide for movers translates do what they
+// did.
 func TestMovedCallbacks(t *testing.T) {
 	for _, c := range []struct {
 		subject, role string

@@ -144,6 +144,22 @@ func TestDocumentsShowWhatRuns(t *testing.T) {
 	}
 }
 
+// TestReadme: R-553, the README says on two screens what a newcomer asks first.
+func TestReadme(t *testing.T) {
+	raw, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(raw), "\n"); lines > 110 {
+		t.Errorf("R-553: the README has %d lines", lines)
+	}
+	for _, part := range []string{"docs/images/", "package main", "make demo", "| not yet |", "## Stability", "Auth.js", "Better Auth", "docs/README.md"} {
+		if !strings.Contains(string(raw), part) {
+			t.Errorf("R-553: the README has no %q", part)
+		}
+	}
+}
+
 // readLines is a file without indentation and empty lines.
 func readLines(t *testing.T, file string) string {
 	t.Helper()

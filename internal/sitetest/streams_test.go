@@ -11,7 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// TestStreamsLearnOfTheEnd runs what docs/streams.md shows: a handler that goes on for
+// TestStreamsLearnOfTheEnd runs what docs/streams.md shows: a handler that goes on for
 // long reads the session again, which its context remembers.
 func TestStreamsLearnOfTheEnd(t *testing.T) {
 	for name, strategy := range map[string]latchkey.Strategy{"stored": latchkey.DatabaseSessions, "JWT": latchkey.JWTSessions} {

@@ -39,7 +39,7 @@ func documented(l Layout, idType string) Database {
 	return db
 }
 
-// TestRecogniseDocumented: R-363, the tables that a documentation lays out are
+// TestRecogniseDocumented, the tables that a documentation lays out are
 // recognised, and the layout is found again.
 func TestRecogniseDocumented(t *testing.T) {
 	for _, a := range adapters {
