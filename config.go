@@ -265,13 +265,10 @@ type Limits struct {
 // and deletes the user.
 type AccountPage struct {
 	Enabled bool
-	Edit    AccountEdit // what users change of their profile; zero: nothing
-	// Activity keeps the latest sign-ins and changes of each user for 90 days, and shows
-	// them. [Auth.Sweep] removes older ones. It needs an Adapter that is a
+	// Activity keeps the latest sign-ins and changes of each user for 90 days: see
+	// Users.Activity. [Auth.Sweep] removes older ones. It needs an Adapter that is a
 	// [storage.ActivityAdapter].
 	Activity bool
-	// Export lets users download what is kept of them, after a recent sign-in.
-	Export bool
 	// ExportMore returns what the application keeps of a user, as a value for JSON. It is
 	// the member "application" of every export, that of [Users] included. nil: nothing.
 	ExportMore func(ctx context.Context, u User) (any, error)
@@ -291,15 +288,6 @@ func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 func (c *Config) keepsEvents() bool {
 	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil
 }
-
-// AccountEdit is a set of fields that users change on the account page.
-type AccountEdit int
-
-// The fields of [AccountEdit].
-const (
-	EditName AccountEdit = 1 << iota
-	EditImage
-)
 
 // Security switches single rules. The zero value suits most sites.
 type Security struct {

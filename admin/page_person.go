@@ -220,7 +220,7 @@ func activityPart(w *words, p *person) frame.Part {
 			more = append(more, deviceName(w, a.Browser, a.System))
 		}
 		if a.Actor == event.ActorAdmin {
-			more = append(more, w.root("activity.by.admin"))
+			more = append(more, w.text("activity.by.admin"))
 		}
 		if len(more) > 0 {
 			row.Details = append(row.Details, frame.Detail{Text: strings.Join(more, " · ")})
@@ -230,16 +230,26 @@ func activityPart(w *words, p *person) frame.Part {
 	return part
 }
 
+// sameActivity are types of activity that share a text with another one.
+var sameActivity = map[event.Type]event.Type{
+	event.PasswordSet: event.PasswordChanged, event.PasswordReset: event.PasswordChanged, event.EmailReverted: event.EmailChanged,
+	event.FactorReset: event.FactorRemoved,
+}
+
 // activityName returns what an activity is called.
 func activityName(w *words, a *users.Activity) string {
-	key := "activity." + string(a.Type)
-	if a.Outcome == event.Failed {
+	kind := a.Type
+	if same, shared := sameActivity[kind]; shared {
+		kind = same
+	}
+	key := "activity." + string(kind)
+	if a.Outcome == event.Failed && has(key+".failed") {
 		key += ".failed"
 	}
-	if text := w.root(key); text != "" {
-		return text
+	if !has(key) {
+		key = "activity.other"
 	}
-	return string(a.Type)
+	return w.text(key)
 }
 
 // deletePage asks before a user is deleted.

@@ -1,0 +1,42 @@
+package latchkey_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/frame"
+)
+
+// A page of the application's own in the built-in style, with a form that is checked.
+func ExampleAuth_WritePage() {
+	auth := exampleAuth()
+	site := http.NewServeMux()
+	site.HandleFunc("GET /newsletter", func(w http.ResponseWriter, r *http.Request) {
+		err := auth.WritePage(w, r, frame.Page{
+			Heading: "Newsletter",
+			Parts:   []frame.Part{{Forms: []frame.Form{{Action: "/newsletter", Submit: "Subscribe"}}}},
+		})
+		if err != nil {
+			auth.WriteError(w, r, err)
+		}
+	})
+	site.HandleFunc("POST /newsletter", func(w http.ResponseWriter, r *http.Request) {
+		if auth.CheckCSRF(r) != nil {
+			http.Error(w, "Another site has sent this.", http.StatusForbidden)
+			return
+		}
+		fmt.Fprint(w, "Subscribed.")
+	})
+
+	w := httptest.NewRecorder()
+	site.ServeHTTP(w, httptest.NewRequest("GET", "https://app.example/newsletter", nil))
+	fmt.Println(w.Code, strings.Contains(w.Body.String(), `name="csrfToken"`))
+	w = httptest.NewRecorder()
+	site.ServeHTTP(w, httptest.NewRequest("POST", "https://app.example/newsletter", nil))
+	fmt.Println(w.Code)
+	// Output:
+	// 200 true
+	// 403
+}
