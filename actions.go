@@ -45,7 +45,7 @@ func (a *Auth) SignInAction(page http.Handler) http.Handler {
 }
 
 // SignOutAction answers the posts of the application's own sign-out forms, as
-// [Auth.SignOut] would. Its one field is redirectTo. All else is as with
+// [Auth.SignOut] would. Its fields are redirectTo and atProvider, which is 1 or 0. All else is as with
 // [Auth.SignInAction].
 func (a *Auth) SignOutAction(page http.Handler) http.Handler {
 	return action(a, page, (*Core).SignOutAction)
@@ -126,7 +126,12 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 		text, _ := token.(string)
 		in.fields.Set("csrfToken", text)
 	}
-	failed, res, err := startSignOut(ctx, c, x, SignOutOptions{RedirectTo: in.redirectTo}, in.fields)
+	o := SignOutOptions{RedirectTo: in.redirectTo}
+	if field := x.field("atProvider"); field == "1" || field == "0" {
+		goOn := field == "1"
+		o.AtProvider = &goOn
+	}
+	failed, res, err := startSignOut(ctx, c, x, o, in.fields)
 	if err != nil {
 		return refusedForm(ctx, failed, r, err, in)
 	}

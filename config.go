@@ -52,6 +52,7 @@ type Config struct {
 
 	env environment // see WithEnv
 
+	logouts   logouts
 	passwords int // how many providers are a Password; set by prepare
 }
 

@@ -50,3 +50,51 @@ type Refresh struct {
 	// request of RFC 6749, section 6.
 	Do func(ctx context.Context, c *http.Client, t Tokens) (Tokens, error)
 }
+
+// Endpoint is a provider's URL with the parameters to send to it.
+type Endpoint struct {
+	URL      string // absolute, https (http for loopback hosts); empty: from discovery
+	Params   url.Values
+	Fragment string // ends the URL of authorization requests, where a service demands that against RFC 6749, section 3.1; empty: none
+}
+
+// Logout says what a sign-out has to do with the provider. The zero value: nothing. See
+// docs/logout.md.
+type Logout struct {
+	_ [0]func() // not comparable; literals name their fields
+
+	// AtProvider sends a browser that signs out here on to the provider, which ends its
+	// session there and sends the browser back. The session here has ended by then.
+	// false: a sign-out ends here, unless [SignOutOptions].AtProvider says otherwise.
+	AtProvider bool
+	EndSession Endpoint // of RP-Initiated Logout 1.0; URL empty: discovered
+	// URL returns the address for providers that have one of their own. nil: that of
+	// EndSession.
+	URL func(ctx context.Context, l LogoutRequest) (string, error)
+	// BackChannel accepts logout tokens at {base}/backchannel-logout/{id}, and ends the
+	// sessions that they name. It needs OIDC, and a store that can end them; [New] says
+	// which.
+	BackChannel bool
+	// FrontChannel accepts {base}/frontchannel-logout/{id} in a frame of the provider's
+	// page, and ends the session of this browser. It needs OIDC, and works only within
+	// one registrable domain.
+	FrontChannel bool
+	LegacyTokens bool // accept logout tokens without exp that are at most two minutes old; logs a warning
+	OmitIDToken  bool // keep no ID token, and never send id_token_hint
+}
+
+// LogoutRequest is what a provider is told of a logout.
+type LogoutRequest struct {
+	hidden
+
+	ClientID   string
+	IDToken    string // of the session; empty: it is not kept
+	LogoutHint string // the claim login_hint of the ID token; empty: it had none
+	ReturnTo   string // where the provider sends the browser back to
+	State      string // the provider has to send it back
+}
+
+// isOn reports whether a provider has to know sessions by what the provider calls them.
+func (l *Logout) isOn() bool {
+	return l.AtProvider || l.BackChannel || l.FrontChannel || l.URL != nil || l.EndSession.URL != ""
+}

@@ -305,6 +305,7 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 		return x, nil, err
 	}
 	asked, to := x.request, url.Values{"callbackUrl": {returnTo(&x.links, x.request.Header, o.RedirectTo)}}
+	ctx = context.WithValue(ctx, signOutKey{}, oneSignOut{o.AtProvider, o.Params})
 	x, res, err := answerTraced(ctx, x.setup, nil, ownPost(x.setup, x.request, "signout", nil, to), true)
 	if err != nil {
 		return x, nil, err

@@ -154,9 +154,9 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 }
 
 // acceptsCrossSite reports whether the provider answers by form_post, and so
-// posts from its own site.
+// posts from its own site, or posts a logout token, which proves itself.
 func (x *exchange) acceptsCrossSite() bool {
-	return x.action == "callback" && x.provider != nil && x.provider.info().postsCrossSite
+	return x.action == "backchannel-logout" || x.action == "callback" && x.provider != nil && x.provider.info().postsCrossSite
 }
 
 // showCSRF answers GET /csrf.

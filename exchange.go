@@ -87,6 +87,9 @@ func newExchange(s *setup, r *Request) (*exchange, error) {
 		return x, badRequestFor("no route has the path " + redact.Printable(path, 128))
 	}
 	x.providerID, x.provider = providerID, s.providers[providerID]
+	if action == "backchannel-logout" { // which reads its own body, and nothing else
+		return x, nil
+	}
 	if r.URL.RawQuery != "" {
 		if len(r.URL.RawQuery) > longestQuery {
 			return x, errTooMuch

@@ -70,6 +70,9 @@ func (c *Config) credentialList() passkey.CredentialList {
 	return passkey.ListKnown
 }
 
+// wantsTypedLogouts reports whether a logout token has to say that it is one by its typ.
+func (c *Config) wantsTypedLogouts() bool { return c.Hardened }
+
 // refusesShortSecrets reports whether a secret that may be guessed is a fault
 // and not a warning.
 func (c *Config) refusesShortSecrets() bool { return c.Hardened }

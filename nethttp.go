@@ -74,6 +74,9 @@ type SignOutOptions struct {
 	// comes from. false: what the browser marks as another site's, or a sibling
 	// host's, is ErrMissingCSRF.
 	SkipCSRFCheck bool
+
+	AtProvider *bool      // whether to sign out at the provider, too; nil: as its Logout says
+	Params     url.Values // added to the address at the provider, such as ui_locales; not those of the protocol
 }
 
 // SignOut ends the session. It answers the request: it clears the cookies on w and

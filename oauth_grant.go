@@ -18,6 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -154,6 +155,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		Keep:          keep,
 		Profile:       g.Profile,
 		IDToken:       g.IDToken,
+		AtProvider:    sessionAtProvider(p, &g),
 		EmailVerified: verified,
 		Link:          p.linking(),
 	}, nil
@@ -260,4 +262,29 @@ func textOf(c Claims, keys ...string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// sessionAtProvider returns what the provider calls the session of a verified ID token; nil:
+// no logout is configured.
+func sessionAtProvider(p *oauthProvider, g *Grant) *directory.AtProvider {
+	if !p.tracked {
+		return nil
+	}
+	at := &directory.AtProvider{Issued: oauth.IssuedAt(g.IDToken)}
+	first := func(kind keys.Kind, claim string) string {
+		name, _ := g.IDToken[claim].(string)
+		issuer, _ := g.IDToken["iss"].(string)
+		if name == "" || len(name) > 255 {
+			return ""
+		}
+		return directory.ProviderNames(p.setup.keys, kind, issuer, p.ClientID, name)[0]
+	}
+	at.SID, at.Sub = first(keys.ProviderSession, "sid"), first(keys.ProviderSubject, "sub")
+	if p.Logout.AtProvider {
+		at.Hint.Login, _ = g.IDToken["login_hint"].(string)
+		if !p.Logout.OmitIDToken {
+			at.Hint.IDToken = g.Tokens.IDToken
+		}
+	}
+	return at
 }

@@ -42,6 +42,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if o.KeepTokens == nil {
 		o.KeepTokens = defaultTokens
 	}
+	o.tracked = p.Logout.isOn()
 	o.receiveOther = receiveIDToken
 	o.fillChecks(s)
 	o.warnOfDangers(s)
@@ -82,12 +83,15 @@ func (p *oauthProvider) describe() providerInfo {
 		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.EmailTrust == EmailUnproven,
 		provesEmail: p.AllowDangerousEmailAccountLinking,
 		formOrigins: p.formOrigins,
+		signedOut: func(ctx context.Context, x *exchange, ended endedSession) (*Response, error) {
+			return signOutThere(ctx, x, p, ended)
+		},
 	}
 }
 
 // formOrigins returns where the provider's button leads.
 func (p *oauthProvider) formOrigins() []string {
-	return []string{p.client.AuthorizationEndpoint(), p.Issuer}
+	return []string{p.client.AuthorizationEndpoint(), p.Issuer, p.client.EndSessionEndpoint()}
 }
 
 // fillChecks fills in the default checks; see [OAuth].Checks.
@@ -168,7 +172,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 	c := oauth.Config{
 		OIDC: p.OIDC, Issuer: p.Issuer, ClientID: p.ClientID, ClientAuth: oauth.ClientAuth(p.ClientAuth),
 		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
-		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo), Revocation: oauth.Endpoint(p.Revocation),
+		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo), Revocation: oauth.Endpoint(p.Revocation), EndSession: oauth.Endpoint(p.Logout.EndSession),
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.ProviderCallTimeout, MaxBody: int64(s.config.Limits.MaxResponseBytes),
 		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.watched(s).Trace,
 	}

@@ -28,6 +28,7 @@ type oauthProvider struct {
 	proxied string       // RedirectProxyURL, the provider's or the site's
 	hinted  atomic.Bool  // the operator knows what the ID tokens lack
 
+	tracked     bool // sessions keep what the provider calls them
 	exactChecks bool // nothing is added to Checks
 
 	// receiveOther takes callbacks that bring something else than a code.

@@ -26,9 +26,9 @@ var actions = map[string]struct{ reserved, takesName bool }{
 	"account": {}, // not in Auth.js
 	"client":  {takesName: true},
 
-	"signed-out":          {reserved: true, takesName: true},
-	"backchannel-logout":  {reserved: true, takesName: true},
-	"frontchannel-logout": {reserved: true, takesName: true},
+	"signed-out":          {takesName: true},
+	"backchannel-logout":  {takesName: true},
+	"frontchannel-logout": {takesName: true},
 	"factor":              {},
 	"reauth":              {reserved: true},
 	"password":            {}, // not in Auth.js
@@ -50,6 +50,9 @@ func IsAction(name string) bool {
 // offersAction reports whether the action is known and its capability is on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
+	if on, known := c.logouts.isOffered(name); known {
+		return on
+	}
 	if name == "act-as" {
 		return c.Session.ActAs.Max > 0
 	}
@@ -120,4 +123,25 @@ func nextSegment(path string) (segment, rest string) {
 		return path[:i], path[i:]
 	}
 	return path, ""
+}
+
+// logouts says which of the routes of a logout are on.
+type logouts struct{ any, backChannel, frontChannel bool }
+
+// add switches on the routes that a provider needs.
+func (l *logouts) add(p *Logout) {
+	l.any, l.backChannel, l.frontChannel = l.any || p.isOn(), l.backChannel || p.BackChannel, l.frontChannel || p.FrontChannel
+}
+
+// isOffered reports whether a route is on; known is false for routes of other things.
+func (l *logouts) isOffered(action string) (on, known bool) {
+	switch action {
+	case "signed-out":
+		return l.any, true
+	case "backchannel-logout":
+		return l.backChannel, true
+	case "frontchannel-logout":
+		return l.frontChannel, true
+	}
+	return false, false
 }

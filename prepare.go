@@ -60,9 +60,14 @@ type common struct {
 func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s := &setup{config: c.inEnv(), tenant: tenant, issuers: shared.issuers}
 	s.copyLists()
-	for _, p := range s.config.Providers {
-		if _, is := p.(*Password); is {
+	for _, given := range s.config.Providers {
+		switch p := given.(type) {
+		case *Password:
 			s.config.passwords++
+		case *OAuth:
+			if p != nil {
+				s.config.logouts.add(&p.Logout)
+			}
 		}
 	}
 	s.config.harden()
@@ -94,6 +99,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.prepareDirectory(&faults)
 	prepareActing(s, &faults)
 	prepareVault(s, &faults)
+	prepareLogout(s, &faults)
 	s.warnOfOneClient()
 	s.links = links{base: s.config.Site.BasePath, prefix: s.config.Site.Prefix, signInPage: s.config.Pages.SignIn}
 	return s, errors.Join(faults...)

@@ -181,6 +181,46 @@ func hasVault(s *setup) error {
 	return nil
 }
 
+// prepareLogout refuses a logout that cannot be kept.
+func prepareLogout(s *setup, f *failure.List) {
+	s.hints = directory.NewHints(s.config.Secrets, s.tenant)
+	if s.directory != nil {
+		s.directory.Hints = s.hints
+	}
+	for _, given := range s.order {
+		p, ok := given.(*oauthProvider)
+		if !ok || !p.Logout.isOn() && !p.Logout.LegacyTokens {
+			continue
+		}
+		l, who := &p.Logout, "provider "+p.ID+": Logout"
+		switch {
+		case p.isForeign():
+			f.Add(ErrInvalidConfig, "%s is for OAuth 2, and Protocol replaces that: leave one of the two out", who)
+		case !p.OIDC && (l.BackChannel || l.FrontChannel):
+			f.Add(ErrInvalidConfig, "%s.BackChannel and FrontChannel need an OpenID Provider: set OIDC, or leave them out", who)
+		case !p.OIDC && l.AtProvider && l.URL == nil && l.EndSession.URL == "" && p.Issuer == "":
+			f.Add(ErrInvalidConfig, "%s.AtProvider needs EndSession or URL where nothing is discovered", who)
+		case l.BackChannel && s.config.Session.Strategy == JWTSessions && s.revocations == nil:
+			f.Add(ErrInvalidConfig, "%s.BackChannel needs a store that remembers the end of JWT sessions: set Session.Revocations, or an Adapter that is a storage.RevocationStore", who)
+		case l.BackChannel && s.config.Session.Strategy == DatabaseSessions && s.store != nil:
+			checkProviderLogouts(s, f, who)
+		}
+		if l.LegacyTokens {
+			s.log.WarnAtStart("Logout.LegacyTokens: a logout token without an end is accepted for two minutes", "provider", p.ID)
+		}
+	}
+}
+
+// checkProviderLogouts refuses stores that cannot end sessions by what a provider calls
+// them, and warns of tables without the columns.
+func checkProviderLogouts(s *setup, f *failure.List, who string) {
+	if _, whole := directory.ProviderLogouts(s.store); !whole {
+		f.Add(ErrMissingAdapterMethods, "%s.BackChannel needs stored sessions in a storage.ProviderLogoutAdapter: the Adapter %T or Session.Store is not", who, s.config.Adapter)
+	} else if !directory.NamesSessions(context.Background(), s.store) {
+		s.log.WarnAtStart(who + ".BackChannel: the tables of sessions have no columns for what a provider calls them: a logout token with a sub ends all sessions of the user, and one with only a sid is refused")
+	}
+}
+
 // longestActing is the most that ActAs.Max may be.
 const longestActing = time.Hour
 

@@ -39,13 +39,6 @@ type Field struct {
 	Required     bool   // the browser sends no form without it; Authorize gets what was sent all the same
 }
 
-// Endpoint is a provider's URL with the parameters to send to it.
-type Endpoint struct {
-	URL      string // absolute, https (http for loopback hosts); empty: from discovery
-	Params   url.Values
-	Fragment string // ends the URL of authorization requests, where a service demands that against RFC 6749, section 3.1; empty: none
-}
-
 // Check is a value that proves that an OAuth callback belongs to a sign-in
 // begun in the same browser.
 type Check string
@@ -222,6 +215,9 @@ type OAuth struct {
 	// Revoke replaces the request of RFC 7009. nil: that request, where there is an
 	// endpoint.
 	Revoke func(ctx context.Context, c *http.Client, t Tokens) error
+
+	// Logout says what a sign-out has to do with the provider. The zero value: nothing.
+	Logout Logout
 
 	// EmailTrust says whether the provider proves e-mail addresses before it
 	// hands them out. When a user's address is proven for the first time, an

@@ -35,16 +35,29 @@ func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.V
 	if err != nil || !weburl.IsHTTP(target) {
 		return "", errCheck(p, fault.FlowOrigin, "the state names no URL")
 	}
-	to := weburl.NewOrigin(u.Scheme, u.Host)
 	switch {
-	case to.Text == l.origin.Text:
+	case weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text:
 		return "", nil
 	case isPost:
 		return "", errCheck(p, fault.FlowMode, "a form_post callback cannot be sent on")
-	case !p.setup.trust.maySendOn(l.origin, to) || !strings.HasSuffix(u.Path, "/callback/"+p.ID):
+	case onward(p, l, target, "/callback/") == "":
 		return "", errCheck(p, fault.FlowOrigin, "the state names an origin that is not in RedirectProxyOrigins")
 	}
 	return weburl.ReplaceQuery(target, params), nil
+}
+
+// onward returns target if a proxy may send a browser there: a route of the provider at
+// another origin that is accepted. It returns "" otherwise.
+func onward(p *oauthProvider, l *links, target, route string) string {
+	u, err := url.Parse(target)
+	if err != nil || !weburl.IsHTTP(target) {
+		return ""
+	}
+	to := weburl.NewOrigin(u.Scheme, u.Host)
+	if to.Text == l.origin.Text || !p.setup.trust.maySendOn(l.origin, to) || !strings.HasSuffix(u.Path, route+p.ID) {
+		return ""
+	}
+	return target
 }
 
 // redirectURIs returns where the provider sends the browser back to, and, if

@@ -133,6 +133,9 @@ type sessionStrategy interface {
 	acts(ctx context.Context, v *visit) bool
 	// markOf names the session that a sign-in has just opened.
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
+	// isNamed reports whether the session of the browser is one that a provider calls
+	// by one of the names.
+	isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, v *visit) (endedSession, error)
 	// renewal prepares a new token for the session of the request, whose user has
@@ -197,7 +200,8 @@ type openedSession struct {
 type endedSession struct {
 	id       string
 	userID   string
-	provider string // that opened it; empty: unknown
+	provider string         // that opened it; empty: unknown
+	hint     directory.Hint // for a logout there; zero: none is kept
 }
 
 // isNil reports whether p is nil, or holds a nil pointer.

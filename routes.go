@@ -15,11 +15,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if x.credential.Bearer != nil {
 		return routeBearer(ctx, x), nil
 	}
-	if x.action == "providers" && !x.isPost() {
-		return x.setup.listProviders(&x.links), nil
-	}
-	if x.action == "client" && !x.isPost() {
-		return showClient(x.request.Header, x.providerID)
+	if res, err := routeOpen(ctx, x); res != nil || err != nil {
+		return res, err
 	}
 	x.takeCSRF()
 	if err := x.takeCallbackURL(ctx); err != nil {
@@ -60,8 +57,22 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for GET")))
 }
 
+// routeOpen answers requests that neither a CSRF token nor a callback URL belongs to. It
+// returns nil for all others.
+func routeOpen(ctx context.Context, x *exchange) (*Response, error) {
+	switch {
+	case x.action == "providers" && !x.isPost():
+		return x.setup.listProviders(&x.links), nil
+	case x.action == "client" && !x.isPost():
+		return showClient(x.request.Header, x.providerID)
+	}
+	return fromProvider(ctx, x), nil
+}
+
 // dependsOnCookie reports whether the answer may differ for another browser.
-func dependsOnCookie(action string) bool { return action != "providers" && action != "client" }
+func dependsOnCookie(action string) bool {
+	return action != "providers" && action != "client" && action != "backchannel-logout"
+}
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {

@@ -109,7 +109,7 @@ func answer(ctx context.Context, s *setup, fault error, r *Request, trusted bool
 	if untrusted := x.resolveOrigin(); fault == nil { // an error page is better off knowing where the site is
 		fault = untrusted
 	}
-	if fault == nil {
+	if fault == nil && x.action != "backchannel-logout" { // which reads no cookie
 		fault = x.checkCallbackURLs()
 	}
 	if fault != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -174,6 +175,19 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 		v.events.Add(a.Ended(ended.userID, ended.id), nil)
 		return ended, nil
 	}
+	if t.setup.config.logouts.any {
+		ended.provider, _ = atProviderIn(claims)
+		ended.hint = t.setup.hints.Open(v.cookies.Hint(), ended.id, ended.provider, v.now(), t.setup.config.Session.MaxAge)
+	}
 	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
 	return ended, nil
+}
+
+func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error) {
+	claims, err := t.claims(ctx, v)
+	if claims == nil || err != nil {
+		return false, err
+	}
+	opened, at := atProviderIn(claims)
+	return opened == provider && slices.Contains(names, at.SID), nil
 }

@@ -82,7 +82,7 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 	if limit := s.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && expires.After(row.Created.Add(limit)) {
 		expires = row.Created.Add(limit)
 	}
-	return openedSession{token: row.Token, expires: expires, endedSession: endedSession{row.ID, row.UserID, row.Provider}}, nil
+	return openedSession{token: row.Token, expires: expires, endedSession: endedSession{id: row.ID, userID: row.UserID, provider: row.Provider}}, nil
 }
 
 // openBeside stores a session beside one that has to be alive. A call that ends

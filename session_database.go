@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -276,11 +277,11 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 		})
 		return endedSession{}, err
 	}
-	ended := endedSession{row.ID, row.UserID, row.Provider}
+	ended := endedSession{id: row.ID, userID: row.UserID, provider: row.Provider, hint: s.hints.OpenHint(&row, s.now())}
 	if row.Actor != "" {
 		by := directory.ActorSession{UserID: row.Actor}
 		v.events.Add(by.Ended(row.UserID, row.ID), nil)
-		return ended, nil
+		return endedSession{id: row.ID, userID: row.UserID}, nil // which ends here alone
 	}
 	addSignOut(&v.events, ended, SignOutEvent{Session: &row})
 	return ended, nil
@@ -302,4 +303,12 @@ func (d *databaseStrategy) end(ctx context.Context, token string) (storage.Store
 		}
 	}
 	return d.setup.store.DeleteSession(ctx, token)
+}
+
+func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error) {
+	found, _, err := d.live(ctx, v, v.credential.Token(), false)
+	if found == nil || err != nil {
+		return false, err
+	}
+	return found.Row.Provider == provider && slices.Contains(names, found.Row.ProviderSID), nil
 }

@@ -1,7 +1,9 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
 // A sealed session that nobody looks into: no callback or event needs its claims.
@@ -126,6 +129,11 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	if assures(t.setup) {
 		from.Proved = readMembersAssurance(&s.Assurance, members)
 	}
+	if t.setup.config.logouts.any {
+		if raw, ok := jsonscan.Lookup(members, jwtclaims.Provider); ok {
+			s.Provider, from.AtProvider = readAtProvider(raw)
+		}
+	}
 	if jwtclaims.IsAdopted(s.ID) {
 		s.Assurance = Assurance{}
 	}
@@ -142,6 +150,9 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	s := &Session{
 		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
 		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
+	}
+	if t.setup.config.logouts.any {
+		s.Provider, _ = atProviderIn(claims)
 	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
@@ -202,4 +213,48 @@ func reasonOf(token browser.Token, err error) string {
 func isRollingOut(s *setup) bool {
 	grace := s.config.Operations.RolloutGrace
 	return grace > 0 && s.now().Before(s.started.Add(grace))
+}
+
+// track says which sign-in the claims come from, for tokens that do not: those of
+// Auth.js. What it makes up is the same for every copy of a token.
+func (t *tokenStrategy) track(claims Claims) {
+	if !t.setup.tracksSignIns() {
+		return
+	}
+	claims[jwtclaims.SessionID] = cmp.Or(directory.OriginOfToken(claims).SessionID, jwtclaims.AdoptedID(secret.RandomHex(16)))
+	if began, ok := directory.AuthTime(claims); ok {
+		if _, known := claims.Time(jwtclaims.AuthTime); !known {
+			claims[jwtclaims.AuthTime] = jwtclaims.UnixSeconds(began)
+		}
+	}
+}
+
+// atProviderClaim is what a session token says of the session at its provider.
+type atProviderClaim struct {
+	Provider string      `json:"p"`
+	SID      string      `json:"sid,omitempty"`
+	Sub      string      `json:"sub,omitempty"`
+	Issued   json.Number `json:"iat,omitempty"`
+}
+
+// atProviderIn reads what nameSession has written.
+func atProviderIn(claims Claims) (provider string, at directory.AtProvider) {
+	raw, err := json.Marshal(claims[jwtclaims.Provider])
+	if err != nil {
+		return "", at
+	}
+	return readAtProvider(raw)
+}
+
+// readAtProvider does what atProviderIn does, for the claim as JSON.
+func readAtProvider(raw []byte) (provider string, at directory.AtProvider) {
+	var read atProviderClaim
+	if json.Unmarshal(raw, &read) != nil {
+		return "", at
+	}
+	if seconds, err := read.Issued.Float64(); err == nil {
+		at.Issued, _ = jwtclaims.Instant(seconds)
+	}
+	at.SID, at.Sub = read.SID, read.Sub
+	return read.Provider, at
 }

@@ -48,6 +48,9 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		}
 		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
+	if err := t.nameSession(v, who, claims); err != nil {
+		return err
+	}
 	trigger := TriggerSignIn
 	switch {
 	case who.Actor != nil:
@@ -61,7 +64,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil) // sub is the application's to choose, now
+	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, ownNames(t.setup)...) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -190,6 +193,9 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 	if assures(t.setup) {
 		from.Proved, _ = claims.Time(jwtclaims.Proved)
 	}
+	if t.setup.config.logouts.any {
+		_, from.AtProvider = atProviderIn(claims)
+	}
 	if believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache); err == nil {
 		err = t.setup.acting.CheckToken(ctx, claims)
 	}
@@ -236,7 +242,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, jwtclaims.Subject)
+	kept := keepOwn(claims, assures(t.setup), t.setup.acting != nil, append(ownNames(t.setup), jwtclaims.Subject)...)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -265,20 +271,6 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	return r, t.seal(ctx, v, claims, l)
-}
-
-// track says which sign-in the claims come from, for tokens that do not: those of
-// Auth.js. What it makes up is the same for every copy of a token.
-func (t *tokenStrategy) track(claims Claims) {
-	if !t.setup.tracksSignIns() {
-		return
-	}
-	claims[jwtclaims.SessionID] = cmp.Or(directory.OriginOfToken(claims).SessionID, jwtclaims.AdoptedID(secret.RandomHex(16)))
-	if began, ok := directory.AuthTime(claims); ok {
-		if _, known := claims.Time(jwtclaims.AuthTime); !known {
-			claims[jwtclaims.AuthTime] = jwtclaims.UnixSeconds(began)
-		}
-	}
 }
 
 func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
@@ -339,4 +331,13 @@ func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
 
 func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionref.Ref, error) {
 	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
+}
+
+// ownNames returns the claims of a logout, which no callback may change where one is
+// configured.
+func ownNames(s *setup) []string {
+	if s.config.logouts.any {
+		return []string{jwtclaims.Provider}
+	}
+	return nil
 }

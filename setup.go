@@ -76,6 +76,7 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
+	hints       *directory.Hints  // seals what a logout at a provider needs
 	vault       *vault.Vault      // nil: the Adapter cannot swap tokens
 	acting      *directory.Acting // nil: administrators do not act as users
 	passwords   *passwords.Flows  // nil: the library keeps no passwords
@@ -131,7 +132,7 @@ func (s *setup) secrets() []string {
 // tracksSignIns reports whether session tokens have to name the sign-in they
 // come from.
 func (s *setup) tracksSignIns() bool {
-	return s.revocations != nil || assures(s) || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
+	return s.revocations != nil || assures(s) || s.config.logouts.any || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }
 
 // assures reports whether sessions keep what their users have proven.

@@ -13,6 +13,7 @@ import (
 func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	ended, err := x.setup.sessions.close(ctx, &x.visit)
 	x.cookies.ClearChecks(x.now())
+	x.cookies.EndHint()
 	if err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		if *x.setup.config.Security.StrictSignOut {

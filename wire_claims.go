@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -320,4 +321,22 @@ func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
 		rest = -time.Second // zero would be the default
 	}
 	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
+}
+
+// nameSession writes into claims which provider has opened the session and what it calls
+// the session, and has the browser keep what a logout there needs.
+func (t *tokenStrategy) nameSession(v *visit, who *directory.SignIn, claims Claims) error {
+	at := who.AtProvider
+	if at == nil {
+		v.cookies.EndHint()
+		return nil
+	}
+	claims[jwtclaims.Provider] = map[string]any{"p": who.Account.Provider, "sid": at.SID, "sub": at.Sub, "iat": jwtclaims.UnixSeconds(at.Issued)}
+	maxAge := t.setup.config.Session.MaxAge
+	sealed, err := t.setup.hints.Seal(at.Hint, who.Session.ID, who.Account.Provider, v.now(), maxAge)
+	if err != nil {
+		return failure.Wrap(ErrJWTSession, err)
+	}
+	v.cookies.PutHint(sealed, v.now().Add(maxAge))
+	return nil
 }

@@ -47,6 +47,9 @@ type Event struct {
 	// Count is for how many equal failures the event stands in an audit log. 0: one.
 	Count int
 
+	// Ended is how many stored sessions ended. A logout at a provider has it.
+	Ended int
+
 	// Err is the cause of a failure, with its secrets redacted. It is for the
 	// duration of the call: do not store it.
 	Err error
@@ -81,9 +84,12 @@ const (
 	// TokenRefreshed tells that the tokens of an account were renewed at its provider.
 	TokenRefreshed Type = "token.refreshed"
 	// TokenDisconnected tells that the library can no longer act for the user at a
-	// provider. Detail is one of grant.refused, grant.lost, grant.revoked and
-	// grant.unlinked. Err says why a provider refused, or why a revocation failed.
+	// provider. Detail is one of grant.refused, grant.lost, grant.revoked,
+	// grant.unlinked and grant.logout. Err says why a provider refused, or why a revocation failed.
 	TokenDisconnected Type = "token.disconnected"
+	// ProviderLogout tells that a provider has ended sessions. Detail is LogoutBackChannel
+	// or LogoutFrontChannel.
+	ProviderLogout    Type = "provider.logout"
 	SignInChallenged  Type = "sign_in.challenged" // the first factor was right, and a second one is wanted
 	FactorAdded       Type = "factor.added"
 	FactorRemoved     Type = "factor.removed"
@@ -102,6 +108,12 @@ const (
 	AuditFailed       Type = "audit.failed"    // the audit log has lost Count events; told there alone
 	PasskeyRenamed    Type = "passkey.renamed"
 	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
+)
+
+// Details of [ProviderLogout].
+const (
+	LogoutBackChannel  = "logout.back_channel"
+	LogoutFrontChannel = "logout.front_channel"
 )
 
 // Outcome is how an [Event] ended.
@@ -124,9 +136,10 @@ type ActorKind string
 
 // The kinds of [Actor].
 const (
-	ActorVisitor ActorKind = "visitor" // a browser that is not signed in
-	ActorUser    ActorKind = "user"    // a signed-in user
-	ActorSystem  ActorKind = "system"  // the application itself, without a request
+	ActorVisitor  ActorKind = "visitor"  // a browser that is not signed in
+	ActorUser     ActorKind = "user"     // a signed-in user
+	ActorProvider ActorKind = "provider" // a provider, by a logout
+	ActorSystem   ActorKind = "system"   // the application itself, without a request
 )
 
 // SignInPayload tells of a completed sign-in.

@@ -27,8 +27,9 @@ var budget = []struct {
 	{"passwords, factors, step-up", 24, 50, 1_400, 7},
 	// Acting as a user has a file of its own, and lines in both kinds of sessions.
 	{"people", 10, 12, 850, 3},
-	// Linking an account for its tokens is a file of its own.
-	{"provider tokens and logout", 16, 20, 1_200, 4},
+	// Linking an account for its tokens, and logout at and from the provider, are a file
+	// each; three routes answer providers, and the checks of their tokens are below the root.
+	{"provider tokens and logout", 19, 20, 1_700, 5},
 	{"operations", 6, 14, 1_000, 3},
 	// audit.go is the third file of operations; the session, guard and logout files that
 	// came before it have used up its place.

@@ -115,6 +115,18 @@ func (c *Cache[K, V]) DeleteOwner(owner string) {
 	}
 }
 
+// DeleteAll removes all values. It keeps the values of no load that is under way.
+func (c *Cache[K, V]) DeleteAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.order.oldest != nil {
+		c.remove(c.order.oldest.of)
+	}
+	for key := range c.flights {
+		c.disown(key)
+	}
+}
+
 // expiry returns when a value expires whose load begins now; zero: never.
 func (c *Cache[K, V]) expiry() (at time.Time) {
 	if c.rules.Age > 0 {

@@ -43,6 +43,7 @@ type Assertion struct {
 	AMR           []string               // what is proven (RFC 8176); nil: as the kind of the provider says
 	ACR           string                 // what the proofs are worth
 	Proved        time.Time              // the latest proof; zero: the sign-in
+	AtProvider    *AtProvider            // what the provider calls the session there; nil: no logout is configured
 	Second        *Second                // the second factor, which the transaction uses up; nil: none
 	Connects      bool                   // it links an account to the signed-in user or grants it more scopes, and does nothing else
 	Wanted        string                 // id of the account that Connects is about; empty: any

@@ -35,6 +35,7 @@ type Directory struct {
 	StoredSessions bool           // sessions are rows
 	Factors        *Factors       // nil: the site has no second factors
 	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
+	Hints          *Hints         // seals what a logout at a provider needs; nil: there is none
 	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
 	// ExportMore returns what the application keeps of a user. nil: nothing.
 	ExportMore func(ctx context.Context, u storage.User) (any, error)
@@ -164,6 +165,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err = d.evictSessionsLate(ctx, signIn); err == nil {
 			err = d.storeSession(ctx, d.Store, signIn, plan)
 		}
+	}
+	if err == nil {
+		err = AcceptAtProvider(ctx, d.Store, d.Revocations, signIn)
 	}
 	if err != nil {
 		return nil, err

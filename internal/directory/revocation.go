@@ -61,7 +61,8 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 		return nil
 	}
 	signIn := r.signInKeys(from)
-	all := slices.Concat(signIn, r.userKeys(from.UserID))
+	there := from.AtProvider.names()
+	all := slices.Concat(signIn, r.userKeys(from.UserID), there)
 	if from.Subject != from.UserID {
 		all = append(all, r.userKeys(from.Subject)...)
 	}
@@ -73,6 +74,12 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 		return err
 	}
 	for key, at := range voidAt {
+		if slices.Contains(there, key) {
+			if !from.AtProvider.Issued.After(at) {
+				return ErrNoToken
+			}
+			continue
+		}
 		// A revoked sign-in is void as a whole. A revoked user voids the sign-ins that
 		// began before.
 		if slices.Contains(signIn, key) || from.Began.IsZero() || !from.lastProof().After(at) {
@@ -166,12 +173,13 @@ var ErrNoToken = errors.New("the session token is not valid")
 // TokenOrigin is the sign-in that a token comes from, as far as the token
 // knows.
 type TokenOrigin struct {
-	SessionID string
-	UserID    string    // of the stored user
-	Subject   string    // what the application calls the user; empty, or UserID: the same
-	Began     time.Time // the sign-in
-	Proved    time.Time // the latest proof of the user's identity; zero: the sign-in
-	Ends      time.Time // the token's own exp; zero: not known, or not needed
+	SessionID  string
+	UserID     string     // of the stored user
+	Subject    string     // what the application calls the user; empty, or UserID: the same
+	Began      time.Time  // the sign-in
+	Proved     time.Time  // the latest proof of the user's identity; zero: the sign-in
+	AtProvider AtProvider // what its provider calls the session, without the hint
+	Ends       time.Time  // the token's own exp; zero: not known, or not needed
 }
 
 // lastProof returns the instant that the end of a user's sessions is compared with.

@@ -119,6 +119,9 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	if signIn.IsLink && !signIn.Joined.IsZero() {
 		signIn.Session.Created = signIn.Joined.UTC()
 	}
+	if err := nameSession(d, signIn); err != nil {
+		return err
+	}
 	if d.Factors != nil {
 		p := signIn.Proof()
 		signIn.Session.Proved, signIn.Session.AMR, signIn.Session.ACR = p.At.UTC(), p.AMR, p.ACR

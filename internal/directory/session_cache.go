@@ -139,6 +139,16 @@ func (c *SessionCache) dropKeys(keys []string) (again func()) {
 	return drop
 }
 
+// dropTokens removes what is known of all session tokens, as dropSession does: which of
+// them a provider has ended is not known by user.
+func (c *SessionCache) dropTokens() (again func()) {
+	if c == nil {
+		return func() {}
+	}
+	c.tokens.DeleteAll()
+	return c.tokens.DeleteAll
+}
+
 // within returns the cache for a transaction. Its end method drops the changes of
 // the transaction once more.
 func (c *SessionCache) within() *SessionCache {

@@ -18,6 +18,7 @@ const (
 	Proved    = "proved"    // the latest proof of the user's identity, as exact as auth_time; absent: auth_time
 	AMR       = "amr"       // what was proven (RFC 8176)
 	ACR       = "acr"       // what the proofs are worth
+	Provider  = "op"        // what the provider calls the session, where a logout is configured: p, sid, sub, iat
 	StoreID   = "uid"       // the stored user's id, where the application has replaced sub; absent: sub is that id
 
 	Actor = "act" // the administrator who acts as the user (RFC 8693, section 4.1); absent: the session is the user's own

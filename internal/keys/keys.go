@@ -45,6 +45,8 @@ const (
 	RevokedSignIn    Kind = "revoked sign-in"        // the id of a sign-in or of a token
 	RevokedUser      Kind = "revoked user"           // a user's id
 	RevokedTokens    Kind = "revoked tokens"         // the id of a provider, and of an account there
+	ProviderSession  Kind = "provider session"       // an issuer, a client id, and a sid
+	ProviderSubject  Kind = "provider subject"       // an issuer, a client id, and a sub
 	NewestCode       Kind = "newest code"            // an e-mail address
 )
 

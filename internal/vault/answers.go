@@ -13,6 +13,7 @@ const (
 	GrantRefused  = "grant.refused"  // the provider refuses the refresh token
 	GrantLost     = "grant.lost"     // and a process may have ended before it stored a newer one
 	GrantRevoked  = "grant.revoked"  // Users.RevokeTokens
+	GrantLogout   = "grant.logout"   // the provider has ended it with a logout
 	GrantUnlinked = "grant.unlinked" // the account or its user was removed
 )
 

@@ -120,3 +120,28 @@ func (v *Vault) ended(row storage.Account, detail string, err error) {
 	e := event.Event{Type: event.TokenDisconnected, Detail: fault.Detail(detail), Err: err}
 	v.tellOf(context.Background(), &row, e)
 }
+
+// Disconnect forgets the refresh token of an account, which the provider has ended with
+// a logout. An account that is gone, or has none, is no error.
+func (v *Vault) Disconnect(ctx context.Context, provider, accountID string) error {
+	for range mostSwaps {
+		row, err := v.Rows.GetAccount(ctx, provider, accountID)
+		if errors.Is(err, storage.ErrNotFound) || err == nil && row.Tokens.RefreshToken == "" {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		next := row.Tokens
+		next.RefreshToken = ""
+		err = v.Rows.SwapTokens(ctx, provider, accountID, row.Tokens, next)
+		if err == nil {
+			v.ended(row, GrantLogout, nil)
+			return nil
+		}
+		if !errors.Is(err, storage.ErrConflict) {
+			return err
+		}
+	}
+	return failure.WrapFor(fault.ErrRefresh, provider, errors.New("other calls keep changing the tokens of the account"))
+}

@@ -1,0 +1,291 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/keys"
+	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Logout that begins at an OpenID Provider. The provider names a session by its sid,
+// or all sessions of a user by the sub. What a name stands for here is a key, an HMAC
+// that also names tenant, site, issuer and client. The logout token's iat and the iat
+// of the ID token behind a session are both by the provider's clock: sessions end whose
+// ID token is not newer.
+
+// AtProvider is what an OpenID Provider calls the session of a sign-in there.
+type AtProvider struct {
+	SID, Sub string    // keys; empty: the ID token has none
+	Issued   time.Time // the iat of the ID token
+	Hint     Hint      // for a logout at the provider
+}
+
+// Hint tells a provider whose session is to end there. The zero Hint is not kept.
+type Hint struct {
+	IDToken string `json:"id_token,omitempty"`
+	Login   string `json:"login_hint,omitempty"` // the claim login_hint of the ID token
+}
+
+// names returns the keys that are not empty.
+func (p *AtProvider) names() (all []string) {
+	for _, name := range []string{p.SID, p.Sub} {
+		if name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// Hints seals hints under a purpose of their own. It is safe for concurrent use.
+type Hints struct {
+	codec  *jwt.Codec
+	tenant string
+}
+
+// NewHints returns the seals of a configuration. secrets has the secret in use first.
+// tenant is empty if there is one site.
+func NewHints(secrets []string, tenant string) *Hints {
+	return &Hints{jwt.NewCodec(secrets, "latchkey logout hint"), tenant}
+}
+
+// Seal returns a sealed hint that opens only for the same owner and provider. owner is
+// the id of a user or of a session.
+func (h *Hints) Seal(hint Hint, owner, provider string, now time.Time, life time.Duration) (string, error) {
+	if h == nil || hint == (Hint{}) {
+		return "", nil
+	}
+	return h.codec.SealClaims(jwt.Claims{
+		"purpose": "logout hint", "tenant": h.tenant, "owner": owner, "provider": provider, "id_token": hint.IDToken, "login_hint": hint.Login,
+	}, now, life)
+}
+
+// Open returns a sealed hint. It is zero if the text is not sealed for the owner and the
+// provider.
+func (h *Hints) Open(sealed, owner, provider string, now time.Time, life time.Duration) Hint {
+	if h == nil || sealed == "" {
+		return Hint{}
+	}
+	claims, err := h.codec.OpenClaims(sealed, now, life)
+	if err != nil || claims.String("purpose") != "logout hint" || claims.String("tenant") != h.tenant || claims.String("owner") != owner || claims.String("provider") != provider {
+		return Hint{}
+	}
+	return Hint{claims.String("id_token"), claims.String("login_hint")}
+}
+
+// hintLife is how long a stored hint opens: as long as a session that is always in use.
+const hintLife = 10 * 365 * 24 * time.Hour
+
+// OpenHint returns the hint that a stored session keeps.
+func (h *Hints) OpenHint(row *storage.StoredSession, now time.Time) Hint {
+	return h.Open(row.Sealed, row.UserID, row.Provider, now, hintLife)
+}
+
+// nameSession writes into the row of a new session what its provider calls it.
+func nameSession(d *Directory, signIn *SignIn) (err error) {
+	at := signIn.AtProvider
+	if at == nil {
+		return nil
+	}
+	row := &signIn.Session
+	row.ProviderSID, row.ProviderSub, row.ProviderIssued = at.SID, at.Sub, at.Issued
+	row.Sealed, err = d.Hints.Seal(at.Hint, row.UserID, row.Provider, d.Now(), hintLife)
+	return err
+}
+
+// ProviderEnd is a logout at a provider.
+type ProviderEnd struct {
+	Provider  string
+	AccountID string    // of the user there; empty: the logout token names no sub
+	SIDs      []string  // keys of the sid, under each secret; none: all sessions of the sub end
+	Subs      []string  // keys of the sub
+	Issued    time.Time // the iat of the logout token
+}
+
+// names returns the keys of what ends.
+func (e *ProviderEnd) names() []string {
+	if len(e.SIDs) > 0 {
+		return e.SIDs
+	}
+	return e.Subs
+}
+
+// errUnnamed reports that sessions cannot be found by the sid of a provider.
+var errUnnamed = errors.New("the logout token names no sub, and what keeps the sessions has no place for the sid: run latchkey migrate, or have the provider send the sub")
+
+// EndAtProvider voids the names of a logout and deletes the stored sessions that bear
+// them. It returns the sessions that it ended, also beside an error, and adds an event
+// for each of their users. d is nil on a site without an adapter.
+func EndAtProvider(ctx context.Context, d *Directory, r *Revocations, q *Outbox, e ProviderEnd) (ended []storage.StoredSession, err error) {
+	if err := r.voidAtProvider(ctx, e.names(), e.Issued); err != nil {
+		return nil, err
+	}
+	if d == nil || !d.StoredSessions {
+		return nil, nil
+	}
+	ended, err = deleteProviderSessions(ctx, d.Store, &e)
+	if errors.Is(err, errors.ErrUnsupported) {
+		ended, err = endOfAccount(ctx, d, &e)
+	}
+	seen := map[string]bool{}
+	for _, row := range ended {
+		if !seen[row.UserID] {
+			seen[row.UserID] = true
+			q.Add(event.Event{Type: event.SessionEnded, UserID: row.UserID, SessionID: row.ID, Provider: e.Provider}, sessionEnd(q, row))
+		}
+	}
+	return ended, err
+}
+
+// sessionEnd returns the payload for the end of a session, or nil if no callback listens.
+func sessionEnd(q *Outbox, row storage.StoredSession) any {
+	if !q.Wants(event.SessionEnded) {
+		return nil
+	}
+	return event.SignOutPayload{Session: &row}
+}
+
+// endOfAccount ends all sessions of the user of an account, where sessions are not named
+// as their provider does. An account that nobody has ends none.
+func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.StoredSession, error) {
+	if e.AccountID == "" {
+		return nil, errUnnamed
+	}
+	u, err := guarded.Optional(d.Store.UserByAccount(ctx, e.Provider, e.AccountID))
+	if u == nil || err != nil {
+		return nil, err
+	}
+	rows, err := d.Store.ListSessions(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	return rows, d.EndSessions(ctx, u.ID, "")
+}
+
+// ProviderLogouts returns every store that has sessions to end by what a provider calls
+// them. The second value is false if one of the stores of sessions cannot do that.
+func ProviderLogouts(s *Store) (all []storage.ProviderLogoutAdapter, whole bool) {
+	var stores []any
+	if s.Apart != nil {
+		stores = append(stores, s.Apart.Store)
+	}
+	if s.Apart == nil || s.Apart.InAdapter {
+		stores = append(stores, s.adapter)
+	}
+	for _, in := range stores {
+		if able, ok := in.(storage.ProviderLogoutAdapter); ok {
+			all = append(all, able)
+		}
+	}
+	return all, len(all) == len(stores)
+}
+
+// NamesSessions reports whether every store of sessions has columns for what a provider
+// calls them. It asks each for no session, which costs nothing.
+func NamesSessions(ctx context.Context, s *Store) bool {
+	all, whole := ProviderLogouts(s)
+	return whole && !slices.ContainsFunc(all, func(in storage.ProviderLogoutAdapter) bool {
+		_, err := guarded.Call(ctx, s.bounds, "DeleteProviderSessions", func(ctx context.Context) ([]storage.StoredSession, error) {
+			return in.DeleteProviderSessions(ctx, nil, nil, time.Time{})
+		})
+		return errors.Is(err, errors.ErrUnsupported)
+	})
+}
+
+// deleteProviderSessions deletes sessions by their names in every store.
+func deleteProviderSessions(ctx context.Context, s *Store, e *ProviderEnd) (ended []storage.StoredSession, err error) {
+	all, _ := ProviderLogouts(s)
+	for _, in := range all {
+		gone, failed := guarded.Call(ctx, s.bounds, "DeleteProviderSessions", func(ctx context.Context) ([]storage.StoredSession, error) {
+			return in.DeleteProviderSessions(ctx, e.SIDs, e.Subs, e.Issued)
+		})
+		ended, err = append(ended, gone...), errors.Join(err, failed)
+	}
+	for _, row := range ended {
+		s.SessionCache.dropUser(row.UserID)
+	}
+	return ended, err
+}
+
+// voidAtProvider voids everything that bears one of the names and comes from an ID token
+// that was issued at or before at.
+func (r *Revocations) voidAtProvider(ctx context.Context, names []string, at time.Time) error {
+	if r == nil {
+		return nil
+	}
+	defer r.SessionCache.dropTokens()()
+	now := wholeMillisecond(r.Now())
+	if r.Store != nil {
+		last := now
+		if at.After(now) {
+			last = at
+		}
+		return r.void(ctx, nil, names, at, last.Add(max(r.Life, r.EvidenceLife)))
+	}
+	for _, name := range names {
+		own, known := r.own.Get(name)
+		if known && !at.After(own.void) {
+			continue
+		}
+		r.own.Delete(name)
+		r.own.GetOrAdd(name, ownEnd{void: at, done: now})
+	}
+	return nil
+}
+
+// isVoidAtProvider reports whether the provider has ended the session of an ID token.
+func (r *Revocations) isVoidAtProvider(ctx context.Context, at *AtProvider) (bool, error) {
+	names := at.names()
+	if r == nil || len(names) == 0 {
+		return false, nil
+	}
+	if r.Store == nil {
+		return slices.ContainsFunc(names, func(name string) bool {
+			own, known := r.own.Get(name)
+			return known && !at.Issued.After(own.void)
+		}), nil
+	}
+	found, err := r.revokedAt(ctx, nil, names)
+	for _, void := range found {
+		if !at.Issued.After(void) {
+			return true, failure.Ignoring(err, errors.ErrUnsupported)
+		}
+	}
+	return false, failure.Ignoring(err, errors.ErrUnsupported)
+}
+
+// AcceptAtProvider checks that the provider of a sign-in has not ended the session of its
+// ID token meanwhile. It is called after a stored session was committed, and deletes it
+// otherwise: a logout records its instant first and looks for sessions afterwards, so
+// that one of the two sees the other.
+func AcceptAtProvider(ctx context.Context, s *Store, r *Revocations, signIn *SignIn) error {
+	if signIn.AtProvider == nil {
+		return nil
+	}
+	void, err := r.isVoidAtProvider(ctx, signIn.AtProvider)
+	if err == nil && !void {
+		return nil
+	}
+	if err == nil {
+		err = signIn.ended()
+	}
+	if s != nil && signIn.Session.Token != "" {
+		err = errors.Join(err, undoSession(context.WithoutCancel(ctx), s, signIn))
+	}
+	return err
+}
+
+// ProviderNames returns the keys of what a provider calls a session or a user, the one
+// of the secret in use first.
+func ProviderNames(k *keys.Keys, kind keys.Kind, issuer, client, name string) []string {
+	if name == "" {
+		return nil
+	}
+	return k.All(kind, issuer, client, name)
+}
