@@ -213,19 +213,6 @@ func (x *exchange) eventBase() *Event {
 	}
 }
 
-// Refer returns the reference code of what failed.
-func (x *exchange) Refer(make func() string) string {
-	if x.reference == "" {
-		x.reference = make()
-	}
-	return x.reference
-}
-
-// referenceOf returns the reference code of what failed in the request.
-func referenceOf(x *exchange, d event.Detail) string {
-	return x.Refer(func() string { return x.setup.codes.Make(d, x.now()) })
-}
-
 // tell tells the application what is waiting in the queue.
 func tell(ctx context.Context, x *exchange) { x.setup.tell(ctx, &x.events, x) }
 

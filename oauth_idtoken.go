@@ -112,7 +112,7 @@ func useOnce(ctx context.Context, p *oauthProvider, v *visit, token string, clai
 	now := v.now()
 	seconds, err := Value[int64](claims, "iat")
 	if issued := time.Unix(seconds, 0); err != nil || now.Sub(issued) > idTokenMaxAge {
-		return issued, failure.WrapFor(ErrOAuthCallback, p.ID, &failure.Mistake{Err: errors.New("the ID token is too old: ask the provider for another one")})
+		return issued, failure.WrapFor(ErrOAuthCallback, p.ID, failure.Of(fault.IDTokenExpired, &failure.Mistake{Err: errors.New("the ID token is too old: ask the provider for another one")}))
 	}
 	signed := token[:strings.LastIndexByte(token, '.')] // the signature may have another spelling
 	first, err := p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "ID token at "+p.ID, signed, now.Add(spentMaxAge))

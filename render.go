@@ -51,17 +51,17 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 
 // refer shows the reference code of a failure that was rendered, if the site does so.
 // A page that res leads to gets it as a parameter.
-func refer(x *exchange, res *Response, err error) *Response {
-	if x == nil || !x.setup.config.Operations.ShowReference || x.reference == "" || explain.IsMistyped(explain.DetailOf(err)) {
+func refer(s *setup, v *visit, res *Response, err error) *Response {
+	if !s.config.Operations.ShowReference || v.reference == "" || explain.IsMistyped(explain.DetailOf(err)) {
 		return res
 	}
 	res = ownHeader(res)
 	if res.Header == nil {
 		res.Header = http.Header{}
 	}
-	res.Header[referenceHeader] = []string{x.reference}
+	res.Header[referenceHeader] = []string{v.reference}
 	if res.Redirect != "" && queryOf(res.Redirect).Has("error") {
-		res.Redirect = weburl.WithQuery(res.Redirect, "ref", x.reference)
+		res.Redirect = weburl.WithQuery(res.Redirect, "ref", v.reference)
 	}
 	return res
 }

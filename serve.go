@@ -31,7 +31,9 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 		if x != nil && isForeignPart(x) {
 			res.Cookies = nil
 		}
-		res = refer(x, res, err)
+		if x != nil {
+			res = refer(x.setup, &x.visit, res, err)
+		}
 	}
 	code := res.Header.Get(referenceHeader)
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
@@ -160,6 +162,6 @@ func addFailure(x *exchange, t event.Type, err error) {
 		return
 	}
 	d := explain.DetailOf(err)
-	code := referenceOf(x, d)
+	code := referenceOf(x.setup, &x.visit, d)
 	x.events.Add(Event{Type: t, Outcome: event.Failed, Reason: failure.TypeOf(err), Detail: d, Reference: code, Err: handOut(x, err)}, nil)
 }

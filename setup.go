@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -183,4 +184,9 @@ func countSealed(ctx context.Context, s *setup, v *visit, size int) {
 		}
 		s.log.Count(ctx, telemetry.Measure{Kind: telemetry.TokensOpened, Value: age})
 	}
+}
+
+// referenceOf returns the reference code of what failed in the request.
+func referenceOf(s *setup, v *visit, d fault.Detail) string {
+	return v.Refer(func() string { return s.codes.Make(d, v.now()) })
 }

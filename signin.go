@@ -315,7 +315,7 @@ func addRefusal(x *exchange, err error) {
 	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
 	if x.events.Base != nil && !isSteering(err) {
 		e.Reason, e.Detail = failure.TypeOf(err), explain.DetailOf(err)
-		e.Reference = referenceOf(x, e.Detail)
+		e.Reference = referenceOf(x.setup, &x.visit, e.Detail)
 		e.Err = handOut(x, err)
 	}
 	info := x.provider.info()

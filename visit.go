@@ -50,3 +50,11 @@ func nameUser(claims Claims, id string) Claims {
 	claims[jwtclaims.StoreID] = id
 	return claims
 }
+
+// Refer returns the reference code of what failed.
+func (v *visit) Refer(make func() string) string {
+	if v.reference == "" {
+		v.reference = make()
+	}
+	return v.reference
+}
