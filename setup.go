@@ -188,5 +188,8 @@ func countSealed(ctx context.Context, s *setup, v *visit, size int) {
 
 // referenceOf returns the reference code of what failed in the request.
 func referenceOf(s *setup, v *visit, d fault.Detail) string {
-	return v.Refer(func() string { return s.codes.Make(d, v.now()) })
+	if v.reference == "" {
+		v.reference = s.codes.Make(d, v.now())
+	}
+	return v.reference
 }
