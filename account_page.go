@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -249,5 +250,5 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}
-	return nil, failure.Wrap(ErrUnknownAction, errors.New("the account page knows no such change"))
+	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("the account page knows no such change")))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -94,7 +95,7 @@ func (p *passwordProvider) checkCurrent(ctx context.Context, u *User, typed stri
 	shown, err := p.flows.CheckCurrent(ctx, u, typed, from)
 	if err != nil || !shown.OK {
 		if err == nil {
-			err = &Error{Type: ErrPassword, Code: "wrong", Err: &failure.Mistake{Err: errors.New("the current password is wrong, or was tried too often")}}
+			err = &Error{Type: ErrPassword, Code: "wrong", Detail: fault.PasswordWrong, Err: &failure.Mistake{Err: errors.New("the current password is wrong, or was tried too often")}}
 		}
 		return "", err
 	}
@@ -145,7 +146,7 @@ func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *cu
 	renewed, done := renewing(ctx, x.setup, &x.visit, here)
 	u, err := d.MoveAddress(ctx, &x.events, token, directory.PasswordChange{UserID: here.user.ID, Keep: here.sessionID, Renew: renewed})
 	if errors.Is(err, directory.ErrAddressTaken) {
-		return nil, failure.Wrap(ErrVerification, &failure.Mistake{Err: err})
+		return nil, failure.Wrap(ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: err}))
 	}
 	if err != nil {
 		return nil, err

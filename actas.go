@@ -24,7 +24,7 @@ const (
 
 var (
 	errNoActAs  = failure.Wrap(ErrInvalidConfig, errors.New("set Session.ActAs.Max to let administrators act as users"))
-	errOldProof = failure.Wrap(ErrAccessDenied, &failure.Mistake{Err: errors.New("acting as a user takes a sign-in within Factors.Recent")})
+	errOldProof = failure.Wrap(ErrAccessDenied, failure.Of(fault.AccountFresh, &failure.Mistake{Err: errors.New("acting as a user takes a sign-in within Factors.Recent")}))
 	errNoIDs    = failure.Wrap(ErrInvalidConfig, errors.New("acting as a user takes sessions with an ID, and the store keeps none"))
 )
 
@@ -35,7 +35,7 @@ func (c *Core) ActAsLink(ctx context.Context, r *Request, userID, reason string)
 		return "", err
 	}
 	link, err := actAsLink(x.setup.in(ctx), x, userID, reason)
-	x.tell(ctx)
+	tell(ctx, x)
 	if err != nil {
 		return "", fail(ctx, x, err)
 	}

@@ -187,7 +187,7 @@ func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 		x.setup.log.Error(ctx, x, e.Err)
 	}
 	x.events.Add(e, nil)
-	x.tell(ctx)
+	tell(ctx, x)
 }
 
 // posted reads the form of an action. A response: there is nothing more to do.
@@ -273,7 +273,7 @@ func badInput(ctx context.Context, x *exchange, wrong FieldErrors, in formInput)
 func refusedForm(ctx context.Context, x *exchange, r *Request, err error, in formInput) (*Response, *FormFailure) {
 	res := varied(render(ctx, x.setup, x, x.request, err))
 	if errors.Is(err, errForeign) { // nothing of it is shown on a page of the site's own
-		f := &FormFailure{Status: http.StatusForbidden, FormErrors: []string{x.setup.pagesFor(ctx, &x.visit).Text("error.refused.text")}, Err: x.handOut(err)}
+		f := &FormFailure{Status: http.StatusForbidden, FormErrors: []string{x.setup.pagesFor(ctx, &x.visit).Text("error.refused.text")}, Err: handOut(x, err)}
 		if res = varied(crossSite(ctx, x)); asksForJSON(r) {
 			res, _ = failedAction(r, res, f)
 		}

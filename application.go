@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -112,7 +113,7 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
 		return chosen, nil
 	}
-	x.setup.log.Error(ctx, x, failure.Wrap(ErrInvalidCallbackURL, errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL")))
+	x.setup.log.Error(ctx, x, failure.Wrap(ErrInvalidCallbackURL, failure.Of(fault.CallbackURLInvalid, errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL"))))
 	return x.home(), nil
 }
 

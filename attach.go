@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 )
@@ -86,7 +87,7 @@ func (a *Auth) Session(ctx context.Context) (*Session, error) {
 }
 
 // errNotLoaded tells the two reasons apart why a context has no session.
-var errNotLoaded = failure.Wrap(ErrInvalidConfig, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession"))
+var errNotLoaded = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession")))
 
 // Session does what [Auth.Session] does. ctx comes from [Core.LoadSession],
 // [Core.Attach] or a guard.

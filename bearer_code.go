@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -22,8 +23,8 @@ import (
 const bearerCodeLife = time.Minute
 
 var (
-	errNoBearer = failure.Wrap(ErrInvalidConfig, errors.New("set Session.Bearer to give session tokens to apps"))
-	errBadCode  = failure.Wrap(ErrInvalidCheck, errors.New("the code for an app is wrong, too old or used, or has another verifier"))
+	errNoBearer = failure.Wrap(ErrInvalidConfig, failure.Of(fault.BearerOff, errors.New("set Session.Bearer to give session tokens to apps")))
+	errBadCode  = failure.Wrap(ErrInvalidCheck, failure.Of(fault.BearerCode, errors.New("the code for an app is wrong, too old or used, or has another verifier")))
 )
 
 // BearerCode does what [Auth.BearerCode] does, without net/http.
@@ -57,7 +58,7 @@ func bearerCodeFault(x *exchange, challenge string) error {
 	case !x.setup.config.Session.Bearer:
 		return errNoBearer
 	case err != nil || len(hash) != sha256.Size:
-		return failure.Wrap(ErrInvalidCheck, errors.New("want a code_challenge of the method S256"))
+		return failure.Wrap(ErrInvalidCheck, failure.Of(fault.BearerCode, errors.New("want a code_challenge of the method S256")))
 	}
 	return refuseForeign(x, nil, x.request.Method == http.MethodGet || x.request.Method == http.MethodHead)
 }
@@ -72,7 +73,7 @@ func (c *Core) BearerToken(ctx context.Context, r *Request, code, verifier strin
 	if err != nil {
 		return "", time.Time{}, fail(ctx, x, err)
 	}
-	x.tell(ctx)
+	tell(ctx, x)
 	return opened.token, opened.expires, nil
 }
 
@@ -109,7 +110,7 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 	case opened.token == "":
 		return opened, errBadCode
 	case !browser.IsToken68(opened.token):
-		return openedSession{}, failure.Wrap(ErrInvalidConfig, errors.New("the session token holds characters that an Authorization header cannot"))
+		return openedSession{}, failure.Wrap(ErrInvalidConfig, failure.Of(fault.BearerToken, errors.New("the session token holds characters that an Authorization header cannot")))
 	}
 	x.setup.log.Info(ctx, x, "an app got a session")
 	x.events.Add(Event{

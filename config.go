@@ -137,6 +137,12 @@ type Operations struct {
 	// Tracer hears of requests, calls and counts; module otel has one for
 	// OpenTelemetry. nil: nothing is traced.
 	Tracer telemetry.Tracer
+	// Audit keeps security events in a log for auditors. The zero value keeps none.
+	Audit Audit
+	// ShowReference shows the reference code of a failure: on the error and sign-in
+	// pages, as the query parameter ref on pages of the application's own, in JSON
+	// errors, and as the header Latchkey-Reference. See docs/troubleshooting.md.
+	ShowReference bool
 	// RolloutGrace keeps session cookies that are sealed under an unknown secret for so
 	// long after the start, instead of clearing them: an instance that is rolled out
 	// with a wrong secret then signs nobody out for good. Such a cookie opens nothing.
@@ -281,7 +287,9 @@ func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 }
 
 // keepsEvents reports whether events are told or kept at all.
-func (c *Config) keepsEvents() bool { return c.Events.Observe != nil || c.AccountPage.Activity }
+func (c *Config) keepsEvents() bool {
+	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil
+}
 
 // Security switches single rules. The zero value suits most sites.
 type Security struct {

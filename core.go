@@ -56,7 +56,7 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 // fail logs err and makes it fit to be handed out.
 func fail(ctx context.Context, x *exchange, err error) error {
 	logFailure(ctx, x, err)
-	return x.handOut(err)
+	return handOut(x, err)
 }
 
 // Match reports whether r is for Latchkey: below the base path, and a route

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -61,7 +62,7 @@ func (p *credentialsProvider) begin(_ context.Context, x *exchange) (outcome, er
 // the same.
 func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
-		return outcome{}, failure.Wrap(ErrUnknownAction, errors.New("credentials come by POST"))
+		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("credentials come by POST")))
 	}
 	if !x.csrfVerified {
 		return outcome{}, noCSRF(x.request.Header, x.origin.Text)
@@ -84,14 +85,14 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, err
 	}
 	if err := x.setup.limits.Return(ctx, try); err != nil {
-		x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
+		x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, failure.Of(fault.AnswerLost, err)))
 	}
 	counted := user.ID != "" && fields[p.AccountField] != ""
 	if user.ID == "" {
 		user.ID = secret.NewUserID()
 	}
 	if user.Email, err = mailbox.Canonical(user.Email); err != nil {
-		return outcome{}, failure.WrapFor(ErrCallbackRoute, p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
+		return outcome{}, failure.WrapFor(ErrCallbackRoute, p.ID, failure.Of(fault.UserMissing, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err)))
 	}
 	return outcome{assertion: &directory.Assertion{
 		Person:      user,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/texts"
@@ -131,7 +132,7 @@ func sentFrom(h http.Header, origin string) string {
 	return "cross-site"
 }
 
-var errForeign = failure.Wrap(ErrMissingCSRF, errors.New("the browser says that another site asks for this; an application that has checked it says SkipCSRFCheck"))
+var errForeign = failure.Wrap(ErrMissingCSRF, failure.Of(fault.CSRFOtherSite, errors.New("the browser says that another site asks for this; an application that has checked it says SkipCSRFCheck")))
 
 // refuseForeign checks a request to a handler of the application's own, which
 // was asked for no token. A token in its form counts as below the base

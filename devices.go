@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/people"
@@ -24,7 +25,7 @@ func devices(sessions []storage.StoredSession, here string, now time.Time) []pag
 	return list
 }
 
-var errNotAGuest = failure.Wrap(ErrAccessDenied, &failure.Mistake{Err: errors.New("the browser is signed in: open the link in a private window")})
+var errNotAGuest = failure.Wrap(ErrAccessDenied, failure.Of(fault.AccountOther, &failure.Mistake{Err: errors.New("the browser is signed in: open the link in a private window")}))
 
 // askToAct answers GET /act-as: a program that looks at the link opens nothing.
 func askToAct(ctx context.Context, x *exchange) (*Response, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -127,7 +128,7 @@ func (p *emailProvider) info() *providerInfo { return &p.about }
 func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
 	email, err := typedMailbox(x.field("email"), p.Normalize)
 	if err != nil {
-		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, &unusable{err})
+		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, &unusable{failure.Of(fault.MailAddress, err)})
 	}
 	user, err := p.ask(ctx, x, email)
 	if err != nil {
@@ -138,7 +139,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	switch {
 	case err != nil:
 	case wait > 0:
-		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
+		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: failure.Of(fault.LimitMails, errors.New("too many links asked for"))}))
 		err = p.keep(&x.visit, "", challenges.NewHandle())
 	default:
 		if err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()), who); err == nil {
@@ -281,7 +282,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		token, email = cmp.Or(x.field("token"), token), cmp.Or(x.field("email"), email)
 	}
 	if token == "" {
-		return outcome{}, failure.WrapFor(ErrInvalidConfig, p.ID, &failure.Mistake{Err: errors.New("the link has no token")})
+		return outcome{}, failure.WrapFor(ErrInvalidConfig, p.ID, &failure.Mistake{Err: failure.Of(fault.LinkBroken, errors.New("the link has no token"))})
 	}
 	row, err := p.redeem(ctx, &x.visit, token, email)
 	if err != nil {
@@ -308,7 +309,7 @@ func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email strin
 	row, err := p.use(ctx, v, token, email)
 	if err == nil {
 		if undo := errors.Join(limits.Return(ctx, try), limits.ReturnMail(ctx, row.Identifier)); undo != nil {
-			p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, undo))
+			p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, failure.Of(fault.AnswerLost, undo)))
 		}
 	}
 	return row, err
@@ -317,7 +318,7 @@ func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email strin
 func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	hash := secret.HashWith(token, p.hashSecret)
 	if bound := p.boundTo(v); p.SameBrowser && (bound == "" || !secret.Equal(bound, hash)) {
-		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
+		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, failure.Of(fault.LinkElsewhere, errors.New("the link was asked for in another browser")))
 	}
 	return p.take(ctx, v, email, hash)
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -154,7 +155,7 @@ func (p *emailProvider) countMail(ctx context.Context, email string, who limit.R
 func (p *emailProvider) checkNewest(ctx context.Context, row *storage.VerificationToken) error {
 	newest, err := p.newest.IsNewest(ctx, row.Identifier, row.Expires)
 	if err == nil && !newest {
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("a newer link was sent to the mailbox"))
+		err = failure.WrapFor(ErrVerification, p.ID, failure.Of(fault.LinkNewer, errors.New("a newer link was sent to the mailbox")))
 	}
 	return err
 }
@@ -257,7 +258,9 @@ func (p *emailProvider) receiveCode(ctx context.Context, x *exchange) (outcome, 
 // the request for the mail. A try is counted before it is compared, and a right one
 // is given back.
 func (p *emailProvider) redeemCode(ctx context.Context, v *visit, typed string) (row storage.VerificationToken, to string, err error) {
-	wrong := func(why error) error { return failure.WrapFor(ErrVerification, p.ID, &failure.Mistake{Err: why}) }
+	wrong := func(why error) error {
+		return failure.WrapFor(ErrVerification, p.ID, &failure.Mistake{Err: failure.Of(fault.CodeWrong, why)})
+	}
 	kept := v.cookies.MailCode(v.now(), max(p.MaxAge, challenges.CodeLife))
 	if kept.For != p.ID {
 		return row, "", wrong(errors.New("the code was asked for in another browser"))
@@ -290,7 +293,7 @@ func (p *emailProvider) redeemCode(ctx context.Context, v *visit, typed string) 
 		return row, "", err
 	}
 	if undo := errors.Join(limits.Return(ctx, try), limits.ReturnMail(ctx, row.Identifier), p.codes.End(ctx, challenges.Code, kept.Handle)); undo != nil {
-		p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, undo))
+		p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, failure.Of(fault.AnswerLost, undo)))
 	}
 	return row, stands.CallbackURL, nil
 }
@@ -300,12 +303,12 @@ func (p *emailProvider) take(ctx context.Context, v *visit, email, hash string) 
 	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link is unknown or was used"))
+		err = failure.WrapFor(ErrVerification, p.ID, failure.Of(fault.LinkUsed, errors.New("the link is unknown or was used")))
 	case err != nil:
 	case email == "":
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
+		err = failure.WrapFor(ErrVerification, p.ID, failure.Of(fault.LinkMailbox, errors.New("the link belongs to another mailbox")))
 	case !v.now().Before(row.Expires):
-		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
+		err = failure.WrapFor(ErrVerification, p.ID, failure.Of(fault.LinkExpired, errors.New("the link has expired")))
 	case p.hasManyCodes():
 		err = p.checkNewest(ctx, &row)
 	}

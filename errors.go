@@ -99,6 +99,18 @@ type unknownTenant struct{ cause error }
 
 func (u *unknownTenant) Error() string { return u.cause.Error() }
 
+// Detail implements the interface of errors that name their detail.
+func (u *unknownTenant) Detail() fault.Detail { return fault.TenantUnknown }
+
+// ReferenceFrom returns the reference code of an error of [Core] or [Auth], under which
+// the log and latchkey explain have it. It returns "" for an error without one.
+func ReferenceFrom(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reference
+	}
+	return ""
+}
+
 // isSteering reports whether err is a redirect or a response of the
 // application. Nothing has failed then.
 func isSteering(err error) bool {
@@ -143,6 +155,9 @@ var (
 type tooManyTries struct{ wait time.Duration }
 
 func (*tooManyTries) Error() string { return "too many tries" }
+
+// Detail implements the interface of errors that name their detail.
+func (*tooManyTries) Detail() fault.Detail { return fault.LimitClient }
 
 // unusable is what was typed where an e-mail address should be.
 type unusable struct{ cause error }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
@@ -213,12 +214,12 @@ func (x *exchange) eventBase() *Event {
 	return &Event{
 		Time: x.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: event.Actor{Kind: event.ActorVisitor},
 		UserAgent: strings.ToValidUTF8(texts.Cut(x.request.Header.Get("User-Agent"), 256), ""),
-		Request:   strings.ToValidUTF8(texts.Cut(x.request.Header.Get("X-Request-Id"), 64), ""),
+		RequestID: strings.ToValidUTF8(texts.Cut(x.request.Header.Get("X-Request-Id"), 64), ""),
 	}
 }
 
 // tell tells the application what is waiting in the queue.
-func (x *exchange) tell(ctx context.Context) { x.setup.tell(ctx, &x.events, x) }
+func tell(ctx context.Context, x *exchange) { x.setup.tell(ctx, &x.events, x) }
 
 // logAttrs describes the request for the log.
 func (x *exchange) LogAttrs() []any {
@@ -267,13 +268,14 @@ func (x *exchange) Secrets() []string {
 
 // handOut returns err as the application gets it: an *Error with a text that repeats
 // no secret of this request, so that it may be logged.
-func (x *exchange) handOut(err error) error {
+func handOut(x *exchange, err error) error {
 	err = failure.Public(err)
 	e, ok := errors.AsType[*Error](err)
 	if _, fault := errors.AsType[*configFault](err); !ok || fault || x == nil || e.Err == nil {
 		return err
 	}
 	clean := *e
+	clean.Detail, clean.Reference = explain.DetailOf(err), x.reference
 	clean.Err = &failure.Redacted{Text: redact.Text(e.Err.Error(), x.Secrets(), journal.LongestText), Cause: e.Err}
 	return &clean
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -115,9 +116,9 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 			return nil, nil
 		}
 	case !isEnrol:
-		return nil, failure.Wrap(ErrAccessDenied, errors.New("Factors.Require wants a second factor that the user does not have and cannot set up now"))
+		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorRequired, errors.New("Factors.Require wants a second factor that the user does not have and cannot set up now")))
 	case user == &in.Person && in.Vouched:
-		return nil, failure.Wrap(ErrAccessDenied, errors.New("Factors.Require wants a second factor of a user whom the Adapter does not have: create the user first"))
+		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorRequired, errors.New("Factors.Require wants a second factor of a user whom the Adapter does not have: create the user first")))
 	}
 	return suspend(ctx, x, in, user, kinds, isEnrol)
 }

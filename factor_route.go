@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -177,7 +178,7 @@ func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second
 func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
 	in := p.Assertion
 	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
-		return nil, failure.Wrap(ErrAccessDenied, errors.New("the provider of the first factor is not configured any more"))
+		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorProvider, errors.New("the provider of the first factor is not configured any more")))
 	}
 	in.AMR = factor.Join(in.AMR, amr)
 	if level := factor.Level(in.AMR); level == factor.AAL2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -59,8 +60,8 @@ func (s *setup) stateOrigin(state string) (string, error) {
 
 // errCheck returns the error for a callback that belongs to no sign-in of this
 // browser.
-func errCheck(p *oauthProvider, text string) error {
-	return failure.WrapFor(ErrInvalidCheck, p.ID, errors.New(text))
+func errCheck(p *oauthProvider, d fault.Detail, text string) error {
+	return failure.WrapFor(ErrInvalidCheck, p.ID, failure.Of(d, errors.New(text)))
 }
 
 const spentText = "this sign-in was completed before"
@@ -72,8 +73,8 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 	for i, c := range configured {
 		demanded[i] = browser.Check(c)
 	}
-	if text := f.Fault(a, demanded); text != "" {
-		return errCheck(p, text)
+	if err := f.Fault(a, demanded); err != nil {
+		return failure.WrapFor(ErrInvalidCheck, p.ID, err)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func ContextWithFormFailure(ctx context.Context, f *FormFailure) context.Context
 // newFormFailure words a refusal for the user of the form.
 func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *FormFailure {
 	t, words := failure.TypeOf(err), x.setup.pagesFor(ctx, &x.visit)
-	f := &FormFailure{Status: http.StatusForbidden, Err: x.handOut(err)}
+	f := &FormFailure{Status: http.StatusForbidden, Err: handOut(x, err)}
 	if x.provider != nil {
 		f.Values = in.shown(x.provider.info())
 		f.view = page.Tried{Provider: x.provider.info().id, Typed: map[string]string{}}

@@ -103,6 +103,7 @@ func finish(a *Auth, ctx context.Context) error {
 	defer closeIdle(a)
 	pool, ends := a.pool, 0
 	if a.fixed != nil {
+		a.fixed.audit.Flush()
 		pool, ends = a.fixed.mails.pool, a.fixed.lateEnds.Finish(ctx)
 	}
 	var left []string

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -17,7 +19,7 @@ import (
 )
 
 // logRules are what the log asks about the errors of requests.
-var logRules = journal.Rules{Level: levelOf, Outcome: outcomeOf, Details: detailsOf, Fails: isFailure}
+var logRules = journal.Rules{Level: levelOf, Outcome: outcomeOf, Details: detailsOf, Fails: isFailure, Name: explain.DetailOf}
 
 // loggerOf returns the logger that a configuration names.
 func loggerOf(r *Runtime) *slog.Logger {
@@ -132,6 +134,26 @@ func levelOf(err error) slog.Level {
 // operatorCodes are refusals of a provider that only the operator can mend (RFC
 // 6749, section 4.1.2.1).
 var operatorCodes = []string{"invalid_request", "invalid_scope", "unauthorized_client", "unsupported_response_type"}
+
+// Facts returns what helps to explain a failure: where the request came to, and what of
+// ours came with it.
+func (x *exchange) Facts() []any {
+	r := x.request
+	headers := 0
+	for name, values := range r.Header {
+		headers += len(name) + len(strings.Join(values, ""))
+	}
+	facts := []any{"host", redact.Printable(r.Host, 64), "headers", headers, "cookies", strings.Join(x.cookies.Sizes(), " ")}
+	for _, f := range [][2]string{{"site", x.setup.trust.origin.Text}, {"origin", x.origin.Text}, {"decisions", strings.Join(x.trail.Decisions, " ")}} {
+		if f[1] != "" {
+			facts = append(facts, f[0], f[1])
+		}
+	}
+	if r.TLS || x.origin.Secure {
+		facts = append(facts, "tls", r.TLS)
+	}
+	return facts
+}
 
 // logFailure writes what went wrong with a request. x is nil if there is no
 // configuration for the request.

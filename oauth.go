@@ -128,7 +128,7 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 		return outcome{}, err
 	}
 	if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
-		return outcome{}, cmp.Or(err, errCheck(p, spentText))
+		return outcome{}, cmp.Or(err, errCheck(p, fault.FlowReplayed, spentText))
 	}
 	in, err := p.assertionOf(grant)
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 	flows := v.cookies.Flows(p.ID, v.now())
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(back.State) })
 	if i < 0 {
-		f, err = p.statelessFlow(ctx, answer, flows, checks)
+		f, err = p.statelessFlow(ctx, v, answer, flows, checks)
 	} else {
 		f = flows[i]
 		err = answerNamed(ctx, v, p, f, answer)
@@ -227,7 +227,7 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 		return p.refusal(err)
 	}
 	if !isFirst {
-		return errCheck(p, spentText)
+		return errCheck(p, fault.FlowReplayed, spentText)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 // checks off, a flow without values. A provider may refuse a sign-in whose state it
 // leaves out, or that this browser has forgotten meanwhile: no user is signed in
 // then.
-func (p *oauthProvider) statelessFlow(ctx context.Context, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
+func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1
 	if answer.State == "" {
 		i = slices.IndexFunc(flows, (*browser.Flow).IsStateless)
@@ -248,7 +248,7 @@ func (p *oauthProvider) statelessFlow(ctx context.Context, answer *oauth.Callbac
 	}
 	refused := answer.IsError() && (len(flows) == 0 || !slices.Contains(checks, CheckState))
 	if i < 0 && len(checks) > 0 && !refused {
-		return nil, errCheck(p, "the state is missing, or names no sign-in that is under way in this browser")
+		return nil, errCheck(p, v.cookies.MissingFlow(v.now()), "the state is missing, or names no sign-in that is under way in this browser")
 	}
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)

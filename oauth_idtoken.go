@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -80,7 +81,7 @@ func nonceOf(p *oauthProvider, x *exchange) (string, error) {
 		return "", noCSRF(x.request.Header, x.origin.Text)
 	}
 	if posted := x.field("g_csrf_token"); posted != "" && !hasGoogleCSRF(x.request, posted) {
-		return "", errCheck(p, "g_csrf_token is not the one of its cookie")
+		return "", errCheck(p, fault.CSRFMissing, "g_csrf_token is not the one of its cookie")
 	}
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:]), nil
@@ -111,12 +112,12 @@ func useOnce(ctx context.Context, p *oauthProvider, v *visit, token string, clai
 	now := v.now()
 	seconds, err := Value[int64](claims, "iat")
 	if issued := time.Unix(seconds, 0); err != nil || now.Sub(issued) > idTokenMaxAge {
-		return issued, failure.WrapFor(ErrOAuthCallback, p.ID, &failure.Mistake{Err: errors.New("the ID token is too old: ask the provider for another one")})
+		return issued, failure.WrapFor(ErrOAuthCallback, p.ID, failure.Of(fault.IDTokenExpired, &failure.Mistake{Err: errors.New("the ID token is too old: ask the provider for another one")}))
 	}
 	signed := token[:strings.LastIndexByte(token, '.')] // the signature may have another spelling
 	first, err := p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "ID token at "+p.ID, signed, now.Add(spentMaxAge))
 	if err == nil && !first {
-		err = errCheck(p, spentText)
+		err = errCheck(p, fault.FlowReplayed, spentText)
 	}
 	issued := time.Unix(seconds, 0)
 	if issued.After(now) {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -26,7 +27,7 @@ func (p *oauthProvider) isForeign() bool { return p.Protocol.Begin != nil || p.P
 func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error) {
 	for name, values := range params {
 		if len(values) > 1 && (p.isForeign() || slices.Contains(p.CallbackParams, name)) {
-			return nil, errCheck(p, fmt.Sprintf("the parameter %.32q of the callback is repeated", name))
+			return nil, errCheck(p, fault.AuthorizationInvalid, fmt.Sprintf("the parameter %.32q of the callback is repeated", name))
 		}
 	}
 	if !p.isForeign() {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -74,7 +75,7 @@ func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Cont
 		why = "a value of ACRValues is empty or has a space"
 	}
 	if why != "" {
-		return ctx, failure.Wrap(ErrInvalidConfig, errors.New("SignInOptions: "+why))
+		return ctx, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ProviderOptions, errors.New("SignInOptions: "+why)))
 	}
 	if isOAuth && len(a.scopes) > 0 {
 		scopes := slices.Clone(a.scopes)

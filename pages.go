@@ -1,14 +1,17 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
@@ -48,7 +51,7 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignIn; own != "" {
 		params := []string{"callbackUrl", x.callbackURL}
 		if failed != "" {
-			params = append(params, "error", failed)
+			params = withShownReference(shownReference(x.setup, &x.visit, x.query), append(params, "error", failed)...)
 		}
 		return x.ownPage(own, params...), nil
 	}
@@ -59,6 +62,9 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	view.SignUpURL, view.ForgotURL = passwordURLs(x.setup.passwords, &x.links)
 	view.Done = x.query.Get("done")
+	if failed != "" {
+		view.Reference = shownReference(x.setup, &x.visit, x.query)
+	}
 	n := x.flash()
 	if failed != "" {
 		view.Tried = tried(&n, x.now())
@@ -215,13 +221,38 @@ func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
 // showError answers GET /error.
 func showError(ctx context.Context, x *exchange) *Response {
 	code, own := x.query.Get("error"), x.setup.config.Pages.Error
+	params := withShownReference(shownReference(x.setup, &x.visit, x.query), "error", code)
 	switch {
 	case own == "":
 		return errorPage(ctx, x, code)
 	case code == "":
 		return x.ownPage(own)
 	}
-	return x.ownPage(own, "error", code)
+	return x.ownPage(own, params...)
+}
+
+// shownReference returns the reference code that a page shows: of the failure of this
+// request, or of the one that led to the page. Anything that is no code of this site
+// is not shown.
+func shownReference(s *setup, v *visit, query url.Values) *page.Reference {
+	if !s.config.Operations.ShowReference {
+		return nil
+	}
+	code := cmp.Or(v.reference, query.Get("ref"))
+	r, err := s.codes.Open(code, v.now())
+	if err != nil || explain.IsMistyped(r.Detail) {
+		return nil
+	}
+	return &page.Reference{Code: explain.Spelled(code), Time: r.Time}
+}
+
+// withShownReference returns the parameters of a page of the application's own, with the
+// reference code that led to the page.
+func withShownReference(r *page.Reference, params ...string) []string {
+	if r != nil {
+		return append(params, "ref", r.Code)
+	}
+	return params
 }
 
 // errorPage returns the built-in error page for a code.
@@ -235,7 +266,7 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	if x.origin.Text == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"
 	}
-	view.SignInURL = x.url("signin")
+	view.SignInURL, view.Reference = x.url("signin"), shownReference(x.setup, &x.visit, x.query)
 	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Error(view))
 	return orConfigJSON(ctx, x, res, err)
 }
@@ -263,6 +294,7 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 
 // problemPage returns the built-in page of a problem.
 func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response {
+	view.Reference = shownReference(x.setup, &x.visit, x.query)
 	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Problem(view))
 	return orConfigJSON(ctx, x, res, err)
 }

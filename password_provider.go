@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
@@ -85,7 +86,7 @@ func (p *passwordProvider) begin(_ context.Context, x *exchange) (outcome, error
 // receive checks what was typed. Every failure looks the same (F-081).
 func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
-		return outcome{}, failure.Wrap(ErrUnknownAction, errors.New("a password comes by POST"))
+		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("a password comes by POST")))
 	}
 	if !x.csrfVerified {
 		return outcome{}, noCSRF(x.request.Header, x.origin.Text)

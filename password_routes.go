@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -21,7 +22,7 @@ import (
 // The pages below {base path}/password: sign-up, its confirmation, and new passwords
 // by a link; and {base path}/invite. Looking at a link uses up nothing.
 
-var errNoStep = failure.Wrap(ErrUnknownAction, errors.New("no page about passwords has this name"))
+var errNoStep = failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no page about passwords has this name")))
 
 // passwordRoute answers GET and POST /password.
 func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
@@ -257,7 +258,7 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	u, err := p.flows.Directory.UndoMove(ctx, &x.events, token)
 	if errors.Is(err, directory.ErrAddressTaken) {
-		return nil, failure.Wrap(ErrVerification, &failure.Mistake{Err: err})
+		return nil, failure.Wrap(ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: err}))
 	}
 	if err != nil {
 		return nil, err

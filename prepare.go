@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -9,9 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
@@ -24,6 +29,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 const (
@@ -78,6 +84,8 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	var faults failure.List
 	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))
 	s.prepareSecrets(&faults)
+	s.codes = explain.NewCodec(s.config.Secrets)
+	s.log.Refer(func(d fault.Detail) string { return s.codes.Make(d, s.now()) })
 	s.prepareCookies(&faults)
 	s.preparePages(&faults)
 	s.prepareStores(&faults, shared)
@@ -87,6 +95,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		mail: mailOf(s), limits: s.limits, log: s.log, timeout: s.config.Limits.MailTimeout, theme: s.config.Theme, texts: s.config.Texts,
 		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background, health: &s.health.Mail,
 	}
+	prepareAudit(s)
 	s.prepareDirectory(&faults)
 	prepareActing(s, &faults)
 	prepareVault(s, &faults)
@@ -279,4 +288,25 @@ func pageOptions(look Theme, say Texts) page.Options {
 		Languages: say.Languages,
 		Text:      say.Text,
 	}
+}
+
+// prepareAudit makes the audit log, if there is one.
+func prepareAudit(s *setup) {
+	a := &s.config.Operations.Audit
+	if a.Logger == nil {
+		return
+	}
+	told := func(outcome string, n int) {
+		s.log.Count(context.Background(), telemetry.Measure{Kind: telemetry.AuditEvents, Provider: "log", Value: outcome, N: int64(n)})
+		if outcome == "dropped" {
+			s.log.Alert("the audit log does not keep up, so that events were dropped: look at the handler of Operations.Audit.Logger", "alert", true, "dropped", n)
+		}
+	}
+	run := s.mails.pool.Go
+	if later := s.config.Runtime.Background; later != nil {
+		run = func(f func()) bool {
+			return guarded.Contain(func() error { later(func(context.Context) { f() }); return nil }) == nil
+		}
+	}
+	s.audit = &audit.Sink{Logger: a.Logger, Address: audit.Address(a.Address), Now: s.now, Go: run, Told: told}
 }

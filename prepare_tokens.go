@@ -162,7 +162,7 @@ func revokeTokens(ctx context.Context, p *oauthProvider, t Tokens) error {
 
 // tellOfTokens tells the application of an event of the vault.
 func tellOfTokens(ctx context.Context, s *setup, e event.Event) {
-	if s.config.Events.Observe == nil {
+	if !s.config.keepsEvents() {
 		return
 	}
 	o := &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -18,29 +19,29 @@ func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.V
 		return "", nil
 	}
 	if state == "" {
-		return "", errCheck(p, "a callback at the redirect proxy has no state")
+		return "", errCheck(p, fault.StateMissing, "a callback at the redirect proxy has no state")
 	}
 	target, err := p.setup.stateOrigin(state)
 	if err != nil && p.postsCrossSite() {
 		return "", nil // those never begin elsewhere, so their state is compared, not opened
 	}
 	if err != nil {
-		return "", errCheck(p, "the state is not one of ours, or too old")
+		return "", errCheck(p, fault.StateMissing, "the state is not one of ours, or too old")
 	}
 	if target == "" {
 		return "", nil
 	}
 	u, err := url.Parse(target)
 	if err != nil || !weburl.IsHTTP(target) {
-		return "", errCheck(p, "the state names no URL")
+		return "", errCheck(p, fault.FlowOrigin, "the state names no URL")
 	}
 	switch {
 	case weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text:
 		return "", nil
 	case isPost:
-		return "", errCheck(p, "a form_post callback cannot be sent on")
+		return "", errCheck(p, fault.FlowMode, "a form_post callback cannot be sent on")
 	case onward(p, l, target, "/callback/") == "":
-		return "", errCheck(p, "the state names an origin that is not in RedirectProxyOrigins")
+		return "", errCheck(p, fault.FlowOrigin, "the state names an origin that is not in RedirectProxyOrigins")
 	}
 	return weburl.ReplaceQuery(target, params), nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -158,7 +159,7 @@ func strays(l *links, to string) error {
 	if err != nil || strings.HasPrefix(to, "/") || weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text {
 		return nil
 	}
-	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("RedirectTo of a guard leads to another site, %q (accept it in Callbacks.Redirect)", u.Scheme+"://"+u.Host))
+	return failure.Wrap(ErrInvalidCallbackURL, failure.Of(fault.RedirectForeign, fmt.Errorf("RedirectTo of a guard leads to another site, %q (accept it in Callbacks.Redirect)", u.Scheme+"://"+u.Host)))
 }
 
 // guardFault logs why a guard failed. The answer does not say it.

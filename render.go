@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -45,6 +47,42 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 		return res
 	}
 	return renderError(x, err)
+}
+
+// refer shows the reference code of a failure that was rendered, if the site does so.
+// A page that res leads to gets it as a parameter.
+func refer(s *setup, v *visit, res *Response, err error) *Response {
+	if !s.config.Operations.ShowReference || v.reference == "" || explain.IsMistyped(explain.DetailOf(err)) {
+		return res
+	}
+	res = ownHeader(res)
+	if res.Header == nil {
+		res.Header = http.Header{}
+	}
+	res.Header[referenceHeader] = []string{v.reference}
+	if res.Redirect != "" && queryOf(res.Redirect).Has("error") {
+		res.Redirect = weburl.WithQuery(res.Redirect, "ref", v.reference)
+	}
+	return res
+}
+
+// referInJSON adds the reference code to an answer of JSON that has one in its header.
+func referInJSON(res *Response, code string) *Response {
+	if code == "" || !bytes.HasSuffix(res.Body, []byte("}")) || res.Header.Get("Content-Type") != jsonType {
+		return res
+	}
+	res = ownHeader(res)
+	res.Header[referenceHeader] = []string{code}
+	res.Body = append(bytes.Clone(res.Body[:len(res.Body)-1]), `,"reference":"`+code+`"}`...)
+	return res
+}
+
+const referenceHeader = "Latchkey-Reference"
+
+func queryOf(to string) url.Values {
+	_, query, _ := strings.Cut(to, "?")
+	values, _ := url.ParseQuery(query)
+	return values
 }
 
 // renderStray answers a request that no route knows: with a page for a person,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
@@ -31,7 +32,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return privateJSON(x.sessionJSON(ctx, nil)), nil
 	case "signin":
 		if x.providerID != "" {
-			return nil, failure.Wrap(ErrUnknownAction, errors.New("a sign-in starts with POST"))
+			return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("a sign-in starts with POST")))
 		}
 		return signInPage(ctx, x)
 	case "signout":
@@ -53,7 +54,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 			return x.provider.info().options(ctx, x)
 		}
 	}
-	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for GET"))
+	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for GET")))
 }
 
 // proofTakers returns what becomes of a proof at a provider; nil: the action is no
@@ -107,7 +108,7 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	case "password", "invite", "act-as":
 		return routeOfBoth(ctx, x)
 	}
-	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for POST"))
+	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for POST")))
 }
 
 // routeOfBoth answers GET and POST of an action.

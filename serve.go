@@ -6,6 +6,9 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
@@ -28,10 +31,15 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 		if x != nil && isForeignPart(x) {
 			res.Cookies = nil
 		}
+		if x != nil {
+			res = refer(x.setup, &x.visit, res, err)
+		}
 	}
+	code := res.Header.Get(referenceHeader)
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
 	}
+	res = referInJSON(res, code)
 	if x != nil && dependsOnCookie(x.action) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
@@ -67,7 +75,7 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 	switch {
 	case errors.Is(err, ErrBodyTooLarge):
 		if s != nil {
-			s.log.Error(ctx, bareExchange(s, r, ""), failure.Wrap(ErrUnknownAction, err))
+			s.log.Error(ctx, bareExchange(s, r, ""), failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestLarge, err)))
 		}
 		res := jsonText(http.StatusRequestEntityTooLarge, "Request body too large.")
 		res.Header["Connection"] = []string{"close"}
@@ -118,14 +126,19 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 	defer func() {
 		if p := recover(); p != nil {
 			same, res, err = x, nil, guarded.Panicked(p)
+			addFault(x, err)
+			tell(ctx, x)
 		}
 	}()
 	if x.isCrossSite() || isForeignQuestion(x) {
+		addFailure(x, event.RequestRefused, errForeign)
 		x.setup.log.Error(ctx, x, withOrigin(x.request.Header, x.origin.Text, errForeign))
+		tell(ctx, x)
 		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)
-	x.tell(ctx)
+	addFault(x, err)
+	tell(ctx, x)
 	if err != nil {
 		return x, nil, err
 	}
@@ -133,4 +146,22 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		res.Cookies = nil
 	}
 	return x, res, nil
+}
+
+// addFault adds the event of a request that failed because of a panic or a store.
+func addFault(x *exchange, err error) {
+	if err != nil && explain.IsFault(explain.DetailOf(err)) {
+		addFailure(x, event.Fault, err)
+	}
+}
+
+// addFailure adds an event of a request that failed. There is no handler for it, only
+// the observer and the audit log.
+func addFailure(x *exchange, t event.Type, err error) {
+	if x.events.Base == nil {
+		return
+	}
+	d := explain.DetailOf(err)
+	code := referenceOf(x.setup, &x.visit, d)
+	x.events.Add(Event{Type: t, Outcome: event.Failed, Reason: failure.TypeOf(err), Detail: d, Reference: code, Err: handOut(x, err)}, nil)
 }

@@ -51,10 +51,10 @@ func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err 
 		}
 	}()
 	r, err = x.ask(ctx, c)
-	x.tell(ctx)
+	tell(ctx, x)
 	if err != nil {
 		x.setup.log.Error(ctx, x, err)
-		return nil, x.handOut(err)
+		return nil, handOut(x, err)
 	}
 	if r == nil {
 		return nil, ErrNoSession

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -94,7 +95,7 @@ func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Tok
 	}
 	if found.Row.Tenant != s.tenant {
 		if found.Row.Tenant == "" {
-			s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
+			s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, failure.Of(fault.SessionTenant, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant"))))
 		}
 		return nil, token, errOtherTenant
 	}

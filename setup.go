@@ -7,8 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -53,10 +56,14 @@ type setup struct {
 	stateCodec     *jwt.Codec        // seals the state parameter, which a redirect proxy with the same secrets can read
 	bearerCodes    *jwt.Codec        // seals the codes that apps change for session tokens
 	challengeCodec *jwt.Codec        // seals challenges inside of their cookie, as Auth.js does
+	codes          *explain.Codec    // of failures
 	cursors        *people.Cursors   // of lists of users
 	keys           *keys.Keys        // of limits, used values and revocations
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
+
+	audit *audit.Sink // nil: there is no audit log
+	ids   audit.IDs   // of events
 
 	mark  processMark
 	mails *mails
@@ -145,7 +152,13 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 			s.log.Error(ctx, about, err)
 		}
 	}
-	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
+	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, func(e *Event) { keepEvent(s, e) })
+}
+
+// keepEvent gives an event its id, and keeps it in the audit log.
+func keepEvent(s *setup, e *Event) {
+	e.ID = s.ids.Next(s.now())
+	s.audit.Add(*e)
 }
 
 // setsSession reports whether res has a session cookie.
@@ -174,4 +187,12 @@ func countSealed(ctx context.Context, s *setup, v *visit, size int) {
 		}
 		s.log.Count(ctx, telemetry.Measure{Kind: telemetry.TokensOpened, Value: age})
 	}
+}
+
+// referenceOf returns the reference code of what failed in the request.
+func referenceOf(s *setup, v *visit, d fault.Detail) string {
+	if v.reference == "" {
+		v.reference = s.codes.Make(d, v.now())
+	}
+	return v.reference
 }

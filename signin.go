@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
@@ -21,7 +23,7 @@ import (
 // that is decided in one place, whatever the provider.
 
 func errNoProvider(id string) error {
-	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: fmt.Errorf("no provider has the id %q", texts.Cut(id, 64))})
+	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: failure.Of(fault.ProviderUnknown, fmt.Errorf("no provider has the id %q", texts.Cut(id, 64)))})
 }
 
 // signIn answers POST /signin and /signin/:provider.
@@ -127,7 +129,7 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
 	if other, ok := errors.AsType[*directory.OtherUser](err); ok && in.Second != nil {
-		return nil, failure.Wrap(ErrAccessDenied, other) // the factor was another user's
+		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.AccountOther, other)) // the factor was another user's
 	} else if ok && len(in.Allowed) < mostAsked {
 		if other.IsNew {
 			in.Person.ID = other.User.ID
@@ -140,7 +142,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	if who.Account.Type == TypeEmail {
 		who.Account.UserID = who.User.ID
 	}
-	x.tell(ctx) // what was committed is told before Callbacks.Token runs
+	tell(ctx, x) // what was committed is told before Callbacks.Token runs
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
@@ -284,7 +286,7 @@ func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
 func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if own, ok := errors.AsType[*ownResponse](err); ok {
 		if own.res == nil {
-			return nil, failure.Wrap(ErrAccessDenied, errors.New("RespondWith was given no response"))
+			return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.CallbackFailed, errors.New("RespondWith was given no response")))
 		}
 		return ownAnswer(own.res), nil
 	}
@@ -316,7 +318,9 @@ func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 func addRefusal(x *exchange, err error) {
 	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
 	if x.events.Base != nil && !isSteering(err) {
-		e.Reason, e.Err = failure.TypeOf(err), x.handOut(err)
+		e.Reason, e.Detail = failure.TypeOf(err), explain.DetailOf(err)
+		e.Reference = referenceOf(x.setup, &x.visit, e.Detail)
+		e.Err = handOut(x, err)
 	}
 	info := x.provider.info()
 	e.Provider, e.ProviderType = info.id, info.kind

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/lateheader"
 )
@@ -327,7 +328,7 @@ func (a *Auth) setupIn(ctx context.Context) (*setup, error) {
 
 func findSetup(a *Auth, ctx context.Context, r *Request) (*setup, error) {
 	if a.tenants == nil {
-		return nil, failure.Wrap(ErrInvalidConfig, errors.New("the zero Auth has no configuration: use New"))
+		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("the zero Auth has no configuration: use New")))
 	}
 	return a.tenants.setupFor(ctx, r)
 }

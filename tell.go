@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -72,8 +73,8 @@ func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Contex
 }
 
 // tellAll calls the functions of e for the events in o, each for no longer than
-// limit. An error is logged and changes nothing.
-func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {
+// limit, and calls keep for each event before. An error is logged and changes nothing.
+func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject, keep func(*Event)) {
 	call := func(name string, f func(context.Context) error) error {
 		ctx, step := log.Begin(ctx, telemetry.OpCallback, name, "")
 		err := guarded.Within(ctx, limit, name, f)
@@ -82,10 +83,13 @@ func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Du
 	}
 	report := func(name string, err error) {
 		if err != nil {
-			log.Error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
+			log.Error(ctx, about, failure.Wrap(ErrEvent, failure.Of(fault.EventFailed, err)), "event", name)
 		}
 	}
 	for _, entry := range o.Take() {
+		if entry.Event != nil {
+			keep(entry.Event)
+		}
 		if name, f := e.handlerOf(&entry); f != nil {
 			report(name, call("Events."+name, f))
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/cache"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -39,7 +40,7 @@ type Func struct {
 // Config for each wants [NewTenants].
 func NewFunc(f Func) (*Auth, error) {
 	if f.Config == nil {
-		return nil, failure.Wrap(ErrInvalidConfig, errors.New("Func.Config is nil: set it to a function that returns the Config of a request"))
+		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("Func.Config is nil: set it to a function that returns the Config of a request")))
 	}
 	setups := newLazySetups(f.CacheSize, func(ctx context.Context, r *Request) (tenant, error) {
 		c, err := guarded.ContainResult(func() (*Config, error) { return f.Config(ctx, r) })

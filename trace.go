@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/watch"
@@ -55,10 +56,10 @@ func endRequest(step *journal.Step, x *exchange, res *Response, err error) {
 		r.Status = statusOf(res)
 	}
 	if x != nil {
-		r.UserID, r.Decisions = x.trail.UserID, x.trail.Decisions
+		r.UserID, r.Decisions, r.Reference = x.trail.UserID, x.trail.Decisions, x.reference
 	}
 	if err != nil && !isSteering(err) {
-		r.Type, r.Mend, r.Err = failure.TypeOf(err), levelOf(err) >= slog.LevelError, x.handOut(err)
+		r.Type, r.Detail, r.Mend, r.Err = failure.TypeOf(err), explain.DetailOf(err), levelOf(err) >= slog.LevelError, handOut(x, err)
 	}
 	step.EndWith(r, err)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -63,11 +64,11 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 		return last.origin, nil
 	}
 	if !weburl.ValidHost(host) || (scheme != "http" && scheme != "https") {
-		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q", errBadHost, texts.Cut(host, 64)))
+		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, failure.Of(fault.HostUnknown, fmt.Errorf("%w: %q", errBadHost, texts.Cut(host, 64))))
 	}
 	origin := weburl.NewOrigin(scheme, host)
 	if !t.allows(origin) {
-		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q%s", errBadHost, texts.Cut(host, 64), t.missingPort(origin)))
+		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, failure.Of(fault.HostUnknown, fmt.Errorf("%w: %q%s", errBadHost, texts.Cut(host, 64), t.missingPort(origin))))
 	}
 	t.last.Store(&knownOrigin{scheme, strings.Clone(host), origin}) // the host is a part of the request's head
 	return origin, nil

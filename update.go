@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
@@ -28,7 +29,7 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 }
 
 // errNoResponse: the new token would be lost.
-var errNoResponse = failure.Wrap(ErrInvalidConfig, errors.New("an update gives a session that came as a bearer token a new token: use a context of LoadSession, or the session route"))
+var errNoResponse = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext, errors.New("an update gives a session that came as a bearer token a new token: use a context of LoadSession, or the session route")))
 
 // UpdateSession hands data to the token callback, or with stored sessions the
 // session callback, and returns the new session and its cookies. Where the

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -56,9 +57,9 @@ func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper,
 	case err != nil:
 		return nil, err
 	case s.passwords == nil:
-		return nil, failure.Wrap(ErrInvalidConfig, errors.New("there is no Password among Config.Providers"))
+		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigProvider, errors.New("there is no Password among Config.Providers")))
 	case mails && s.trust.origin.Text == "":
-		return nil, failure.Wrap(ErrInvalidConfig, errors.New("set Site.URL: links in mails lead there"))
+		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("set Site.URL: links in mails lead there")))
 	}
 	l := s.links
 	l.origin = s.trust.origin

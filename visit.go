@@ -26,6 +26,7 @@ type visit struct {
 
 	about       journal.Subject // the exchange, for the log
 	secretsSeen []string        // that came up on the way and may not be logged
+	reference   string          // the code of what failed; empty: nothing has
 }
 
 // hide keeps secrets out of the log.
@@ -49,4 +50,12 @@ func nameUser(claims Claims, id string) Claims {
 	claims = maps.Clone(claims)
 	claims[jwtclaims.StoreID] = id
 	return claims
+}
+
+// Refer returns the reference code of what failed.
+func (v *visit) Refer(make func() string) string {
+	if v.reference == "" {
+		v.reference = make()
+	}
+	return v.reference
 }

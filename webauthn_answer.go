@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -31,7 +32,7 @@ const (
 // receive checks an answer. Every way in which it is wrong looks the same.
 func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
-		return outcome{}, failure.Wrap(ErrUnknownAction, errors.New("passkeys come by POST"))
+		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("passkeys come by POST")))
 	}
 	_, given := x.form["csrfToken"]
 	if (given || sentFrom(x.request.Header, x.origin.Text) == "same-site") && !x.csrfVerified {
@@ -50,7 +51,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	}
 	if in.Passkey == nil || in.Owner != "" { // a stranger who makes users stays counted
 		if err := x.setup.limits.Return(ctx, try); err != nil {
-			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
+			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, failure.Of(fault.AnswerLost, err)))
 		}
 	}
 	return outcome{assertion: in}, nil
@@ -60,7 +61,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 // answer.
 func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.Assertion, error) {
 	if !w.asked(&x.visit) {
-		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: errors.New("this browser was asked for no passkey, or too long ago")})
+		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: failure.Of(fault.PasskeyStale, errors.New("this browser was asked for no passkey, or too long ago"))})
 	}
 	action, answer := x.field("action"), []byte(x.field("data"))
 	if action != actionRegister && action != actionAuthenticate {
@@ -114,7 +115,7 @@ func (w *webauthnProvider) register(ctx context.Context, r passkey.Registration,
 		return nil, err
 	}
 	if known != nil {
-		return nil, failure.WrapFor(ErrAccountNotLinked, w.ID, errors.New("the passkey is registered already"))
+		return nil, failure.WrapFor(ErrAccountNotLinked, w.ID, failure.Of(fault.PasskeyTaken, errors.New("the passkey is registered already")))
 	}
 	now := w.setup.now().UTC()
 	key.UserID, key.ProviderAccountID = "", base64.StdEncoding.EncodeToString(id)
@@ -145,7 +146,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 		if w.isOwnHandle(answeredHandle(answer), &x.links, &party) {
 			unknown.gone = id
 		}
-		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: unknown}}
+		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Detail: fault.PasskeyUnknown, Err: &failure.Mistake{Err: unknown}}
 	}
 	a := passkey.Authentication{RelyingParty: party, Options: w.Authentication, Challenge: c.bytes()}
 	if c.isAfterFactor() {

@@ -68,7 +68,7 @@ func TestNoPersonalData(t *testing.T) {
 	s.do(t, ask{method: "POST", path: "/admin/users/" + u.ID + "/suspend", form: url.Values{"reason": {"Canary reason"}}, cookie: cookie})
 	for _, kind := range []event.Type{event.UserSearched, event.UserViewed, event.UserSuspended} {
 		for _, e := range s.told(kind) {
-			if strings.Contains(strings.ToLower(e.Detail+e.Request+string(e.Reason)), "canary") {
+			if strings.Contains(strings.ToLower(string(e.Detail)+e.RequestID+string(e.Reason)), "canary") {
 				t.Errorf("P-007 %+v", e)
 			}
 		}

@@ -107,7 +107,7 @@ func (c *call) listed(ctx context.Context, q users.Query, in input) (*latchkey.R
 		if strings.Contains(q.Search, "@") {
 			kind = "email"
 		}
-		c.tell(ctx, event.Event{Type: event.UserSearched, Detail: fmt.Sprintf("%s %d", kind, len(found.Users))})
+		c.tell(ctx, event.Event{Type: event.UserSearched, Detail: event.Detail(fmt.Sprintf("%s %d", kind, len(found.Users)))})
 	}
 	if err == nil && q.Search != "" && q.After == "" && len(found.Users) == 0 { // it may be an id
 		if u, unknown := c.users.Get(ctx, q.Search); unknown == nil {

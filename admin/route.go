@@ -61,7 +61,7 @@ func (c *call) post(ctx context.Context) (*latchkey.Response, error) {
 // allowed asks the application before it goes on.
 func (c *call) allowed(ctx context.Context, action Action, on latchkey.User, next func(context.Context) (*latchkey.Response, error)) (*latchkey.Response, error) {
 	if err := c.may(ctx, action, on); err != nil {
-		c.tell(ctx, event.Event{Type: event.AccessRefused, UserID: on.ID, Outcome: event.Failed, Detail: string(action), Err: err})
+		c.tell(ctx, event.Event{Type: event.AccessRefused, UserID: on.ID, Outcome: event.Failed, Detail: event.Detail(action), Err: err})
 		return c.refused(ctx)
 	}
 	return next(ctx)
@@ -79,7 +79,7 @@ func (c *call) about(ctx context.Context, action Action, next func(context.Conte
 	if d, changes := c.deeds[action]; changes && !d.onStaff {
 		same, err := c.isStaff(ctx, u)
 		if same || err != nil || u.ID == c.staff.ID {
-			c.tell(ctx, event.Event{Type: event.AccessRefused, UserID: u.ID, Outcome: event.Failed, Detail: string(action), Err: err})
+			c.tell(ctx, event.Event{Type: event.AccessRefused, UserID: u.ID, Outcome: event.Failed, Detail: event.Detail(action), Err: err})
 			return c.refused(ctx)
 		}
 	}

@@ -32,11 +32,20 @@ type Event struct {
 
 	Client    string // IP address of the client; empty: unknown, or no request
 	UserAgent string // at most 256 bytes
-	Request   string // the X-Request-Id header, at most 64 bytes
+	RequestID string // the X-Request-Id header, at most 64 bytes
 	Tenant    string // name of the tenant, on a site with tenants
 
-	// Detail says more of what happened, such as "grant.refused". Empty: nothing more.
-	Detail string
+	// Detail says more of what happened: why it failed, or how it came about, such as
+	// "grant.refused". Empty: nothing more.
+	Detail Detail
+	// Reference is the reference code of a failure, which latchkey explain opens. Empty:
+	// there is none.
+	Reference string
+	// ID is a UUID of version 7, the same wherever the event is told. Ids of a process
+	// rise.
+	ID string
+	// Count is for how many equal failures the event stands in an audit log. 0: one.
+	Count int
 
 	// Ended is how many stored sessions ended. A logout at a provider has it.
 	Ended int
@@ -45,6 +54,9 @@ type Event struct {
 	// duration of the call: do not store it.
 	Err error
 }
+
+// Detail is the type of package fault.
+type Detail = fault.Detail
 
 // Type is what an [Event] tells. The list is closed and grows with releases.
 type Type string
@@ -92,6 +104,9 @@ const (
 	InvitationMade    Type = "invitation.made"
 	InvitationUsed    Type = "invitation.used" // by the user who signed in with it
 	InvitationRevoked Type = "invitation.revoked"
+	RequestRefused    Type = "request.refused" // a page of another site has posted a form
+	Fault             Type = "fault"           // a panic, or a store that failed
+	AuditFailed       Type = "audit.failed"    // the audit log has lost Count events; told there alone
 	PasskeyRenamed    Type = "passkey.renamed"
 	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )

@@ -68,6 +68,9 @@ type Error struct {
 	Provider string // the provider involved; empty: none
 	Code     string // in the query of the page that follows, after credentials or a passkey that failed
 	Err      error  // the cause; logged, never sent to a browser
+
+	Detail    Detail // names the failure more closely; empty: Type says it all
+	Reference string // the reference code under which the log has it; empty: none
 }
 
 // Error implements error.

@@ -14,6 +14,9 @@ var (
 	// accepts no more connections, or has lost its leader. The end of a context,
 	// the errors of package net and io.EOF need no wrapping: they say the same.
 	ErrUnavailable = errors.New("latchkey: the store does not answer for now")
+	// ErrSchema reports that tables or columns are missing or do not fit. A migration
+	// makes them.
+	ErrSchema = errors.New("latchkey: the tables are not those that the store needs")
 	// ErrUnfinished reports that a sweep has used up its time and left expired rows.
 	// What it has removed is counted, and another call goes on.
 	ErrUnfinished = errors.New("latchkey: not finished: expired rows are left for another call")

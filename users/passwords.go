@@ -77,7 +77,7 @@ func (u *Users) CheckPassword(ctx context.Context, userID, password string) erro
 	}
 	found, err := k.CheckCurrent(ctx, &user, password, k.From)
 	if err == nil && !found.OK {
-		err = failure.Wrap(fault.ErrCredentialsSignin, &failure.Mistake{Err: errors.New("the password is wrong, or was tried too often")})
+		err = failure.Wrap(fault.ErrCredentialsSignin, &failure.Mistake{Err: failure.Of(fault.SignInWrong, errors.New("the password is wrong, or was tried too often"))})
 	}
 	return err
 }

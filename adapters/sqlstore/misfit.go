@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Misfit is a table or column that a [Layout] cannot be used with.
@@ -28,10 +30,10 @@ func (m Misfit) String() string {
 // and [Migrate] refuses such tables. Its text has no values of rows.
 type MisfitError struct{ Misfits []Misfit }
 
-// Is reports an [errors.ErrUnsupported] if nothing is wrong except that tables are
-// missing that a layout may be without.
+// Is reports that e is a [storage.ErrSchema]. It is an [errors.ErrUnsupported] if
+// nothing is wrong except that tables are missing that a layout may be without.
 func (e *MisfitError) Is(target error) bool {
-	return target == errors.ErrUnsupported && !slices.ContainsFunc(e.Misfits, func(m Misfit) bool { return !m.lacking })
+	return target == storage.ErrSchema || target == errors.ErrUnsupported && !slices.ContainsFunc(e.Misfits, func(m Misfit) bool { return !m.lacking })
 }
 
 // Error implements error.

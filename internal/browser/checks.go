@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 )
@@ -39,6 +40,21 @@ func (c *Cookies) Flows(provider string, now time.Time) []*Flow {
 		}
 	}
 	return all
+}
+
+// MissingFlow names the reason why the browser has no flow that a callback belongs to.
+func (c *Cookies) MissingFlow(now time.Time) fault.Detail {
+	missing := fault.StateNoCookies
+	for _, check := range flowChecks {
+		if _, sent := c.Raw(c.Specs.of(check)); !sent {
+			continue
+		}
+		if len(c.Pending(check, now)) > 0 {
+			return fault.StateMissing
+		}
+		missing = fault.CookieUnreadable
+	}
+	return missing
 }
 
 // Pending returns the values in the cookie of a check, newest first. The caller

@@ -3,6 +3,7 @@ package browser
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +63,20 @@ func (c *Cookies) Value(k *Spec) (string, bool) {
 		return "", false
 	}
 	return Unescape(value), true
+}
+
+// Sizes returns the names of our own cookies that the browser sent, each with the
+// length of its value.
+func (c *Cookies) Sizes() (sizes []string) {
+	if c.Specs == nil {
+		return nil
+	}
+	for _, k := range []*Spec{&c.Specs.Session, &c.Specs.CSRF, &c.Specs.PKCE, &c.Specs.State, &c.Specs.Nonce, &c.Specs.Challenge} {
+		if value, sent := c.Raw(k); sent {
+			sizes = append(sizes, k.Name()+"="+strconv.Itoa(len(value)))
+		}
+	}
+	return sizes
 }
 
 // CSRF returns the token and its hash from the CSRF cookie.

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 )
@@ -153,31 +156,31 @@ func (f *Flow) Record(redirectURI string, d Demands) {
 	f.Demands = d
 }
 
-// Fault returns what is wrong with an answer that belongs to the flow, or "". The
+// Fault returns what is wrong with an answer that belongs to the flow, or nil. The
 // browser must have kept the value of each check that was sent, and the answer must
 // come the way that was asked for (RFC 9700, section 4.4.2.2). Auth.js records
 // nothing, so its flows need the values of the configured checks.
-func (f *Flow) Fault(a Answer, configured []Check) string {
+func (f *Flow) Fault(a Answer, configured []Check) error {
 	demanded := f.Sent.Checks
 	if f.ID == "" {
 		demanded = configured
 	}
 	for _, c := range demanded {
 		if *f.Value(c) == "" {
-			return "the " + string(c) + " cookie is missing, or belongs to another sign-in"
+			return failure.Of(fault.FlowIncomplete, errors.New("the "+string(c)+" cookie is missing, or belongs to another sign-in"))
 		}
 	}
 	switch {
 	case f.ID == "":
-		return ""
+		return nil
 	case len(demanded) == 0:
-		return "the cookie that says what was sent is missing"
+		return failure.Of(fault.FlowIncomplete, errors.New("the cookie that says what was sent is missing"))
 	case f.Sent.To != HashURL(a.RedirectURI):
-		return "the answer came to another redirect URI than the one that was sent"
+		return failure.Of(fault.FlowRedirect, errors.New("the answer came to another redirect URI than the one that was sent"))
 	case f.CrossSite != a.Posted:
-		return "the answer came in another response mode than the one that was asked for"
+		return failure.Of(fault.FlowMode, errors.New("the answer came in another response mode than the one that was asked for"))
 	}
-	return ""
+	return nil
 }
 
 // derivedState hashes a check value under a label, so that it is neither the value

@@ -54,13 +54,13 @@ const actingLinkLife = time.Minute
 
 // ErrNotActing reports a link that was used, is too old, or was made from a session
 // that has ended.
-var ErrNotActing = failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: errors.New("the link to act as a user was used, is too old, or its administrator has signed out")})
+var ErrNotActing = failure.Wrap(fault.ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: errors.New("the link to act as a user was used, is too old, or its administrator has signed out")}))
 
 // ErrActing reports that only the user may do something, and not an administrator who
 // acts as the user.
-var ErrActing = failure.Wrap(fault.ErrAccessDenied, &failure.Mistake{Err: errors.New("an administrator who acts as the user may not do this")})
+var ErrActing = failure.Wrap(fault.ErrAccessDenied, failure.Of(fault.SignInDenied, &failure.Mistake{Err: errors.New("an administrator who acts as the user may not do this")}))
 
-var errOneself = failure.Wrap(fault.ErrAccessDenied, &failure.Mistake{Err: errors.New("the user is the administrator")})
+var errOneself = failure.Wrap(fault.ErrAccessDenied, failure.Of(fault.SignInDenied, &failure.Mistake{Err: errors.New("the user is the administrator")}))
 
 // By returns the administrator as an event names them.
 func (s *ActorSession) By() event.Actor { return event.Actor{Kind: event.ActorAdmin, ID: s.UserID} }
@@ -187,7 +187,7 @@ func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *Sessi
 		return nil, refusedIf(err)
 	}
 	q.Add(event.Event{
-		Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By(), Detail: signIn.reason,
+		Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By(), Detail: event.Detail(signIn.reason),
 	}, nil)
 	return signIn, nil
 }

@@ -209,7 +209,7 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn
 		return d.recognise(ctx, s, signIn, signIn.User)
 	}
 	if err == nil {
-		err = failure.Wrap(fault.ErrUnsupportedStrategy, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
+		err = failure.Wrap(fault.ErrUnsupportedStrategy, failure.Of(fault.UserMissing, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions")))
 	}
 	return err
 }
@@ -237,7 +237,7 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 		}
 		return d.awaitProof(ctx, s, signIn, owner)
 	case current != nil && signIn.IsStale:
-		return failure.WrapFor(notLinkedType(&signIn.Assertion), signIn.Account.Provider, ErrNotFresh)
+		return failure.WrapFor(notLinkedType(&signIn.Assertion), signIn.Account.Provider, failure.Of(fault.AccountFresh, ErrNotFresh))
 	case current != nil:
 		signIn.IsLink = true
 		if err := d.recognise(ctx, s, signIn, *current); err != nil {

@@ -67,7 +67,7 @@ func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, signIn *Sign
 		return err
 	}
 	if d.RefuseEviction && found.evictedCount() > 0 {
-		return failure.Wrap(fault.ErrAccessDenied, errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
+		return failure.Wrap(fault.ErrAccessDenied, failure.Of(fault.SignInEviction, errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)")))
 	}
 	return d.detach(ctx, q, s, signIn, &found)
 }

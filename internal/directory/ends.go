@@ -159,7 +159,7 @@ func (signIn *SignIn) ended() error {
 	case storage.TypeWebAuthn:
 		t = fault.ErrWebAuthnVerification
 	}
-	return failure.WrapFor(t, signIn.Account.Provider, &failure.Mistake{Err: ErrEnded})
+	return failure.WrapFor(t, signIn.Account.Provider, &failure.Mistake{Err: failure.Of(fault.FlowEnded, ErrEnded)})
 }
 
 // recognise makes u the user of a sign-in, unless the sessions of u have been

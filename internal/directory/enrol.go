@@ -80,7 +80,7 @@ func accountOf(u *storage.User) string {
 }
 
 // ErrUnproven reports that the e-mail address of a user has to be proven first.
-var ErrUnproven = failure.Wrap(fault.ErrFactor, errors.New("the user's e-mail address is not proven"))
+var ErrUnproven = failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorFailed, errors.New("the user's e-mail address is not proven")))
 
 func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
 	isProven, err := IsAddressProven(ctx, d.Directory, u)
@@ -165,7 +165,7 @@ func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChang
 		if row.Tries >= factor.MostTries {
 			return nil, errors.Join(ErrNotPending, rows.EndRow(ctx, row))
 		}
-		return nil, failure.Wrap(fault.ErrSecondFactor, &failure.Mistake{Err: errors.New("the code does not fit the new app")})
+		return nil, failure.Wrap(fault.ErrSecondFactor, &failure.Mistake{Err: failure.Of(fault.FactorWrong, errors.New("the code does not fit the new app"))})
 	}
 	err = d.changeFactors(ctx, q, c, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
 		if _, err := d.Waiting(s).Take(ctx, challenge.Enrol, of.Handle); err != nil {
@@ -279,7 +279,7 @@ func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string
 			return err
 		}
 		if !d.CanHaveCodes(held) {
-			return failure.Wrap(fault.ErrFactor, errors.New("recovery codes exist only beside another factor"))
+			return failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorFailed, errors.New("recovery codes exist only beside another factor")))
 		}
 		codes = factor.NewRecoveryCodes()
 		if err := s.Factors().ReplaceRecoveryCodes(ctx, u.ID, factor.RecoveryHashes(u.ID, codes)); err != nil {

@@ -214,7 +214,7 @@ func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string,
 }
 
 // ErrTooManyApps reports that a user has as many authenticator apps as can be.
-var ErrTooManyApps = failure.Wrap(fault.ErrFactor, errors.New("a user can have at most five authenticator apps"))
+var ErrTooManyApps = failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorFailed, errors.New("a user can have at most five authenticator apps")))
 
 // IsTrusted reports whether the browser with a handle is remembered for a user, so
 // that a sign-in needs no second factor.

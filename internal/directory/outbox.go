@@ -48,7 +48,7 @@ func (o *Outbox) Add(e event.Event, payload any) {
 // complete fills in the fields that all events share.
 func (o *Outbox) complete(e event.Event) *event.Event {
 	b := o.Base
-	e.Time, e.Client, e.UserAgent, e.Request, e.Tenant = b.Time, b.Client, b.UserAgent, b.Request, b.Tenant
+	e.Time, e.Client, e.UserAgent, e.RequestID, e.Tenant = b.Time, b.Client, b.UserAgent, b.RequestID, b.Tenant
 	fill.Default(&e.Outcome, event.Succeeded)
 	fill.Default(&e.By, b.By)
 	return &e

@@ -19,7 +19,7 @@ import (
 type Passwords struct{ *Directory }
 
 // errChanged reports that what a link was made for is not so any more.
-var errChanged = failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: errors.New("the link is void: it was used, or the account has changed since")})
+var errChanged = failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.LinkUsed, errors.New("the link is void: it was used, or the account has changed since"))})
 
 // KeepChallenges has d keep challenges, sealed under secrets, of which the first is in
 // use. tenant is empty if there is one site.

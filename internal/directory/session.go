@@ -20,7 +20,7 @@ import (
 // ended. The sign-in must not be completed without it.
 var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, errSessionGone)
 
-var errSessionGone = errors.New("the session that this sign-in was begun in has ended, or is another one")
+var errSessionGone = failure.Of(fault.FlowSession, errors.New("the session that this sign-in was begun in has ended, or is another one"))
 
 // SessionGone returns the error for a sign-in whose session has ended, or is not that
 // of the request.
@@ -41,7 +41,7 @@ func checkConnect(in *Assertion, owner, current *storage.User) error {
 	case current == nil:
 		return in.SessionGone()
 	case in.Wanted != "" && in.Wanted != in.Account.ProviderAccountID:
-		return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the user came back with another account than the one to connect"))
+		return failure.WrapFor(notLinkedType(in), in.Account.Provider, failure.Of(fault.AccountOther, errors.New("the user came back with another account than the one to connect")))
 	case owner != nil && owner.ID != current.ID:
 		return notLinked(in)
 	}

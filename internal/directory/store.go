@@ -117,7 +117,7 @@ func (s *Store) linkAccount(ctx context.Context, a storage.Account) error {
 }
 
 // errNoTx reports a transaction that has succeeded without doing anything.
-var errNoTx = failure.Wrap(fault.ErrAdapter, errors.New("InTx has not called its function"))
+var errNoTx = failure.Wrap(fault.ErrAdapter, failure.Of(fault.StoreAnswer, errors.New("InTx has not called its function")))
 
 // InTx runs f in one transaction if the store has transactions. The transaction
 // has the time of one call: calls in f must use the context that f is given. An

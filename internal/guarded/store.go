@@ -64,7 +64,7 @@ func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(
 	answer, err := Call(ctx, b, operation, f)
 	if err == nil && !fits(answer) {
 		var none T
-		return none, failure.Wrap(fault.ErrAdapter, errors.New(operation+" answered another question than it was asked"))
+		return none, failure.Wrap(fault.ErrAdapter, failure.Of(fault.StoreAnswer, errors.New(operation+" answered another question than it was asked")))
 	}
 	return answer, err
 }

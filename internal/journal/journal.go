@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/telemetry"
@@ -21,7 +22,8 @@ type Logger struct {
 	out    *slog.Logger
 	now    func() time.Time
 	rules  Rules
-	tracer *tracer // nil: none
+	tracer *tracer                   // nil: none
+	codes  func(fault.Detail) string // makes reference codes; nil: there are none
 
 	mu     sync.Mutex
 	second int64
@@ -33,6 +35,7 @@ type Rules struct {
 	Level   func(err error) slog.Level
 	Outcome func(err error) string   // of a step, in a few words
 	Details func(err error) []Detail // nil: the text of err says all
+	Name    func(err error) fault.Detail
 	// Fails reports whether err is a failure, and not an answer such as "not found".
 	// nil: every error is.
 	Fails func(err error) bool
@@ -59,6 +62,16 @@ type Subject interface {
 	Secrets() []string
 }
 
+// referrer is a Subject that has one reference code, however many failures it meets.
+type referrer interface {
+	// Refer returns the code. It calls make for the first failure.
+	Refer(make func() string) string
+}
+
+// factual is a Subject that can say what helps to explain a failure. The facts hold no
+// value that a client sent.
+type factual interface{ Facts() []any }
+
 // NoSubject is the Subject of work without a request.
 type NoSubject struct{}
 
@@ -71,6 +84,21 @@ func (NoSubject) Secrets() []string { return nil }
 // New returns a Logger that writes to out.
 func New(out *slog.Logger, now func() time.Time, rules Rules) *Logger {
 	return &Logger{out: out, now: now, rules: rules, lines: map[string]int{}}
+}
+
+// Refer has l give each failure a reference code that make returns. It is for the time
+// before l is used.
+func (l *Logger) Refer(make func(fault.Detail) string) { l.codes = make }
+
+// referenceOf returns the reference code of a failure, or "".
+func (l *Logger) referenceOf(about Subject, d fault.Detail) string {
+	if l.codes == nil {
+		return ""
+	}
+	if one, ok := about.(referrer); ok {
+		return one.Refer(func() string { return l.codes(d) })
+	}
+	return l.codes(d)
 }
 
 // WarnAtStart tells the operator what a configuration means.
@@ -116,16 +144,34 @@ func (l *Logger) Note(ctx context.Context, about Subject, text string, args ...a
 // rules.
 func (l *Logger) Error(ctx context.Context, about Subject, err error, args ...any) {
 	kind := string(failure.TypeOf(err))
-	l.Count(ctx, telemetry.Measure{Kind: telemetry.Failures, Type: failure.TypeOf(err)})
+	detail := l.rules.nameOf(err)
+	l.Count(ctx, telemetry.Measure{Kind: telemetry.Failures, Type: failure.TypeOf(err), Value: string(detail)})
+	reference := l.referenceOf(about, detail) // also of a line that is dropped: a page may show it
 	if !l.samples(kind) {
 		return
 	}
 	secrets := about.Secrets()
 	args = append(append(about.LogAttrs(), "type", kind, "error", redact.Text(err.Error(), secrets, LongestText)), args...)
+	if reference != "" {
+		args = append(args, "reference", reference)
+	}
+	if detail != "" {
+		args = append(args, "detail", string(detail))
+	}
+	if f, ok := about.(factual); ok {
+		args = append(args, slog.Group("facts", f.Facts()...))
+	}
 	for _, d := range l.rules.Details(err) {
 		args = append(args, d.Key, redact.Text(d.Value, secrets, d.Limit))
 	}
 	l.out.Log(ctx, l.rules.Level(err), "latchkey: "+kind, args...)
+}
+
+func (r *Rules) nameOf(err error) fault.Detail {
+	if r.Name == nil {
+		return ""
+	}
+	return r.Name(err)
 }
 
 // samples reports whether a line of the kind may be written: it drops what pours

@@ -36,7 +36,7 @@ const (
 	rest  = 5 * time.Second // before a limiter that has timed out is asked again
 )
 
-var errResting = failure.Wrap(fault.ErrAdapter, errors.New("the limiter did not answer in time a moment ago"))
+var errResting = failure.Wrap(fault.ErrAdapter, failure.Of(fault.LimitStore, errors.New("the limiter did not answer in time a moment ago")))
 
 // ask calls the shared limiter, unless it rests.
 func (l *Shared) ask(ctx context.Context, operation string, f func(context.Context) (time.Duration, error)) (time.Duration, error) {

@@ -93,7 +93,7 @@ func (u *UsedValues) Use(ctx context.Context, key string, expires time.Time) (fi
 		return known
 	})
 	if !room {
-		return false, failure.Wrap(fault.ErrAdapter, ErrNoRoom)
+		return false, failure.Wrap(fault.ErrAdapter, failure.Of(fault.ReplayFull, ErrNoRoom))
 	}
 	return first, nil
 }

@@ -70,6 +70,43 @@ func (e *StepError) Error() string {
 // Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
+// Check names what a failed step found wrong, where it is worth telling apart.
+type Check string
+
+// The checks.
+const (
+	CheckTransport Check = "transport" // there was no answer
+	CheckTLS       Check = "tls"       // the certificate of the provider cannot be verified
+	CheckSignature Check = "signature" // no key of the provider verifies it
+	CheckIssuer    Check = "issuer"
+	CheckAudience  Check = "audience"
+	CheckNonce     Check = "nonce"
+	CheckExpired   Check = "expired"
+	CheckEarly     Check = "early" // from the future
+)
+
+// CheckOf returns the check that err failed, or "".
+func CheckOf(err error) Check {
+	if failed, ok := errors.AsType[*checkError](err); ok {
+		return failed.check
+	}
+	return ""
+}
+
+// checkError is the reason of a failure that has a name.
+type checkError struct {
+	check Check
+	text  string
+}
+
+// Error returns the text.
+func (e *checkError) Error() string { return e.text }
+
+// failed returns the error of a check.
+func failed(c Check, format string, args ...any) error {
+	return &checkError{c, fmt.Sprintf(format, args...)}
+}
+
 // fail returns a StepError with a fixed text.
 func fail(step Step, text string) error {
 	return &StepError{Step: step, Err: errors.New(text)}
@@ -117,15 +154,15 @@ func transportError(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return context.DeadlineExceeded
 	case errors.As(err, &certificate), errors.As(err, &authority):
-		return errors.New("the certificate of the server cannot be verified")
+		return failed(CheckTLS, "the certificate of the server cannot be verified")
 	case errors.As(err, &record):
-		return errors.New("the server does not speak TLS")
+		return failed(CheckTransport, "the server does not speak TLS")
 	case errors.As(err, &dns):
-		return errors.New("the name of the server cannot be resolved")
+		return failed(CheckTransport, "the name of the server cannot be resolved")
 	case errors.As(err, &network):
-		return fmt.Errorf("network failure (%s)", network.Op)
+		return failed(CheckTransport, "network failure (%s)", network.Op)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return errors.New("timed out")
+		return failed(CheckTransport, "timed out")
 	}
-	return errors.New("the call failed")
+	return failed(CheckTransport, "the call failed")
 }

@@ -114,9 +114,9 @@ func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
 	issuer, ok := claims["iss"].(string)
 	switch {
 	case !ok:
-		return errors.New("iss is not the configured issuer: it is missing or no text")
+		return failed(CheckIssuer, "iss is not the configured issuer: it is missing or no text")
 	case !c.issuedBy(m, issuer, claims):
-		return errors.New("iss is not the configured issuer: " + c.differs(issuer, m))
+		return failed(CheckIssuer, "iss is not the configured issuer: %s", c.differs(issuer, m))
 	}
 	return nil
 }
@@ -144,11 +144,11 @@ func (c *Client) checkAudience(claims map[string]any, others []string) error {
 	}
 	audience, ok := audienceOf(claims)
 	if !ok || !slices.ContainsFunc(audience, isOurs) {
-		return errors.New("aud does not name this client")
+		return failed(CheckAudience, "aud does not name this client")
 	}
 	party, stated := claims["azp"]
 	if name, _ := party.(string); stated && !isOurs(name) {
-		return errors.New("azp names another client")
+		return failed(CheckAudience, "azp names another client")
 	}
 	for _, other := range audience {
 		switch {
@@ -182,18 +182,18 @@ func (c *Client) checkTimes(claims map[string]any) error {
 		return errors.New("exp is missing or not a time")
 	}
 	if now >= exp+leeway {
-		return clockError("expired: exp is", exp, now)
+		return clockError(CheckExpired, "expired: exp is", exp, now)
 	}
 	iat, ok := seconds(claims["iat"])
 	if !ok {
 		return errors.New("iat is missing or not a time")
 	}
 	if iat > now+maxFuture.Seconds() {
-		return clockError("from the future: iat is", iat, now)
+		return clockError(CheckEarly, "from the future: iat is", iat, now)
 	}
 	if value, stated := claims["nbf"]; stated {
 		if nbf, ok := seconds(value); !ok || nbf > now+leeway {
-			return clockError("not valid yet: nbf is", nbf, now)
+			return clockError(CheckEarly, "not valid yet: nbf is", nbf, now)
 		}
 	}
 	return nil
@@ -201,9 +201,9 @@ func (c *Client) checkTimes(claims map[string]any) error {
 
 // clockError returns an error with both times, because either clock may be wrong
 //
-func clockError(text string, stated, now float64) error {
+func clockError(c Check, text string, stated, now float64) error {
 	show := func(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339) }
-	return fmt.Errorf("%s %s, and the clock here says %s", text, show(stated), show(now))
+	return failed(c, "%s %s, and the clock here says %s", text, show(stated), show(now))
 }
 
 // checkDates requires the times in a token to be numbers (RFC 7519 section 2).
@@ -261,13 +261,13 @@ func checkNonce(claims map[string]any, sent string) error {
 	value, stated := claims["nonce"]
 	if sent == "" {
 		if stated {
-			return errors.New("nonce was not asked for")
+			return failed(CheckNonce, "nonce was not asked for")
 		}
 		return nil
 	}
 	nonce, _ := value.(string)
 	if subtle.ConstantTimeCompare([]byte(nonce), []byte(sent)) != 1 {
-		return errors.New("nonce is missing or another one")
+		return failed(CheckNonce, "nonce is missing or another one")
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ type key struct {
 
 // errNoKey is the only error about a signature. The part that failed would only
 // help an attacker who forged it.
-var errNoKey = errors.New("no key of the provider verifies the signature")
+var errNoKey = failed(CheckSignature, "no key of the provider verifies the signature")
 
 // verify returns the signed payload if a key fits. It tries every fitting key
 // for a token without kid, and only the named key for one with a kid.

@@ -253,22 +253,22 @@ func checkLogoutTimes(c *Client, t *LogoutToken, claims map[string]any, want Log
 	case !ok:
 		return errors.New("iat is missing or not a time")
 	case iat > now+maxFuture.Seconds():
-		return clockError("from the future: iat is", iat, now)
+		return clockError(CheckEarly, "from the future: iat is", iat, now)
 	case iat < now-maxLogoutAge.Seconds():
-		return clockError("too old: iat is", iat, now)
+		return clockError(CheckExpired, "too old: iat is", iat, now)
 	}
 	t.Issued = instantOf(iat)
 	exp, ok := seconds(claims["exp"])
 	switch {
 	case ok && now >= exp+c.config.Leeway.Seconds():
-		return clockError("expired: exp is", exp, now)
+		return clockError(CheckExpired, "expired: exp is", exp, now)
 	case ok:
 		t.Expires = instantOf(min(exp, now+maxLogoutAge.Seconds()))
 		return nil
 	case !want.Undated:
 		return errors.New("exp is missing")
 	case iat < now-maxUndatedAge.Seconds():
-		return clockError("too old for a token without exp: iat is", iat, now)
+		return clockError(CheckExpired, "too old for a token without exp: iat is", iat, now)
 	}
 	return nil
 }

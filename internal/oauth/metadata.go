@@ -94,7 +94,7 @@ func (c *Client) own(stated *Metadata) (*Metadata, error) {
 	return ready, nil
 }
 
-var errOtherIssuer = errors.New("the document is about another issuer than the configured one")
+var errOtherIssuer = failed(CheckIssuer, "the document is about another issuer than the configured one")
 
 func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, error) {
 	endpoint := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
@@ -175,7 +175,7 @@ func (c *Client) checkStatedIssuer(stated string) error {
 	case stated == configured, stated+"/" == configured && isBareHost(stated):
 		return nil
 	case stated != "" && strings.TrimRight(stated, "/") == strings.TrimRight(configured, "/"):
-		return errors.New("the document names the issuer with another slash at its end than the configured one: write it as the provider does")
+		return failed(CheckIssuer, "the document names the issuer with another slash at its end than the configured one: write it as the provider does")
 	}
 	return errOtherIssuer
 }

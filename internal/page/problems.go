@@ -13,12 +13,23 @@ type Error struct {
 	Host      string    // named on the way home
 	Origin    string    // where that leads
 	SignInURL string    // offered where signing in can help
+
+	Reference *Reference // of the failure; nil: not shown
 }
+
+// Reference is the reference code of a failure, which a user can tell the operator.
+type Reference struct {
+	Code string
+	Time time.Time // UTC
+}
+
+// Moment returns the time as operators write it.
+func (r *Reference) Moment() string { return r.Time.UTC().Format("2006-01-02 15:04 UTC") }
 
 // Error renders the error page: status 500 for Configuration, 403 for
 // AccessDenied and Verification, 200 for anything else.
 func (r *Renderer) Error(v Error) (Page, error) {
-	view := errorView{Kind: "default", Host: r.site(v.Host), Origin: v.Origin}
+	view := errorView{Kind: "default", Host: r.site(v.Host), Origin: v.Origin, Reference: v.Reference}
 	status := http.StatusOK
 	switch v.Code {
 	case "Configuration":
@@ -45,6 +56,8 @@ type Problem struct {
 	Origin    string // where that leads
 	SignInURL string // for another account; empty: not offered
 	AgainURL  string // repeats the request; empty: not offered
+
+	Reference *Reference // of the failure; nil: not shown
 }
 
 // Kind of a [Problem].
@@ -60,7 +73,7 @@ const (
 
 // Problem renders the page of a problem.
 func (r *Renderer) Problem(v Problem) (Page, error) {
-	view := errorView{Kind: string(v.Kind), As: v.As, Host: r.site(v.Host), Origin: v.Origin}
+	view := errorView{Kind: string(v.Kind), As: v.As, Host: r.site(v.Host), Origin: v.Origin, Reference: v.Reference}
 	status := http.StatusForbidden
 	switch v.Kind {
 	case Missing:
@@ -88,6 +101,7 @@ type errorView struct {
 	Host, Origin string    // the site's name and its URL
 	First        way       // the main button; without one it leads home
 	Second       way
+	Reference    *Reference // nil: not shown
 }
 
 // way is a link: where to, and the key of its words.

@@ -28,6 +28,8 @@ type SignIn struct {
 	ForgotURL string // where a new password is asked for; empty: not offered
 	Done      string // what has just been done: reset; unknown: no message
 
+	Reference *Reference // of the failure; nil: not shown
+
 	// FormOrigins are the origins, or whole URLs, to which a form may lead besides
 	// the site itself and every https URL; see [Source]. What a policy cannot name is
 	// left out.

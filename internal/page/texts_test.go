@@ -30,7 +30,7 @@ func variations() []shown {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Error(Error{Code: code}) }})
 	}
 	all = append(all, shown{"error", func(r *Renderer) (Page, error) {
-		return r.Error(Error{Code: "AccessDenied", Suspended: true, Until: time.Unix(1, 0)})
+		return r.Error(Error{Code: "AccessDenied", Suspended: true, Until: time.Unix(1, 0), Reference: &Reference{Code: "~", Time: time.Unix(1, 0)}})
 	}})
 	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "factor", "unfactor", "lastfactor", "unverified", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})

@@ -108,7 +108,7 @@ func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, er
 // before they are compared, and five end the code; the link lives.
 func (f *Flows) SignUpByCode(ctx context.Context, handle, typed string, from Asker) (signUp string, err error) {
 	wrong := func(why string) error {
-		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: errors.New(why)})
+		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.CodeWrong, errors.New(why))})
 	}
 	rows := f.Directory.Waiting(f.Directory.Store)
 	stands, fits, err := rows.TryCode(ctx, handle, f.Provider)

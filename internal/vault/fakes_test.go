@@ -285,7 +285,7 @@ func (w *world) told(typ event.Type) (details []string) {
 	defer w.mu.Unlock()
 	for _, e := range w.events {
 		if e.Type == typ {
-			details = append(details, e.Detail)
+			details = append(details, string(e.Detail))
 		}
 	}
 	return details

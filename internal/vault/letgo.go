@@ -117,7 +117,7 @@ func (v *Vault) isConnected(ctx context.Context, row storage.Account) bool {
 
 // ended tells that the tokens of an account are gone.
 func (v *Vault) ended(row storage.Account, detail string, err error) {
-	e := event.Event{Type: event.TokenDisconnected, Detail: detail, Err: err}
+	e := event.Event{Type: event.TokenDisconnected, Detail: fault.Detail(detail), Err: err}
 	v.tellOf(context.Background(), &row, e)
 }
 

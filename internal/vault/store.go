@@ -173,7 +173,7 @@ func (r *renewal) disconnect(ctx context.Context, cause *fault.TokenError) (stor
 		if r.abandoned {
 			detail = GrantLost
 		}
-		r.tell(ctx, event.Event{Type: event.TokenDisconnected, Detail: detail, Err: cause})
+		r.tell(ctx, event.Event{Type: event.TokenDisconnected, Detail: fault.Detail(detail), Err: cause})
 	}
 	return storage.Tokens{}, failure.WrapFor(fault.ErrReconnect, r.at.row.Provider, cause)
 }

@@ -140,6 +140,7 @@ func arabic() Texts {
 		"error.away.text":             "هناك جزء من الموقع لا يستجيب حاليًا. يُرجى المحاولة مرة أخرى بعد قليل.",
 		"error.as":                    "تم تسجيل دخولك باسم {name}.",
 		"error.contact":               "للاستفسار إن كان في الأمر خطأ: {contact}.",
+		"error.reference":             "رمز المرجع: {code}",
 		"error.home":                  "العودة إلى {host}",
 		"error.again":                 "إعادة المحاولة",
 		"error.signin":                "تسجيل الدخول",

@@ -139,6 +139,7 @@ func chinese() Texts {
 		"error.away.text":             "目前有服务没有响应。请稍后再试。",
 		"error.as":                    "您已登录为 {name}。",
 		"error.contact":               "如果您认为这是误会，请联系 {contact}。",
+		"error.reference":             "参考代码：{code}",
 		"error.home":                  "返回 {host}",
 		"error.again":                 "重试",
 		"error.signin":                "登录",

@@ -139,6 +139,7 @@ func dutch() Texts {
 		"error.away.text":             "Op dit moment reageert er iets niet. Probeer het over een tijdje opnieuw.",
 		"error.as":                    "Je bent ingelogd als {name}.",
 		"error.contact":               "Denk je dat dit een vergissing is, neem dan contact op met {contact}.",
+		"error.reference":             "Referentiecode: {code}",
 		"error.home":                  "Terug naar {host}",
 		"error.again":                 "Opnieuw proberen",
 		"error.signin":                "Inloggen",

@@ -141,6 +141,7 @@ var english = Texts{
 	"error.away.text":             "Something is not answering at the moment. Please try again in a little while.",
 	"error.as":                    "You are signed in as {name}.",
 	"error.contact":               "If you think this is a mistake, ask {contact}.",
+	"error.reference":             "Reference code: {code}",
 	"error.home":                  "Back to {host}",
 	"error.again":                 "Try again",
 	"error.signin":                "Sign in",

@@ -141,6 +141,7 @@ func french() Texts {
 		"error.away.text":             "Quelque chose ne répond pas pour le moment. Veuillez réessayer dans quelques instants.",
 		"error.as":                    "Vous utilisez le compte {name}.",
 		"error.contact":               "Si vous pensez que c’est une erreur, contactez {contact}.",
+		"error.reference":             "Code de référence : {code}",
 		"error.home":                  "Retour à {host}",
 		"error.again":                 "Réessayer",
 		"error.signin":                "Se connecter",

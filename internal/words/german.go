@@ -140,6 +140,7 @@ func german() Texts {
 		"error.away.text":             "Im Moment antwortet etwas nicht. Bitte versuchen Sie es in Kürze noch einmal.",
 		"error.as":                    "Sie sind als {name} angemeldet.",
 		"error.contact":               "Wenn Sie das für einen Irrtum halten, wenden Sie sich an {contact}.",
+		"error.reference":             "Referenzcode: {code}",
 		"error.home":                  "Zurück zu {host}",
 		"error.again":                 "Noch einmal versuchen",
 		"error.signin":                "Anmelden",

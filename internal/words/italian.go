@@ -140,6 +140,7 @@ func italian() Texts {
 		"error.away.text":             "Al momento qualcosa non risponde. Riprova tra poco.",
 		"error.as":                    "Hai effettuato l’accesso come {name}.",
 		"error.contact":               "Se pensi che sia un errore, contatta {contact}.",
+		"error.reference":             "Codice di riferimento: {code}",
 		"error.home":                  "Torna a {host}",
 		"error.again":                 "Riprova",
 		"error.signin":                "Accedi",

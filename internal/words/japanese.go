@@ -140,6 +140,7 @@ func japanese() Texts {
 		"error.away.text":             "現在、応答していないところがあります。しばらくしてからもう一度お試しください。",
 		"error.as":                    "{name} としてログインしています。",
 		"error.contact":               "間違いだと思われる場合は、{contact} にお問い合わせください。",
+		"error.reference":             "参照コード: {code}",
 		"error.home":                  "{host} に戻る",
 		"error.again":                 "もう一度試す",
 		"error.signin":                "ログイン",

@@ -140,6 +140,7 @@ func korean() Texts {
 		"error.away.text":             "현재 응답하지 않는 곳이 있습니다. 잠시 후 다시 시도해 주세요.",
 		"error.as":                    "{name} 계정으로 로그인되어 있습니다.",
 		"error.contact":               "잘못되었다고 생각하시면 {contact}에 문의하세요.",
+		"error.reference":             "참조 코드: {code}",
 		"error.home":                  "{host}(으)로 돌아가기",
 		"error.again":                 "다시 시도",
 		"error.signin":                "로그인",

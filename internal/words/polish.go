@@ -140,6 +140,7 @@ func polish() Texts {
 		"error.away.text":             "W tej chwili coś nie odpowiada. Spróbuj ponownie za chwilę.",
 		"error.as":                    "Używasz konta {name}.",
 		"error.contact":               "Jeśli to pomyłka, skontaktuj się z {contact}.",
+		"error.reference":             "Kod referencyjny: {code}",
 		"error.home":                  "Wróć do {host}",
 		"error.again":                 "Spróbuj ponownie",
 		"error.signin":                "Zaloguj się",

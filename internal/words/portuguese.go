@@ -139,6 +139,7 @@ func portuguese() Texts {
 		"error.away.text":             "Algo não está respondendo no momento. Tente novamente daqui a pouco.",
 		"error.as":                    "Você entrou como {name}.",
 		"error.contact":               "Se você acha que isso é um engano, fale com {contact}.",
+		"error.reference":             "Código de referência: {code}",
 		"error.home":                  "Voltar para {host}",
 		"error.again":                 "Tentar novamente",
 		"error.signin":                "Entrar",

@@ -140,6 +140,7 @@ func russian() Texts {
 		"error.away.text":             "Сейчас что-то не отвечает. Попробуйте ещё раз чуть позже.",
 		"error.as":                    "Вы вошли как {name}.",
 		"error.contact":               "Если вы считаете, что это ошибка, обратитесь сюда: {contact}.",
+		"error.reference":             "Код обращения: {code}",
 		"error.home":                  "Назад на {host}",
 		"error.again":                 "Попробовать ещё раз",
 		"error.signin":                "Войти",

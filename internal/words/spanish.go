@@ -141,6 +141,7 @@ func spanish() Texts {
 		"error.away.text":             "Algo no responde en este momento. Inténtalo de nuevo dentro de poco.",
 		"error.as":                    "Has iniciado sesión como {name}.",
 		"error.contact":               "Si crees que es un error, ponte en contacto con {contact}.",
+		"error.reference":             "Código de referencia: {code}",
 		"error.home":                  "Volver a {host}",
 		"error.again":                 "Intentar de nuevo",
 		"error.signin":                "Iniciar sesión",

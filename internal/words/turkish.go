@@ -140,6 +140,7 @@ func turkish() Texts {
 		"error.away.text":             "Şu anda bir şey yanıt vermiyor. Lütfen biraz sonra yeniden deneyin.",
 		"error.as":                    "Şu hesapla oturum açtınız: {name}.",
 		"error.contact":               "Bunun bir hata olduğunu düşünüyorsanız başvurun: {contact}.",
+		"error.reference":             "Başvuru kodu: {code}",
 		"error.home":                  "{host} sitesine dön",
 		"error.again":                 "Yeniden dene",
 		"error.signin":                "Oturum aç",

@@ -140,6 +140,7 @@ func ukrainian() Texts {
 		"error.away.text":             "Зараз щось не відповідає. Спробуйте ще раз трохи пізніше.",
 		"error.as":                    "Ви увійшли як {name}.",
 		"error.contact":               "Якщо ви вважаєте, що це помилка, зверніться сюди: {contact}.",
+		"error.reference":             "Код звернення: {code}",
 		"error.home":                  "Назад на {host}",
 		"error.again":                 "Спробувати ще раз",
 		"error.signin":                "Увійти",

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/explain"
+)
+
+const aboutExplain = `Say what a failure was, why, and what to do about it.
+
+CODE is a reference code as the log and, with Operations.ShowReference, the error
+page have it, such as 7QM2-9XDK-4T1B. The secrets of the site open it: it says the
+kind of the failure and the minute, without any log. DETAIL is the name of a kind,
+such as state.missing.
+
+With --log the line about the code is looked for in a log of slog, JSON or text, so
+that the most likely cause comes first. What the log holds is data: it is cut, and
+printed without control characters.
+
+Exit codes: 1 if the code or the name is unknown.`
+
+type explainFlags struct {
+	log  string
+	json bool
+}
+
+func (p *program) explainCommand() *cobra.Command {
+	var f explainFlags
+	c := &cobra.Command{
+		Use: "explain CODE|DETAIL", Short: "Say what a failure was, and what to do", Long: aboutExplain,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  latchkey explain 7QM2-9XDK-4T1B --env-file .env
+  latchkey explain 7QM2-9XDK-4T1B --log site.log
+  latchkey explain state.missing`,
+		RunE: does(func(c *cobra.Command, args []string) error { return p.explain(c.Context(), args[0], f) }),
+	}
+	c.Flags().StringVar(&f.log, "log", "", "`file` with the site's log; - is standard input")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+// explained is what the command says.
+type explained struct {
+	Detail fault.Detail      `json:"detail"`
+	Code   string            `json:"reference,omitempty"`
+	Time   string            `json:"time,omitempty"`
+	Party  explain.Party     `json:"party"`
+	What   string            `json:"what"`
+	Causes []string          `json:"causes"`
+	Cure   string            `json:"cure"`
+	Error  string            `json:"error,omitempty"` // of the log
+	Facts  map[string]string `json:"facts,omitempty"`
+}
+
+func (p *program) explain(_ context.Context, what string, f explainFlags) error {
+	line, err := p.lineAbout(what, f.log)
+	if err != nil {
+		return err
+	}
+	e := explained{Detail: fault.Detail(strings.ToLower(what))}
+	if _, isDetail := explain.Find(e.Detail); !isDetail {
+		if e, err = p.openReference(what, line); err != nil {
+			return err
+		}
+	}
+	text, known := explain.Find(e.Detail)
+	if !known {
+		return fmt.Errorf("this version knows no detail %s", printable(string(e.Detail)))
+	}
+	e.Party, e.What, e.Causes, e.Cure = text.Party, text.What, explain.CausesOf(&text, line), text.Cure
+	if line != nil {
+		e.Error, e.Facts = line.Error, line.Facts
+	}
+	if f.json {
+		out := json.NewEncoder(p.stdout)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		return out.Encode(e)
+	}
+	e.print(p.stdout)
+	return nil
+}
+
+// openReference returns what a reference code says: by the secrets, or by a line of the
+// log that has the code.
+func (p *program) openReference(code string, line *explain.Line) (explained, error) {
+	var secrets []string
+	for _, s := range p.env.secrets() {
+		secrets = append(secrets, s.value)
+	}
+	r, err := explain.NewCodec(secrets).Open(code, p.now())
+	switch {
+	case err == nil:
+		return explained{Detail: r.Detail, Code: explain.Spelled(code), Time: r.Time.Format(time.RFC3339)}, nil
+	case line != nil:
+		return explained{Detail: line.Detail, Code: line.Reference, Time: line.Time}, nil
+	case len(secrets) == 0:
+		return explained{}, errors.New("there is no secret to open a code with: set AUTH_SECRET, or use --env-file or --log")
+	}
+	return explained{}, err
+}
+
+// lineAbout returns the line of the log about a code, or nil.
+func (p *program) lineAbout(code, name string) (*explain.Line, error) {
+	if name == "" {
+		return nil, nil
+	}
+	in := p.stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	line, err := explain.Search(in, code)
+	if errors.Is(err, explain.ErrForeign) { // it is the name of a detail
+		return nil, nil
+	}
+	return line, err
+}
+
+func (e *explained) print(out io.Writer) {
+	fmt.Fprintf(out, "%s", e.Detail)
+	if e.Time != "" {
+		fmt.Fprintf(out, " at %s", e.Time)
+	}
+	fmt.Fprintf(out, "\n%s\n\nCauses, the most likely one first:\n", e.What)
+	for _, cause := range e.Causes {
+		fmt.Fprintf(out, "- %s\n", cause)
+	}
+	fmt.Fprintf(out, "\nFor the %s: %s\n", e.Party, e.Cure)
+	if e.Error != "" {
+		fmt.Fprintf(out, "\nThe log says: %s\n", e.Error)
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/explain"
+)
+
+// explainIt runs latchkey explain with what stands on its standard input.
+func explainIt(in string, environ []string, args ...string) (code int, out, errs string) {
+	var stdout, stderr bytes.Buffer
+	code = run(context.Background(), append([]string{"explain"}, args...), strings.NewReader(in), &stdout, &stderr, environ)
+	return code, stdout.String(), stderr.String()
+}
+
+func TestExplain(t *testing.T) {
+	const old, newer = "an old secret that is long enough, too", "a new secret that is long enough, as well"
+	code := explain.NewCodec([]string{old}).Make(fault.TokenInvalidClient, time.Now())
+	t.Run("O-057 the code alone names kind and minute", func(t *testing.T) {
+		exit, out, errs := explainIt("", []string{"AUTH_SECRET=" + old}, code)
+		if exit != exitOK || !strings.HasPrefix(out, "token.invalid_client at 20") || strings.Contains(out, old) {
+			t.Errorf("exit %d: %s%s", exit, out, errs)
+		}
+	})
+	t.Run("O-060 every secret is tried", func(t *testing.T) {
+		exit, out, _ := explainIt("", []string{"AUTH_SECRET=" + old, "AUTH_SECRET_1=" + newer}, strings.ToLower(code))
+		if exit != exitOK || !strings.HasPrefix(out, "token.invalid_client") {
+			t.Errorf("exit %d: %s", exit, out)
+		}
+	})
+	t.Run("O-060 a code that none opens", func(t *testing.T) {
+		exit, _, errs := explainIt("", []string{"AUTH_SECRET=" + newer}, code)
+		if exit != exitProblem || !strings.Contains(errs, "not a reference code of this site, or its secret is gone") {
+			t.Errorf("exit %d: %s", exit, errs)
+		}
+	})
+	t.Run("O-063 a detail, without secrets", func(t *testing.T) {
+		if exit, out, _ := explainIt("", nil, "store.schema"); exit != exitOK || !strings.Contains(out, "latchkey migrate") {
+			t.Errorf("exit %d: %s", exit, out)
+		}
+	})
+	t.Run("O-063 a log, without secrets", func(t *testing.T) {
+		log := `{"time":"2026-11-24T06:00:00Z","msg":"x","reference":"` + code + `","detail":"token.invalid_client","error":"a\u001b[2Jb","facts":{"host":"a"}}` + "\n"
+		exit, out, errs := explainIt(log, nil, code, "--log", "-", "--json")
+		var said explained
+		if err := json.Unmarshal([]byte(out), &said); err != nil || exit != exitOK || said.Detail != fault.TokenInvalidClient || said.Facts["host"] != "a" {
+			t.Fatalf("exit %d, %v: %s%s", exit, err, out, errs)
+		}
+		if strings.ContainsRune(out, '\x1b') {
+			t.Errorf("O-088 %q", out)
+		}
+	})
+	t.Run("unknown", func(t *testing.T) {
+		if exit, _, _ := explainIt("", []string{"AUTH_SECRET=" + old}, "no.such"); exit != exitProblem {
+			t.Errorf("exit %d", exit)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+// Package audit writes security events to a log for auditors.
+package audit
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/redact"
+)
+
+// mostQueued bounds the events that wait for the logger.
+const mostQueued = 1024
+
+// schema is the version of the fields of a line.
+const schema = 1
+
+// Address says how much of a client's address is kept.
+type Address string
+
+// The kinds of addresses.
+const (
+	Full   Address = ""
+	Prefix Address = "prefix" // the network: /24, or /48 of IPv6
+	None   Address = "none"
+)
+
+// Sink writes events to a logger, in order, on a goroutine of its own. What it is given
+// never waits: a full queue drops the oldest failure, and a line says how many were lost.
+// A nil Sink keeps nothing. It is safe for concurrent use.
+type Sink struct {
+	Logger  *slog.Logger
+	Address Address
+	Now     func() time.Time
+	Go      func(func()) bool           // runs a function later; false: it is not run
+	Told    func(outcome string, n int) // counts events that were written, folded or dropped; nil: nothing counts
+
+	folds folder
+
+	mu      sync.Mutex
+	queue   []event.Event
+	dropped int
+	running bool
+}
+
+// Add keeps an event.
+func (s *Sink) Add(e event.Event) {
+	if s == nil {
+		return
+	}
+	due := s.folds.add(e, s.Now())
+	if len(due) == 0 {
+		s.told("folded", 1)
+		return
+	}
+	s.enqueue(due)
+}
+
+// Flush writes what is still folded. The caller then waits for what Go has taken.
+func (s *Sink) Flush() {
+	if s != nil {
+		s.enqueue(s.folds.rest())
+	}
+}
+
+func (s *Sink) enqueue(due []event.Event) {
+	s.mu.Lock()
+	lost := 0
+	for _, e := range due {
+		if len(s.queue) >= mostQueued {
+			at := max(0, slices.IndexFunc(s.queue, func(e event.Event) bool { return e.Outcome == event.Failed }))
+			s.queue = slices.Delete(s.queue, at, at+1)
+			lost++
+		}
+		s.queue = append(s.queue, e)
+	}
+	s.dropped += lost
+	begins := !s.running && len(s.queue) > 0
+	s.running = s.running || begins
+	s.mu.Unlock()
+	s.told("dropped", lost)
+	if begins && !s.Go(s.drain) {
+		s.mu.Lock()
+		s.running = false // the next event tries again
+		s.mu.Unlock()
+	}
+}
+
+// drain writes what waits, until nothing does.
+func (s *Sink) drain() {
+	for {
+		s.mu.Lock()
+		if len(s.queue) == 0 && s.dropped == 0 {
+			s.queue, s.running = nil, false
+			s.mu.Unlock()
+			return
+		}
+		batch, lost := s.queue, s.dropped
+		s.queue, s.dropped = nil, 0
+		s.mu.Unlock()
+		if lost > 0 {
+			s.write(event.Event{Type: event.AuditFailed, Outcome: event.Failed, Time: s.Now().UTC(), By: event.Actor{Kind: event.ActorSystem}, Count: lost})
+		}
+		for _, e := range batch {
+			s.write(e)
+		}
+		s.told("written", len(batch))
+	}
+}
+
+// write writes one line. A handler that panics loses the line and nothing else.
+func (s *Sink) write(e event.Event) {
+	level := slog.LevelInfo
+	if e.Outcome == event.Failed {
+		level = slog.LevelWarn
+	}
+	_ = guarded.Contain(func() error {
+		s.Logger.LogAttrs(context.Background(), level, "latchkey: audit", s.attrs(&e)...)
+		return nil
+	})
+}
+
+func (s *Sink) told(outcome string, n int) {
+	if s.Told != nil && n > 0 {
+		s.Told(outcome, n)
+	}
+}
+
+const (
+	longestText = 256 // of what clients send
+	longestID   = 1400
+)
+
+// attrs returns the fields of a line. Fields that are empty are left out.
+func (s *Sink) attrs(e *event.Event) []slog.Attr {
+	client := e.Client
+	switch s.Address {
+	case Prefix:
+		client = network(client)
+	case None:
+		client = ""
+	}
+	attrs := make([]slog.Attr, 0, 20)
+	attrs = append(attrs, slog.Int("schema", schema), slog.Time("at", e.Time.UTC()))
+	for _, f := range [][2]string{
+		{"id", e.ID}, {"type", string(e.Type)}, {"outcome", string(e.Outcome)}, {"reason", string(e.Reason)}, {"detail", string(e.Detail)},
+		{"reference", e.Reference}, {"user", e.UserID}, {"session", e.SessionID}, {"by", string(e.By.Kind)}, {"by_id", e.By.ID},
+		{"provider", e.Provider}, {"provider_type", string(e.ProviderType)}, {"tenant", e.Tenant}, {"client", client},
+	} {
+		if f[1] != "" {
+			attrs = append(attrs, slog.String(f[0], redact.Printable(f[1], longestID)))
+		}
+	}
+	for _, f := range [][2]string{{"agent", e.UserAgent}, {"request", e.RequestID}} {
+		if f[1] != "" {
+			attrs = append(attrs, slog.String(f[0], redact.Printable(f[1], longestText)))
+		}
+	}
+	if e.Count > 0 {
+		attrs = append(attrs, slog.Int("count", e.Count))
+	}
+	return attrs
+}

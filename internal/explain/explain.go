@@ -1,0 +1,88 @@
+// Package explain names failures and explains them: the reference code of one failure,
+// what happened, why, and the cure. The command latchkey explain and
+// docs/troubleshooting.md have its texts.
+package explain
+
+import (
+	"slices"
+
+	"github.com/latchkeyhq/latchkey/fault"
+)
+
+// Party is who has to act after a failure.
+type Party string
+
+// The parties.
+const (
+	Visitor   Party = "visitor"
+	Operator  Party = "operator"
+	Developer Party = "developer"
+	Provider  Party = "provider"
+)
+
+// Text explains a detail.
+type Text struct {
+	Number int // in reference codes; it never changes its meaning, and is never given to another detail
+	Detail fault.Detail
+	Party  Party
+	What   string   // what happened, in one sentence
+	Causes []string // the most frequent one first
+	Cure   string
+}
+
+// Texts returns all explanations in order of number.
+func Texts() []Text {
+	return slices.Concat(flowsTexts, usersTexts, siteTexts, runTexts)
+}
+
+var (
+	byNumber = index(func(t Text) int { return t.Number })
+	byDetail = index(func(t Text) fault.Detail { return t.Detail })
+)
+
+func index[K comparable](key func(Text) K) map[K]Text {
+	found := map[K]Text{}
+	for _, t := range Texts() {
+		found[key(t)] = t
+	}
+	return found
+}
+
+// Find returns the explanation of a detail.
+func Find(d fault.Detail) (Text, bool) {
+	t, known := byDetail[d]
+	return t, known
+}
+
+// numberOf returns the number of a detail. One that is not in the list has the number
+// of fault.Other.
+func numberOf(d fault.Detail) int {
+	if t, known := byDetail[d]; known {
+		return t.Number
+	}
+	return byDetail[fault.Other].Number
+}
+
+// mistyped are the failures of which there is nothing to report: a page shows no code,
+// so that a wrong password looks like an unknown name.
+var mistyped = []fault.Detail{
+	fault.SignInWrong, fault.LimitClient, fault.CodeWrong, fault.FactorWrong, fault.PasswordWrong, fault.PasswordRefused, fault.MailAddress, fault.UserMissing,
+}
+
+// IsMistyped reports whether a failure is about what a visitor typed.
+func IsMistyped(d fault.Detail) bool { return slices.Contains(mistyped, d) }
+
+// Spelled returns a code that Open has accepted as Make writes it.
+func Spelled(code string) string {
+	v, _ := unspell(code)
+	return spell(v)
+}
+
+// IsFault reports whether a failure is a fault of the program or of its stores.
+func IsFault(d fault.Detail) bool {
+	switch d {
+	case fault.CallbackPanic, fault.StoreAway, fault.StoreSlow, fault.StoreSchema, fault.StoreFailed, fault.StoreAnswer:
+		return true
+	}
+	return false
+}

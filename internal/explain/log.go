@@ -1,0 +1,145 @@
+package explain
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/latchkeyhq/latchkey/fault"
+)
+
+// longestLine is how much of a line of a log is read. The rest is passed over.
+const longestLine = 1 << 20
+
+// Line is a line of a log about one failure. Its texts are data of others.
+type Line struct {
+	Detail    fault.Detail
+	Reference string
+	Type      string
+	Error     string
+	Time      string
+	Facts     map[string]string // of the group facts, without its prefix
+}
+
+// Search reads a log of slog, JSON or text, and returns the last line about the
+// reference code, or nil. It reads in bounded memory.
+func Search(log io.Reader, code string) (*Line, error) {
+	v, ok := unspell(code)
+	if !ok {
+		return nil, ErrForeign
+	}
+	want := spell(v)
+	var found *Line
+	in := bufio.NewReaderSize(log, 64<<10)
+	for {
+		text, err := readLine(in)
+		if bytes.Contains(text, []byte(want)) {
+			if l := parseLine(text); l != nil && l.Reference == want {
+				found = l
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if err != nil {
+			return found, err
+		}
+	}
+}
+
+// readLine returns a line, at most longestLine of it.
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part[:min(len(part), longestLine-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimRight(line, "\r\n"), err
+		}
+	}
+}
+
+// parseLine reads one line, or returns nil.
+func parseLine(text []byte) *Line {
+	fields := map[string]string{}
+	if at := bytes.IndexByte(text, '{'); at >= 0 && json.Valid(text[at:]) {
+		var values map[string]any
+		if json.Unmarshal(text[at:], &values) != nil {
+			return nil
+		}
+		flatten(fields, "", values)
+	} else {
+		pairs(fields, string(text))
+	}
+	if fields["reference"] == "" {
+		return nil
+	}
+	l := &Line{
+		Detail: fault.Detail(shown(fields["detail"])), Reference: shown(fields["reference"]), Type: shown(fields["type"]),
+		Error: shown(fields["error"]), Time: shown(fields["time"]), Facts: map[string]string{},
+	}
+	for name, value := range fields {
+		if fact, ok := strings.CutPrefix(name, "facts."); ok {
+			l.Facts[shown(fact)] = shown(value)
+		}
+	}
+	return l
+}
+
+const (
+	mostFields   = 200
+	longestShown = 1 << 10
+)
+
+func flatten(into map[string]string, prefix string, values map[string]any) {
+	for name, value := range values {
+		if len(into) >= mostFields {
+			return
+		}
+		switch v := value.(type) {
+		case string:
+			into[prefix+name] = v
+		case float64:
+			into[prefix+name] = strconv.FormatFloat(v, 'f', -1, 64)
+		case bool:
+			into[prefix+name] = strconv.FormatBool(v)
+		case map[string]any:
+			if prefix == "" { // one level is all that the log writes
+				flatten(into, name+".", v)
+			}
+		}
+	}
+}
+
+// pairs reads the key=value pairs that slog.TextHandler writes.
+func pairs(into map[string]string, text string) {
+	for text != "" && len(into) < mostFields {
+		key, rest, ok := strings.Cut(strings.TrimLeft(text, " "), "=")
+		if !ok {
+			return
+		}
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+			into[key], _ = strconv.Unquote(quoted)
+			text = rest[len(quoted):]
+			continue
+		}
+		into[key], text, _ = strings.Cut(rest, " ")
+	}
+}
+
+// shown makes text of a log fit for a terminal: cut, and without control characters.
+func shown(text string) string {
+	if len(text) > longestShown {
+		text = strings.ToValidUTF8(text[:longestShown], "") + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return '.'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,33 @@
+package guarded
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// IsOutage reports whether the store was away, or did not answer in time. As
+// far as the library can tell nothing needs mending, and the same request may
+// succeed in a moment.
+func IsOutage(err error) bool {
+	if !errors.Is(err, fault.ErrAdapter) {
+		return false
+	}
+	for _, known := range []error{storage.ErrUnavailable, io.EOF, io.ErrUnexpectedEOF} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		return true
+	}
+	if _, refused := errors.AsType[tls.AlertError](err); refused { // it is there, and certificates are wrong
+		return false
+	}
+	_, broken := errors.AsType[*net.OpError](err)
+	return broken
+}
