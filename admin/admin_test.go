@@ -538,3 +538,32 @@ func TestNew(t *testing.T) {
 		}
 	})
 }
+
+// TestActingIsNotStaff: P-046. An administrator who acts as a staff member is not that
+// person: every page answers as to a user who is no staff.
+func TestActingIsNotStaff(t *testing.T) {
+	s := newSite(t, func(c *latchkey.Config, _ *admin.Options) { c.Session.ActAs.Max = time.Hour })
+	s.session(t, s.other.ID, 0)
+	rows, err := s.store.ListSessions(t.Context(), s.other.ID)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%d sessions, %v", len(rows), err)
+	}
+	err = s.store.CreateSession(t.Context(), storage.StoredSession{
+		Token: "acting", UserID: s.staff.ID, Actor: s.other.ID, ActorSession: rows[0].ID, Created: time.Now(), Expires: time.Now().Add(time.Hour),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie := "__Secure-authjs.session-token=acting"
+	r := httptest.NewRequestWithContext(t.Context(), "GET", origin+"/", nil)
+	r.Header.Set("Cookie", cookie)
+	if acting, err := s.auth.ReadSession(httptest.NewRecorder(), r); err != nil || acting.Actor == nil {
+		t.Fatalf("the session does not act: %+v, %v", acting, err)
+	}
+	for _, a := range []ask{{method: "GET", path: "/admin/users"}, {method: "POST", path: "/admin/users/" + s.other.ID + "/suspend", form: url.Values{"reason": {"spam"}}}} {
+		a.cookie = cookie
+		if w := s.do(t, a); w.Code != http.StatusNotFound {
+			t.Errorf("P-046 %s %s: %d", a.method, a.path, w.Code)
+		}
+	}
+}

@@ -124,7 +124,7 @@ func withCookies(res *latchkey.Response, cookies []*http.Cookie) *latchkey.Respo
 // admit returns a response for a session that may not use the pages, or for this
 // request must prove again who its user is. nil: it may.
 func (c *call) admit(ctx context.Context) (*latchkey.Response, error) {
-	if c.session.UserID == "" {
+	if c.session.UserID == "" || c.session.Actor != nil { // an administrator who acts as staff is not that person
 		return c.notFound(ctx)
 	}
 	u, err := c.users.Get(ctx, c.session.UserID)

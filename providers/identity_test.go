@@ -26,6 +26,8 @@ func TestLargeIDs(t *testing.T) {
 			return // the id is text
 		}
 		raw = number.ReplaceAll(raw, []byte("${1}"+large+"$2"))
+		within := regexp.MustCompile(`(["/])` + regexp.QuoteMeta(subject) + `([./"])`) // of a URL or an access token that has the id
+		raw = within.ReplaceAll(raw, []byte("${1}"+large+"$2"))
 		if got := signIn(t, e, parseRecord(t, raw)).attempt(t).Account.ProviderAccountID; got != large {
 			t.Errorf("the subject is %q", got)
 		}

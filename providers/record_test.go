@@ -165,8 +165,8 @@ func (r *recorded) provider(e catalogue.Entry) *latchkey.OAuth {
 	}
 	if r.Options.APIKey != "" {
 		given.FetchProfile = map[string]func(context.Context, *http.Client, latchkey.Tokens) (latchkey.Claims, error){
-			"Bungie": providers.BungieProfile(r.Options.APIKey), "StackExchange": providers.StackExchangeProfile(r.Options.APIKey),
-		}[functionName(e)]
+			"bungie": providers.BungieProfile(r.Options.APIKey), "stackexchange": providers.StackExchangeProfile(r.Options.APIKey),
+		}[e.New(latchkey.OAuth{}).ID]
 	}
 	if r.Options.Agent != "" {
 		given.Authorization = providers.WeComAgent(r.Options.Agent)

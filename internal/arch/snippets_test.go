@@ -226,7 +226,7 @@ var imported = map[string]string{
 	"nats": "github.com/nats-io/nats.go", "jetstream": "github.com/nats-io/nats.go/jetstream", "natsadapter": core + "/adapters/natsadapter",
 	"redis": "github.com/redis/go-redis/v9", "redisadapter": core + "/adapters/redisadapter",
 	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
-	"password": core + "/password",
+	"password": core + "/password", "admin": core + "/admin", "frame": core + "/frame", "oauth2source": core + "/oauth2source",
 	"webauthn": core + "/webauthn",
 	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool", "log": "log",
 	"mongoadapter": core + "/adapters/mongoadapter", "mongo": "go.mongodb.org/mongo-driver/v2/mongo", "options": "go.mongodb.org/mongo-driver/v2/mongo/options",
