@@ -361,6 +361,19 @@ func TestBackChannelLogout(t *testing.T) {
 		said(t, s.tell(map[string]any{"sid": "a1"}), http.StatusOK)
 		dead(t, b)
 	})
+	both(t, "T-071 a bearer session beside the browser's ends with it", func(t *testing.T, strategy latchkey.Strategy) {
+		s := newLogoutSite(t, strategy, everyWay, takesBearer)
+		one, two := s.enter("ada", "a1"), s.enter("ada", "a2")
+		app, other := one.shows("Bearer "+appToken(t, one)), two.shows("Bearer "+appToken(t, two))
+		if before, _, _ := app.who(); before != "ada@example.com" {
+			t.Fatalf("the app is %q", before)
+		}
+		said(t, s.tell(map[string]any{"sid": "a1"}), http.StatusOK)
+		ended, _, _ := app.who()
+		if stays, _, _ := other.who(); ended != "" || stays != "ada@example.com" {
+			t.Errorf("the app is %q, and that of another session %q", ended, stays)
+		}
+	})
 	both(t, "M1: a sign-in under way is refused", func(t *testing.T, strategy latchkey.Strategy) {
 		s := newLogoutSite(t, strategy, everyWay)
 		s.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Email: "ada@example.com", EmailVerified: true, Claims: map[string]any{"sid": "a1"}})

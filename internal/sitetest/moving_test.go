@@ -28,10 +28,10 @@ func movedSite(c latchkey.Config, pages http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	admin := auth.Authorize(movedAuthorized)(pages)
+	guarded := auth.Authorize(movedAuthorized)(pages)
 	return auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/admin") {
-			admin.ServeHTTP(w, r)
+			guarded.ServeHTTP(w, r)
 			return
 		}
 		pages.ServeHTTP(w, r)
