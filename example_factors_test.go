@@ -2,7 +2,9 @@ package latchkey_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -24,6 +26,43 @@ func ExampleFactors() {
 	})
 	fmt.Println(auth != nil, err)
 	// Output: true <nil>
+}
+
+// Pages for which a session is not enough. Deleting everything needs a proof of the last
+// five minutes, and money a second factor as well. The user gives it at /auth/reauth, and
+// comes back. An integration with a framework of its own asks Core.Unmet, and names the
+// proof in a challenge. The identity provider of the company is trusted to have asked for
+// two factors where it says so.
+func ExampleNeedRecent() {
+	auth, err := latchkey.New(latchkey.Config{
+		Site:    latchkey.Site{URL: "https://app.example"},
+		Secrets: []string{"a secret from AUTH_SECRET, of 32 characters or more"},
+		Adapter: memoryadapter.New(memoryadapter.Options{}), // sqladapter in production
+		Providers: []latchkey.Provider{providers.Google(latchkey.OAuth{
+			ClientID: "id", ClientSecret: "secret", Assurance: latchkey.UpstreamMFA(),
+		})},
+		AccountPage: latchkey.AccountPage{Enabled: true},
+		Factors:     latchkey.Factors{Kinds: []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorRecovery}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	page := http.NotFoundHandler()
+	site := http.NewServeMux()
+	site.Handle("/delete", auth.RequireRecent(5*time.Minute)(page))
+	site.Handle("/keys", auth.RequireFactor(latchkey.FactorTOTP)(page))
+	site.Handle("/pay", auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
+		if s == nil {
+			return latchkey.ErrNoSession
+		}
+		return errors.Join(latchkey.NeedFactor(), latchkey.NeedRecent(5*time.Minute))
+	})(page))
+
+	old := &latchkey.Session{UserID: "ada", Assurance: latchkey.Assurance{Proved: time.Now().Add(-time.Hour)}}
+	why := auth.Core().Unmet(context.Background(), old, latchkey.NeedRecent(5*time.Minute))
+	fmt.Println(latchkey.StepUpChallenge(why))
+	// Output: error="insufficient_user_authentication", max_age="300"
 }
 
 // A policy: staff who sign in with a password need a second factor, and have until June

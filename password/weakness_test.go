@@ -117,6 +117,7 @@ func rangeServer(t *testing.T, status int, body string) (url string, asked *[]*h
 // The SHA-1 of "correct horse battery staple" is ABF7A + suffix.
 const suffix = "AD6438836DBE526AA231ABDE2D0EEF74D42"
 
+// TestRangeAPI (F-091): only five digits of a hash leave, and answers are read as they are.
 func TestRangeAPI(t *testing.T) {
 	const typed = "correct horse battery staple"
 	other := "0018A45C4D1DEF81644B54AB7F969B88D65:3\r\n"

@@ -20,6 +20,7 @@ import (
 const (
 	Domain             = "latchkey"
 	ReasonNoSession    = "NO_SESSION"    // with CodeUnauthenticated: sign in, or get another token
+	ReasonProofNeeded  = "PROOF_NEEDED"  // latchkey.NeedRecent, NeedFactor: at the site's /reauth
 	ReasonAccessDenied = "ACCESS_DENIED" // with CodePermissionDenied: signing in again would not help
 )
 
@@ -57,8 +58,9 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 // Authorize asks decide whether a call may pass; it gets the procedure, such as
 // "/acme.v1.Notes/List", and the session, nil without one. nil lets the call pass. A
 // [connect.Error] is sent as it is. ErrNoSession, and any other error without a
-// session, is CodeUnauthenticated; ErrAccessDenied is CodePermissionDenied; any other
-// error is CodeInternal, which tells the caller nothing more and interceptors around
+// session, is CodeUnauthenticated, and so are [latchkey.NeedRecent] and
+// [latchkey.NeedFactor] of a session without the proof; ErrAccessDenied is
+// CodePermissionDenied; any other error is CodeInternal, which tells the caller nothing more and interceptors around
 // this one everything, by errors.Unwrap. A panic is such an error. Streams are judged
 // once, before their first message. For public see [Auth.RequireSession]; decide is
 // not asked about those.
@@ -162,6 +164,8 @@ func (i *interceptor) judge(ctx context.Context, procedure string) error {
 		return own
 	case s == nil, errors.Is(why, latchkey.ErrNoSession):
 		return refusal(connect.CodeUnauthenticated, ReasonNoSession, &hiddenError{"Sign in to call this.", why})
+	case latchkey.StepUpChallenge(why) != "":
+		return refusal(connect.CodeUnauthenticated, ReasonProofNeeded, &hiddenError{"Prove again who you are to call this.", why})
 	case errors.Is(why, latchkey.ErrAccessDenied):
 		return refusal(connect.CodePermissionDenied, ReasonAccessDenied, &hiddenError{"Access denied.", why})
 	}
@@ -175,7 +179,7 @@ func (i *interceptor) ask(ctx context.Context, procedure string, s *latchkey.Ses
 			fault = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
 		}
 	}()
-	return i.decide(ctx, procedure, s), nil
+	return i.auth.Core().Unmet(ctx, s, i.decide(ctx, procedure, s)), nil
 }
 
 func refusal(code connect.Code, reason string, err error) *connect.Error {

@@ -24,6 +24,7 @@ import (
 const (
 	Domain             = "latchkey"
 	ReasonNoSession    = "NO_SESSION"    // with Unauthenticated: sign in, or get another token
+	ReasonProofNeeded  = "PROOF_NEEDED"  // latchkey.NeedRecent, NeedFactor: at the site's /reauth
 	ReasonAccessDenied = "ACCESS_DENIED" // with PermissionDenied: signing in again would not help
 )
 
@@ -61,7 +62,8 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 // Authorize asks decide whether a call may pass; it gets the method, such as
 // "/acme.v1.Notes/List", and the session, nil without one. nil lets the call pass. An
 // error with a status of its own (package status) is sent as it is. ErrNoSession, and
-// any other error without a session, is Unauthenticated; ErrAccessDenied is
+// any other error without a session, is Unauthenticated, and so are [latchkey.NeedRecent]
+// and [latchkey.NeedFactor] of a session without the proof; ErrAccessDenied is
 // PermissionDenied; any other error is Internal, which tells the caller nothing more
 // and interceptors around this one everything, by errors.Unwrap. A panic is such an
 // error. Streams are judged once, before their first message. For public see
@@ -157,6 +159,8 @@ func (g *Guard) judge(ctx context.Context, method string) error {
 		return why
 	case s == nil, errors.Is(why, latchkey.ErrNoSession):
 		return refusal(codes.Unauthenticated, "Sign in to call this.", ReasonNoSession, why)
+	case latchkey.StepUpChallenge(why) != "":
+		return refusal(codes.Unauthenticated, "Prove again who you are to call this.", ReasonProofNeeded, why)
 	case errors.Is(why, latchkey.ErrAccessDenied):
 		return refusal(codes.PermissionDenied, "Access denied.", ReasonAccessDenied, why)
 	}
@@ -171,7 +175,7 @@ func (g *Guard) ask(ctx context.Context, method string, s *latchkey.Session) (wh
 			fault = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
 		}
 	}()
-	return g.decide(ctx, method, s), nil
+	return g.auth.Core().Unmet(ctx, s, g.decide(ctx, method, s)), nil
 }
 
 func refusal(code codes.Code, text, reason string, cause error) error {
