@@ -41,8 +41,8 @@ func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (vi
 	return view, err
 }
 
-// showEnrolment answers GET /account?do=totp. It begins the enrolment of a user who is
-// led here after a proof, as a user without a second factor is.
+// showEnrolment answers GET /account?do=totp. It begins the enrolment if a proof has
+// led the user here, as it leads a user without a second factor.
 func showEnrolment(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.url("account?do=totp")); res != nil || err != nil {
 		return res, err
@@ -96,8 +96,8 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 	return nil, nil
 }
 
-// addApp begins an authenticator app, or confirms its first code. A user who has a
-// factor proves it before another one is added.
+// addApp begins an authenticator app, or confirms its first code. A user with a factor
+// proves it before another one is added.
 func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	s := x.setup
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, here.user.ID) }

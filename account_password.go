@@ -45,8 +45,7 @@ func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Resp
 }
 
 // changePassword shows the form for a new password, and sets it by POST. It takes the
-// current password; a user who has none, or who has a second factor, needs a recent
-// proof.
+// current password; a user without one, or with a second factor, needs a recent proof.
 func changePassword(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	d, u := p.flows.Directory, &here.user
 	stored, err := d.PasswordOf(ctx, u.ID)

@@ -86,7 +86,7 @@ func checkReason(reason string) error {
 	return nil
 }
 
-// provedWithin reports whether the user of a session has proven who they are within
+// provedWithin reports whether the user of a session has proven their identity within
 // recent (0: ten minutes). The sign-in of a session that was made elsewhere is not
 // known.
 func provedWithin(here *currentUser, now time.Time, recent time.Duration) bool {
@@ -108,7 +108,7 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 // ActAsLink returns a link by which the signed-in administrator acts as a user, in
 // another browser or a private window. The link works once, for a minute, while the
 // session of r lives. The application decides which users are administrators, and as
-// whom they may act, before it calls ActAsLink. It needs [SessionConfig].ActAs.
+// which users they may act, before it calls ActAsLink. It needs [SessionConfig].ActAs.
 //
 // The session that the link opens is the user's, and names the administrator in
 // [Session].Actor. It ends after ActAs.Max, with the session of r and with those of the
@@ -117,11 +117,11 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 // those of providers, and [Auth.RequireSelf]. Callbacks.SignIn and Events.SignIn are
 // not called; Events.Observe is, with the administrator as By and the reason as Detail.
 //
-// reason has 10 to 500 characters, and should name no person: a case number will do.
-// r must come from a browser in which the administrator has signed in within
+// reason has 10 to 500 characters, and should name no person: a case number will do. r
+// must come from a browser in which the administrator has signed in within
 // [Factors].Recent: else the error is ErrNoSession or ErrAccessDenied. It is
-// ErrNotFound for an unknown user, and ErrAccessDenied for one who is suspended, or is
-// the administrator.
+// ErrNotFound for an unknown user, and ErrAccessDenied for a suspended user and for the
+// administrator.
 func (a *Auth) ActAsLink(r *http.Request, userID, reason string) (string, error) {
 	return a.Core().ActAsLink(r.Context(), requestHead(r), userID, reason)
 }

@@ -126,10 +126,9 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 // session token, once. Send the browser with it to a redirect URI that you know
 // to be the app's, and to no other. It needs [SessionConfig].Bearer.
 //
-// r must come from a browser in which somebody is signed in: else the error is
-// ErrNoSession, also for a request with a bearer token. A post that the
-// browser marks as another site's is ErrMissingCSRF, and a challenge that is none
-// ErrInvalidCheck.
+// r must come from a browser in which a user is signed in: else the error is
+// ErrNoSession, also for a request with a bearer token. A post that the browser marks
+// as another site's is ErrMissingCSRF, and a challenge that is none ErrInvalidCheck.
 func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 	return a.Core().BearerCode(r.Context(), requestHead(r), challenge)
 }
@@ -139,7 +138,7 @@ func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 // session in which code was made, is as old as their sign-in, and ends without the
 // browser's. verifier is the secret that the code's challenge was made of (RFC 7636,
 // section 4.1). The error is ErrInvalidCheck for a code that is wrong, older than a
-// minute or used, one whose verifier is another, and one whose session has ended.
+// minute or used, one that was made for another verifier, and one of an ended session.
 func (a *Auth) BearerToken(r *http.Request, code, verifier string) (token string, expires time.Time, err error) {
 	return a.Core().BearerToken(r.Context(), requestHead(r), code, verifier)
 }

@@ -208,8 +208,8 @@ func (p *emailProvider) keep(v *visit, hash, handle string) error {
 }
 
 // newCode returns a code for a link, with its handle. Both are empty where mails have
-// no codes. A mailbox at whose codes too many wrong guesses were made gets none, and
-// its browser a handle that names nothing.
+// no codes. A mailbox gets none after too many wrong guesses at its codes, and its
+// browser gets a handle that names nothing.
 func (p *emailProvider) newCode(ctx context.Context, callbackURL string, link *storage.VerificationToken, who limit.Requester) (handle, code string, err error) {
 	if p.codes == nil {
 		return "", "", nil

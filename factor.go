@@ -136,8 +136,8 @@ func firstProof(in *directory.Assertion) {
 	}
 }
 
-// heldBy returns the user that a sign-in ends in, and the user's factors. For a user
-// whom the store does not have it returns in.Person.
+// heldBy returns the user that a sign-in ends in, and the user's factors. If the store
+// does not have the user, it returns in.Person.
 func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User) (*User, *factor.Held, error) {
 	if in.Vouched && known == nil {
 		stored, err := guarded.Optional(s.store.User(ctx, in.Person.ID))
@@ -171,7 +171,7 @@ func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion,
 	return factor.Demand{Need: factor.Need(d.Need), Kinds: d.Kinds, Until: d.Until}, err
 }
 
-// provedOf returns when the user of a sign-in proved who they are.
+// provedOf returns when the user of a sign-in proved their identity.
 func provedOf(in *directory.Assertion) time.Time {
 	if in.Proved.IsZero() {
 		return in.Started

@@ -64,8 +64,8 @@ func shownKind(p *directory.Pending, asked string) FactorKind {
 	return p.Kinds[0]
 }
 
-// notPending answers a browser without a sign-in that waits: it goes where it was
-// going if somebody is signed in, and else to the sign-in page.
+// notPending answers a browser without a sign-in that waits. The browser goes where it
+// was going if a user is signed in, and else to the sign-in page.
 func notPending(ctx context.Context, x *exchange) (*Response, error) {
 	x.cookies.EndHalf()
 	if asksForJSON(x.request) {
@@ -149,8 +149,8 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	return finishFactor(ctx, x, p, second, amr, started)
 }
 
-// finishFactor completes a sign-in whose second factor fits. A concurrent request may
-// have used up the code, or the sign-in.
+// finishFactor completes a sign-in after a second factor that fits. A concurrent
+// request may have used up the code, or the sign-in.
 func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
 	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
 	res, err := resume(ctx, x, p, second, amr, started)
@@ -174,7 +174,7 @@ func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second
 	return res, nil
 }
 
-// resume completes a sign-in whose second factor was right. amr is what that proves.
+// resume completes a sign-in after the right second factor. amr is what that proves.
 func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
 	in := p.Assertion
 	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {

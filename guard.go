@@ -19,11 +19,11 @@ func (a *Auth) ReadSession(w http.ResponseWriter, r *http.Request) (*Session, er
 	return state.session()
 }
 
-// LoadSession makes the session available to next through [SessionFrom]. The
-// first call of SessionFrom, from any goroutine, reads the session. The renewed cookie
-// is added when next begins the response, so call it before you write the body: a
-// session that is read later, or never, is not renewed. [Auth.Middleware] and the
-// guards do the same. A request whose handler never calls it costs next to nothing.
+// LoadSession makes the session available to next through [SessionFrom]. The first call
+// of SessionFrom, from any goroutine, reads the session. The renewed cookie is added
+// when next begins the response, so call it before you write the body: a session that
+// is read later, or never, is not renewed. [Auth.Middleware] and the guards do the
+// same. A request costs next to nothing if its handler never calls SessionFrom.
 func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := a.serve(w, r)
@@ -73,8 +73,8 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 }
 
 // RequireSelf passes requests of users themselves to next. It does what
-// [Auth.RequireSession] does, and refuses an administrator who acts as a user with
-// status 403. Put it before what only the user may do, such as a payment.
+// [Auth.RequireSession] does, and refuses with status 403 an administrator that acts as
+// a user. Put it before what only the user may do, such as a payment.
 func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 	return a.Authorize(func(_ *http.Request, s *Session) error {
 		switch {
@@ -93,7 +93,7 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 //
 //   - [ErrNoSession] leads to the sign-in page, and so does any other error about
 //     a request without a session, which is logged. Scripts get status 401.
-//   - [ErrAccessDenied] refuses a user who is signed in, with status 403.
+//   - [ErrAccessDenied] refuses a signed-in user, with status 403.
 //   - [RedirectTo] sends the browser elsewhere. Another site has to be accepted by
 //     [Callbacks].Redirect. Otherwise that is a fault.
 //   - [RespondWith] answers with a response of the application's.
@@ -134,25 +134,25 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 	}
 }
 
-// RequireRecent passes requests of users who have proven who they are at most d ago.
+// RequireRecent passes a request if the user has proven their identity at most d ago.
 // See [NeedRecent].
 func (a *Auth) RequireRecent(d time.Duration) func(http.Handler) http.Handler {
 	return a.Authorize(func(*http.Request, *Session) error { return NeedRecent(d) })
 }
 
-// RequireFactor passes requests of users who have proven a second factor in their
-// session. See [NeedFactor].
+// RequireFactor passes a request if the user has proven a second factor in the session.
+// See [NeedFactor].
 func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handler {
 	return a.Authorize(func(*http.Request, *Session) error { return NeedFactor(kinds...) })
 }
 
-// WriteError answers r for a handler that cannot, because of err: as a guard would,
-// with a page for people and JSON for scripts. [ErrNoSession] leads to the sign-in
-// page, or is status 401; [ErrAccessDenied] is status 403 for a user who is signed
-// in, and leads any other visitor to the sign-in page; [RedirectTo] and
-// [RespondWith] are obeyed, and [Pages].Error is asked, as by a guard. Every other error, nil included, is a fault: it is
-// logged and answered with status 500, or 503 if a store does not answer for now.
-// A page is never redirected to itself, which is status 403.
+// WriteError answers r for a handler that cannot, because of err: as a guard would, with a
+// page for people and JSON for scripts. [ErrNoSession] leads to the sign-in page, or is
+// status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads any other
+// visitor to the sign-in page; [RedirectTo] and [RespondWith] are obeyed, and [Pages].Error
+// is asked, as by a guard. Every other error, nil included, is a fault: it is logged and
+// answered with status 500, or 503 if a store does not answer for now. A page is never
+// redirected to itself, which is status 403.
 //
 // Call it before anything is written. Headers that describe the document which r
 // asked for are removed.

@@ -26,10 +26,10 @@ type LinkOptions struct {
 // more scopes. It answers the request as [Auth.SignIn] does, under the same rules
 // against forms of other sites.
 //
-// The user who comes back is the one who left: a connect creates no user and signs no
-// other user in. If the session has ended meanwhile, the callback fails with
-// ErrAccessDenied. An account of another user is ErrOAuthAccountNotLinked. A user who
-// refuses a scope comes back all the same: [Auth.AccessToken] says what is missing.
+// The same user leaves and comes back: a connect creates no user and signs no other
+// user in. If the session has ended meanwhile, the callback fails with ErrAccessDenied.
+// An account of another user is ErrOAuthAccountNotLinked. If the user refuses a scope,
+// the browser comes back all the same: [Auth.AccessToken] says what is missing.
 //
 // Without a session of a stored user Link returns ErrNoSession. It needs Config.Adapter and an [OAuth]
 // provider.

@@ -205,7 +205,8 @@ func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *o
 	return true, err
 }
 
-// dropRefreshTokens forgets the refresh tokens of the accounts whose sessions have ended.
+// dropRefreshTokens forgets the refresh tokens of the accounts that the ended sessions
+// belong to.
 func dropRefreshTokens(ctx context.Context, s *setup, e *directory.ProviderEnd, ended []storage.StoredSession) (err error) {
 	if e.AccountID != "" {
 		return s.vault.Disconnect(ctx, e.Provider, e.AccountID)

@@ -76,8 +76,8 @@ func leaveSent(v *visit, provider, email string) {
 // isSent reports whether the page before has sent a link.
 func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == noticeAgain }
 
-// isFresh reports whether the user has recently proven who they are. If neither store nor
-// token records that, it is the sign-in that the user was asked for. The age of a
+// isFresh reports whether the user has recently proven their identity. If neither store
+// nor token records that, the sign-in that the user was asked for counts. The age of a
 // token that was made elsewhere says nothing about the sign-in.
 func (v *visit) isFresh(here *currentUser) bool {
 	at := here.provedAt()
@@ -88,9 +88,9 @@ func (v *visit) isFresh(here *currentUser) bool {
 	return factor.IsRecent(at, v.now(), v.recent)
 }
 
-// mayChange reports whether the user has proven recently enough who they are to change
-// how they sign in. A user with second factors has to have proven one of them, which
-// byFactor says.
+// mayChange reports whether the user has proven their identity recently enough to
+// change how they sign in. A user with second factors has to have proven one of them,
+// which byFactor says.
 func mayChange(ctx context.Context, s *setup, v *visit, here *currentUser) (may, byFactor bool, err error) {
 	if assures(s) {
 		held, err := s.directory.Factors.Held(ctx, s.store, &here.user)

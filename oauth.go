@@ -159,10 +159,9 @@ func answered(ctx context.Context, x *exchange, f *browser.Flow, in *directory.A
 // chance away, so anybody may send it.
 const fieldAgain = "latchkey-again"
 
-// lacksSession reports whether a sign-in of this browser was begun in a
-// session, and the post of the provider's own site came without its cookie. An
-// attacker who plants check cookies here must not gain the account of the user
-// of this browser.
+// lacksSession reports whether a sign-in of this browser was begun in a session, and
+// the post of the provider's own site came without its cookie. An attacker that plants
+// check cookies here must not gain the account of the user of this browser.
 func (p *oauthProvider) lacksSession(v *visit) bool {
 	if v.cookies.HasSession() || !p.postsCrossSite() {
 		return false
@@ -232,11 +231,11 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 	return nil
 }
 
-// statelessFlow returns the flow of an answer whose state names none. Every
-// flow of ours is sent with a state, so only the newest that Auth.js began without
-// one is left, for an answer that has none; and where the operator switched all
-// checks off, a flow without values. A provider may refuse a sign-in whose state it
-// leaves out, or that this browser has forgotten meanwhile: no user is signed in
+// statelessFlow returns the flow of an answer without a state that names one.
+// Every flow of ours is sent with a state, so only the newest that Auth.js began
+// without one is left, for an answer that has none; and where the operator switched all
+// checks off, a flow without values. A provider may refuse a sign-in and leave out its
+// state, or refuse one that this browser has forgotten meanwhile: no user is signed in
 // then.
 func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1

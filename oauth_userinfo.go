@@ -31,10 +31,10 @@ func lacking(scopes []string, profile Claims) (claims []string) {
 	return claims
 }
 
-// completeProfile asks the userinfo endpoint for what an ID token lacks. If
-// there is no such endpoint, it fails, or it does not say whom it is about
-// the sign-in goes on without it and the operator is told. An answer
-// about another subject ends the sign-in.
+// completeProfile asks the userinfo endpoint for what an ID token lacks. If there is no
+// such endpoint, it fails, or its answer names no subject, the sign-in goes on
+// without it and the operator is told. An answer about another subject ends the
+// sign-in.
 func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subject, g *Grant) error {
 	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
 	if len(missing) == 0 {

@@ -209,7 +209,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).VerifyRequest(view))
 }
 
-// awaitsCode returns the provider whose mail has a code for this browser.
+// awaitsCode returns the provider that has mailed a code for this browser.
 func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
 	p, known := s.providers[v.cookies.MailCode(v.now(), challenges.CodeLife).For]
 	if !known || p.info().codeRoute == "" {

@@ -235,8 +235,8 @@ func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, 
 	return second, err
 }
 
-// keepKnown makes a browser known anew in which its user has just set a password: an
-// attacker who keeps the budget of unknown browsers full cannot keep the user out.
+// keepKnown makes a browser known anew after its user has set a password in it: an
+// attacker cannot keep the user out by keeping the budget of unknown browsers full.
 func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
 	at := s.revocations.IssueTime(userID, s.now())
 	return rememberBrowser(ctx, s, v, userID, "", at, false)

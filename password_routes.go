@@ -208,8 +208,8 @@ func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token s
 	return x.conclude(ctx, outcome{response: res}, err)
 }
 
-// resetPassword shows the form for a new password, and sets it by POST. It signs in
-// nobody (F-083, F-084).
+// resetPassword shows the form for a new password, and sets it by POST. It signs no
+// user in (F-083, F-084).
 func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	d := p.flows.Directory
 	link, err := d.LookAtReset(ctx, token)

@@ -60,7 +60,7 @@ func (c *Config) offersAction(name string) bool {
 		(name != "reauth" || c.stepsUp()) && (name != "invite" || c.Invitations)
 }
 
-// stepsUp reports whether sessions keep when their users proved who they are.
+// stepsUp reports whether sessions keep when their users proved their identity.
 func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }
 
 // routes returns the paths of all actions that are on, as patterns of

@@ -93,7 +93,7 @@ func checkOffline(s *setup, f *failure.List) {
 	}
 }
 
-// tokenProviders returns the providers whose tokens can be renewed.
+// tokenProviders returns the providers with tokens that can be renewed.
 func tokenProviders(s *setup) map[string]*vault.Provider {
 	all := map[string]*vault.Provider{}
 	for _, given := range s.order {

@@ -265,10 +265,10 @@ type OAuth struct {
 // variable of the environment wins over them.
 type catalogueDefaults struct{ clientID, clientSecret, issuer string }
 
-// Or returns p with every field it leaves empty taken from defaults, inside
-// nested structs and maps of parameters too, for catalogues of providers, whose
-// users fill in only what differs. A default of true cannot be turned off. The
-// variables of ClientID, ClientSecret and Issuer win over their defaults.
+// Or returns p with every field it leaves empty taken from defaults, inside nested
+// structs and maps of parameters too, for catalogues of providers: their users fill in
+// only what differs. A default of true cannot be turned off. The variables of ClientID,
+// ClientSecret and Issuer win over their defaults.
 func (p OAuth) Or(defaults OAuth) *OAuth {
 	takeDefault(&p.ClientID, &p.catalogue.clientID, defaults.ClientID)
 	takeDefault(&p.ClientSecret, &p.catalogue.clientSecret, defaults.ClientSecret)

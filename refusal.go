@@ -104,8 +104,8 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// refuseUnproven answers a request whose session lacks a proof. A nil response: it is
-// for the application's own page that takes the proof.
+// refuseUnproven answers a request if its session lacks a proof. It returns nil for a
+// request for the application's own page that takes the proof.
 func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response {
 	s := x.setup
 	switch {
@@ -192,7 +192,7 @@ func unauthorized(x *exchange, to string) *Response {
 	return res
 }
 
-// forbidden answers a user for whom signing in again would change nothing.
+// forbidden answers a request if signing in again would change nothing for the user.
 func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Response {
 	if x.credential.Bearer != nil {
 		res := jsonText(http.StatusForbidden, "Access denied.")

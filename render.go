@@ -156,9 +156,9 @@ func pathOf(to string) string {
 	return u.Path
 }
 
-// renderForVisitor answers a failed callback of a signed-in user: one who went
-// back to a completed step, or who wanted to link an account on the account
-// page. It returns nil for the usual answer.
+// renderForVisitor answers a failed callback of a signed-in user: the user went back to
+// a completed step, or wanted to link an account on the account page. It returns nil
+// for the usual answer.
 func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	t := failure.TypeOf(err)
 	isStale := t == ErrInvalidCheck || t == ErrVerification

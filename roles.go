@@ -88,11 +88,11 @@ func (u *currentUser) mark() sessionref.Ref {
 	return m
 }
 
-// provedAt returns when the user last proved who they are; zero: unknown.
+// provedAt returns when the user last proved their identity; zero: unknown.
 func (u *currentUser) provedAt() time.Time { return cmp.Or(u.Proved, u.since) }
 
-// ownUser returns here. It returns directory.ErrActing for an administrator who acts as the
-// user, unless the request only shows a page: what changes a user is the user's.
+// ownUser returns here. It returns directory.ErrActing if an administrator acts as the
+// user, unless the request only shows a page: only the user may make changes.
 func ownUser(v *visit, here *currentUser) (*currentUser, error) {
 	if here.actor == "" || v.looks {
 		return here, nil

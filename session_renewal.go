@@ -94,7 +94,7 @@ type proving struct {
 	back     string   // where the browser goes in the end
 }
 
-// provingOf returns the user of a request, and how the user can prove who they are. A
+// provingOf returns the user of a request, and how the user can prove their identity. A
 // response is for a browser without a session that could be renewed.
 func provingOf(ctx context.Context, x *exchange, use, provider string) (*proving, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
@@ -196,7 +196,7 @@ func kindsToProve(ctx context.Context, s *setup, p *proving) (kinds []FactorKind
 	return kinds, nil
 }
 
-// waysJSON tells a script how the user can prove who they are.
+// waysJSON tells a script how the user can prove their identity.
 func waysJSON(p *proving) *Response {
 	body, err := json.Marshal(struct {
 		For  string     `json:"for"`

@@ -139,7 +139,8 @@ func (s *setup) tracksSignIns() bool {
 // assures reports whether sessions keep what their users have proven.
 func assures(s *setup) bool { return s.directory != nil && s.directory.Factors != nil }
 
-// keepsProofs reports whether sessions keep when their users last proved who they are.
+// keepsProofs reports whether sessions keep when their users last proved their
+// identity.
 func keepsProofs(s *setup) bool { return assures(s) || s.passwords != nil }
 
 // tell calls the application's functions for the events in o.

@@ -33,10 +33,10 @@ func (w *wantedProof) Error() string {
 }
 
 // NeedRecent returns an error for the decide function of [Auth.Authorize] and of every
-// framework's guard. The request passes if the user of the session has proven who they
-// are at most d ago. Otherwise the browser is led to {base path}/reauth and comes back
-// afterwards; scripts get status 401 as in RFC 9470, and a visitor without a session
-// what [ErrNoSession] gets.
+// framework's guard. The request passes if the user of the session has proven their
+// identity at most d ago. Otherwise the browser is led to {base path}/reauth and comes
+// back afterwards; scripts get status 401 as in RFC 9470, and a visitor without a
+// session what [ErrNoSession] gets.
 func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Within: d}} }
 
 // NeedFactor returns an error as [NeedRecent] does. The request passes if a second
@@ -134,8 +134,8 @@ func askAgain(ctx context.Context, s *setup, v *visit, l *links, to string) (*Re
 	}))
 }
 
-// askIfStale asks for a proof if the user has not proven recently enough who they are to
-// change how they sign in; the browser comes back to the URL back. It returns nil
+// askIfStale asks for a proof if the user has not proven their identity recently enough
+// to change how they sign in; the browser comes back to the URL back. It returns nil
 // otherwise.
 func askIfStale(ctx context.Context, x *exchange, here *currentUser, back string) (*Response, error) {
 	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
@@ -231,8 +231,8 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 	return finishProof(ctx, x, p, second, amr, "")
 }
 
-// completeAtProvider answers the callback of a provider that was asked who the user of a
-// session is. It signs nobody in and links nothing (F-065).
+// completeAtProvider answers the callback of a provider that was asked to identify the
+// user of a session. It signs no user in and links nothing (F-065).
 func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *directory.Assertion) (*Response, error) {
 	x.query = url.Values{"for": {f.StepUp}}
 	p, res, err := provingOf(ctx, x, useProvider, in.Account.Provider)

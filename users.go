@@ -92,7 +92,7 @@ func (b usersBackend) SignInLink(ctx context.Context, u *User, redirectTo string
 	return p.mailLink(ctx, &l, u, l.absolute(cmp.Or(redirectTo, "/")))
 }
 
-// linkMailer returns the first provider whose links open in any browser, or nil.
+// linkMailer returns the first provider that mails links for any browser, or nil.
 func linkMailer(s *setup) *emailProvider {
 	for _, p := range s.order {
 		if e, is := p.(*emailProvider); is && !e.SameBrowser {

@@ -87,11 +87,10 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 	return res, atProvider(x.provider, err)
 }
 
-// decide chooses between the two actions, as Auth.js does. A signed-in user
-// names the action. A new passkey is for a signed-in user, or for a user who
-// does not exist yet. If unauthenticated clients learn nothing, a taken e-mail
-// address looks like a free one until the passkey has been made, and is refused
-// then.
+// decide chooses between the two actions, as Auth.js does. A signed-in user names the
+// action. A new passkey is for a signed-in user, or for a user that does not exist yet.
+// If unauthenticated clients learn nothing, a taken e-mail address looks like a free
+// one until the passkey has been made, and is refused then.
 func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 	switch {
 	case action == actionAuthenticate:

@@ -44,9 +44,9 @@ func (c *challenge) isAfterFactor() bool {
 	return c.Second != "" && !strings.HasPrefix(c.Second, "proof ")
 }
 
-// forFactor reports whether the passkey is asked for as second factor, of the user whose
-// sign-in waits, or as another proof of the user who is signed in. It sets no user if
-// none waits.
+// forFactor reports whether the passkey is asked for as second factor, of the user of a
+// waiting sign-in, or as another proof of the signed-in user. It sets no user if there
+// is none.
 func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
 	if here := who.here; action == actionAuthenticate && x.query.Get("for") == "reauth" && x.setup.config.stepsUp() {
 		if who.here = nil; here != nil {

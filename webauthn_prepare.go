@@ -94,7 +94,8 @@ func takesPasskeys(f Field) bool {
 
 func (w *webauthnProvider) info() *providerInfo { return &w.about }
 
-// passkeyProvider returns the provider whose passkeys are second factors; nil: none.
+// passkeyProvider returns the provider of the passkeys that are second factors; nil:
+// none.
 func passkeyProvider(s *setup) *webauthnProvider {
 	for _, p := range s.order {
 		if w, ok := p.(*webauthnProvider); ok {

@@ -77,8 +77,8 @@ func (c *call) may(ctx context.Context, action Action, on latchkey.User) error {
 	return err
 }
 
-// answer lets staff in and answers everything else itself. A user who is no staff gets
-// the same answer on every path.
+// answer lets staff in and answers everything else itself. A user outside the staff
+// gets the same answer on every path.
 func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
 	below, in := strings.CutPrefix(c.r.URL.EscapedPath(), c.Path)
 	if !in || below != "" && below[0] != '/' {
@@ -121,8 +121,9 @@ func withCookies(res *latchkey.Response, cookies []*http.Cookie) *latchkey.Respo
 	return res
 }
 
-// admit returns a response for a session that may not use the pages, or for this
-// request must prove again who its user is. nil: it may.
+// admit returns a response if the session may not use the pages, or if its user has to
+// prove their identity again for this request. It returns nil if the session may use
+// them.
 func (c *call) admit(ctx context.Context) (*latchkey.Response, error) {
 	if c.session.UserID == "" || c.session.Actor != nil { // an administrator who acts as staff is not that person
 		return c.notFound(ctx)
@@ -166,8 +167,8 @@ func (c *call) is(parts ...string) bool {
 	return true
 }
 
-// prove returns a response that asks for a proof of who the staff member is, if the last
-// one is older than within or unknown.
+// prove returns a response that asks the staff member for a proof of identity, if the
+// last one is older than within or unknown.
 func (c *call) prove(ctx context.Context, within time.Duration) (*latchkey.Response, error) {
 	age := c.clock().Sub(c.session.Proved)
 	if !c.session.Proved.IsZero() && age >= 0 && age <= within {
@@ -199,7 +200,7 @@ func (c *call) tell(ctx context.Context, e event.Event) {
 	c.core.Tell(ctx, c.r, e)
 }
 
-// notFound answers a path that is none, and every path for a user who is no staff.
+// notFound answers a path that is none, and every path for a user outside the staff.
 func (c *call) notFound(ctx context.Context) (*latchkey.Response, error) {
 	return c.problem(ctx, http.StatusNotFound, "NotFound", "error.missing.heading", "error.missing.text")
 }

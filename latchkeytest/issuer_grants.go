@@ -67,7 +67,7 @@ func (iss *Issuer) revoke(r *http.Request) reply {
 	return plain(http.StatusOK, "")
 }
 
-// EndGrants ends every grant at once, as a person does who disconnects the application
+// EndGrants ends every grant at once, as a user does by disconnecting the application
 // at the provider.
 func (iss *Issuer) EndGrants() {
 	iss.mu.Lock()

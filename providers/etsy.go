@@ -11,8 +11,8 @@ import (
 
 // Etsy signs in with an Etsy account. Its profile is a [profile.Etsy].
 //
-// The client id is the keystring of an app at https://www.etsy.com/developers, whose
-// callback URLs have one that ends in /callback/etsy. PKCE stands for a secret at the
+// The client id is the keystring of an app at https://www.etsy.com/developers. One of
+// the callback URLs of the app ends in /callback/etsy. PKCE stands for a secret at the
 // token endpoint. The client secret, which is the app's shared secret, goes with the
 // calls of the API. Etsy does not say whether the e-mail was proven.
 //
@@ -35,7 +35,7 @@ func Etsy(p latchkey.OAuth) *latchkey.OAuth {
 }
 
 // deriveEtsy waits for the key of the app. An access token begins with the id of its
-// user, and the user who is asked for has to be that one.
+// user, and the answer has to be about that user.
 func deriveEtsy(p *latchkey.OAuth) error {
 	key := p.ClientID
 	if p.ClientSecret != "" {

@@ -16,13 +16,11 @@ import (
 //		UserInfo: latchkey.Endpoint{URL: "https://1234567-sb1.restlets.api.netsuite.com/app/site/hosting/restlet.nl?script=1&deploy=1"},
 //	})
 //
-// AUTH_NETSUITE_ISSUER can name the account too, as
-// https://{account}.app.netsuite.com. NetSuite has no endpoint that
-// says who somebody is: UserInfo is a RESTlet or Suitelet of the account, which
-// answers with the members id, name and email of the current user; without it, New
-// fails. The
-// integration record of the account has a redirect URI that ends in
-// /callback/netsuite, with https, and the scopes of RESTlets and REST web
+// AUTH_NETSUITE_ISSUER can name the account too, as https://{account}.app.netsuite.com.
+// NetSuite has no endpoint that identifies the user: UserInfo is a RESTlet or Suitelet
+// of the account, which answers with the members id, name and email of the current
+// user; without it, New fails. The integration record of the account has a redirect URI
+// that ends in /callback/netsuite, with https, and the scopes of RESTlets and REST web
 // services.
 //
 // Whether an e-mail is verified is unknown: administrators enter it.
@@ -46,7 +44,8 @@ func NetSuiteAccount(id string) string { return "https://" + id + netSuiteSite }
 
 const netSuiteSite = ".app.netsuite.com"
 
-// deriveNetSuite: the tokens are at another host of the account.
+// deriveNetSuite derives the endpoints from the issuer. The tokens are at another host
+// of the account.
 func deriveNetSuite(p *latchkey.OAuth) error {
 	if p.UserInfo.URL == "" && p.FetchProfile == nil {
 		return errors.New("providers: NetSuite does not say who somebody is: set UserInfo to a RESTlet or Suitelet of the account that does")

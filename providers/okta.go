@@ -9,10 +9,10 @@ import "github.com/latchkeyhq/latchkey"
 // application is a web one with OpenID Connect; its sign-in redirect URIs end in
 // /callback/okta.
 //
-// Okta says in email_verified whether an e-mail is verified; administrators can
-// set both. The scope offline_access brings a refresh token, whose life and
-// rotation the authorization server's policies set. There are endpoints for
-// revocation and for signing out.
+// Okta says in email_verified whether an e-mail is verified; administrators can set
+// both. The scope offline_access brings a refresh token; the authorization server's
+// policies set its life and rotation. There are endpoints for revocation and for
+// signing out.
 //
 // See https://developer.okta.com/docs/guides/implement-grant-type/authcode/main/.
 func Okta(p latchkey.OAuth) *latchkey.OAuth {

@@ -10,8 +10,8 @@ import "github.com/latchkeyhq/latchkey"
 // only its owner can sign in.
 //
 // A person is known by an id. Auth.js takes the user name, which its owner can change
-// and another person take over; those whom it knows have to be given their id when
-// they move here. Pinterest gives no e-mail.
+// and another person take over; users of Auth.js have to be given their id when they
+// move here. Pinterest gives no e-mail.
 //
 // See
 // https://developers.pinterest.com/docs/getting-started/set-up-authentication-and-authorization/.

@@ -47,8 +47,9 @@ func repairQQ(c latchkey.Claims) latchkey.Claims {
 	return asBearer(c)
 }
 
-// deriveQQ asks whose token it is before it asks about the user. The token has to be
-// one of this application: one of another application would name its user.
+// deriveQQ asks for the application and the user of the token before it asks about the
+// user. The token has to be one of this application: one of another application would
+// name its user.
 func deriveQQ(p *latchkey.OAuth) error {
 	client := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

@@ -16,12 +16,12 @@ import (
 // be the URL of My Domain, or https://test.salesforce.com for sandboxes.
 //
 // A person is known by a URL, with the organization in it. Salesforce says in
-// email_verified whether an e-mail is verified. That is the word of an organization,
-// whose administrators make its users: it counts where Issuer is My Domain of one
-// that you chose, and not at the hosts that all of them share. The scope refresh_token brings a
-// refresh token; of one person and app five are good at a time, and rotation is
-// optional. Token answers do not say when a token expires. Tokens can be revoked
-// at /services/oauth2/revoke.
+// email_verified whether an e-mail is verified. That is the word of an organization, and
+// its administrators make its users: it counts where Issuer is My Domain of one that you
+// chose, and not at the hosts that all of them share. The scope refresh_token brings a
+// refresh token; of one person and app five are good at a time, and rotation is optional.
+// Token answers do not say when a token expires. Tokens can be revoked at
+// /services/oauth2/revoke.
 //
 // See https://help.salesforce.com/s/articleView?id=sf.remoteaccess_using_openid.htm.
 func Salesforce(p latchkey.OAuth) *latchkey.OAuth {

@@ -67,7 +67,7 @@ func deriveShopify(p *latchkey.OAuth) error {
 	return err
 }
 
-// isShopName: what stands before .myshopify.com, and nothing else.
+// isShopName reports whether s is what stands before .myshopify.com, and nothing else.
 func isShopName(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

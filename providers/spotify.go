@@ -10,8 +10,8 @@ import "github.com/latchkeyhq/latchkey"
 // the owner of the app needs Spotify Premium (rules of 11 February 2026:
 // https://developer.spotify.com/documentation/web-api/tutorials/february-2026-migration-guide).
 //
-// Spotify says itself that nobody has checked the e-mail, so none counts as
-// proven. There is always a refresh token, and it stays; nothing can be revoked.
+// Spotify itself calls the e-mail unverified, so none counts as proven. There is always
+// a refresh token, and it stays; nothing can be revoked.
 //
 // See https://developer.spotify.com/documentation/web-api/tutorials/code-flow.
 func Spotify(p latchkey.OAuth) *latchkey.OAuth {

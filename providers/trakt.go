@@ -13,9 +13,9 @@ import (
 // that ends in /callback/trakt. Trakt gives no e-mail and asks sites to copy
 // pictures instead of linking to them.
 //
-// A person is known by a UUID. Auth.js takes the slug, which is made of the
-// user name, which its owner can change and another person take over; those whom
-// it knows have to be given their UUID when they move here.
+// A person is known by a UUID. Auth.js takes the slug, which is made of the user name,
+// which its owner can change and another person take over; users of Auth.js have to be
+// given their UUID when they move here.
 //
 // See https://trakt.docs.apiary.io/#reference/authentication-oauth.
 func Trakt(p latchkey.OAuth) *latchkey.OAuth {

@@ -18,9 +18,9 @@ import (
 // callback URL, which ends in /callback/wechat, among its web authorization
 // domains.
 //
-// People are known by their unionid, which an account has only when it is bound
-// to an account of https://open.weixin.qq.com; without it nobody can sign in.
-// WeChat gives no e-mail.
+// People are known by their unionid, which an account has only when it is bound to an
+// account of https://open.weixin.qq.com; without it a user cannot sign in. WeChat gives
+// no e-mail.
 //
 // See https://developers.weixin.qq.com/doc/offiaccount/OA_Web_Apps/Wechat_webpage_authorization.html.
 func WeChat(p latchkey.OAuth) *latchkey.OAuth {

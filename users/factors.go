@@ -48,10 +48,10 @@ func (u *Users) Factors(ctx context.Context, userID string) ([]storage.Factor, e
 	return rows, err
 }
 
-// BeginTOTP has a user set up an authenticator app. The app counts from its first
-// right code, for which ConfirmTOTP asks; until then nothing changes. The user has 15
-// minutes. A user whose e-mail address is not proven gets ErrFactor. It needs
-// latchkey.Config.Factors.
+// BeginTOTP has a user set up an authenticator app. The app counts from its first right
+// code, for which ConfirmTOTP asks; until then nothing changes. The user has 15
+// minutes. BeginTOTP returns ErrFactor if the user's e-mail address is not proven. It
+// needs latchkey.Config.Factors.
 func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error) {
 	w, err := u.openFactors(ctx, userID, "Users.BeginTOTP")
 	if err != nil {
@@ -111,10 +111,10 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 	return w.Factors.RemoveFactor(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, factorID)
 }
 
-// ResetFactors removes all factors and recovery codes of a user who has lost them, and
-// ends all sessions of the user. Passkeys stay. Make sure that the right person asks:
-// afterwards the first factor alone signs the user in, or sets up a new factor. It
-// needs latchkey.Config.Factors.
+// ResetFactors removes all factors and recovery codes of a user, and ends all sessions
+// of the user. It is for a user that has lost them. Passkeys stay. Make sure that the
+// right person asks: afterwards the first factor alone signs the user in, or sets up a
+// new factor. It needs latchkey.Config.Factors.
 func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
 	if err != nil {

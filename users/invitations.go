@@ -30,14 +30,15 @@ type Inviter struct {
 // the link. With in.NoMail it mails nothing and returns the link, for the application
 // to hand over.
 //
-// A mailed link proves the address: it creates the address' user, who is signed in. A
-// known user signs in, and the sign-in takes the invitation. A link that the
+// A mailed link proves the address: it creates the address' user and signs the user in.
+// A known user signs in, and the sign-in takes the invitation. A link that the
 // application hands over proves nothing: it opens the sign-up for the address.
 // latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data, such as
 // a team; roles are the application's.
 //
 // A field that makes no sense is an [InputError]. It needs Site.URL, and without
-// in.NoMail a way to send mails. An invitation whose mail could not be sent is revoked.
+// in.NoMail a way to send mails. If its mail could not be sent, the invitation is
+// revoked.
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {
@@ -69,8 +70,8 @@ func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err err
 	return "", nil
 }
 
-// Invitations lists the invitations of the tenant that ctx names and that nobody has
-// taken yet, the newest first. They have no link.
+// Invitations lists the invitations that no user has taken yet, of the tenant that ctx
+// names, the newest first. They have no link.
 func (u *Users) Invitations(ctx context.Context) ([]Invitation, error) {
 	w, _, err := u.inviting(ctx)
 	if err != nil {

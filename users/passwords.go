@@ -63,9 +63,9 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 	return nil
 }
 
-// CheckPassword returns nil if a password is the user's. Any other is
-// ErrCredentialsSignin, and so is a right one after too many tries, which count as
-// those of an unknown browser, and one that lets nobody in any more.
+// CheckPassword returns nil if a password is the user's. It returns
+// ErrCredentialsSignin for any other, for a right one after too many tries, which count
+// as those of an unknown browser, and for one that does not sign the user in any more.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {
@@ -97,9 +97,9 @@ func (u *Users) SetPasswordHash(ctx context.Context, userID, hash string) error 
 	return err
 }
 
-// RequireNewPassword has the password of a user sign in nobody any more, because
-// others may know it, and ends all sessions of the user. In a browser that is known
-// for the user the right password leads to a form for a new one; elsewhere a link is
+// RequireNewPassword stops the password of a user from signing the user in, because
+// others may know it, and ends all sessions of the user. In a browser that is known for
+// the user the right password leads to a form for a new one; elsewhere a link is
 // mailed. A user without a password is ErrNotFound.
 func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
 	_, k, err := u.keeper(ctx, userID, "Users.RequireNewPassword", false)

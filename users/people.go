@@ -71,11 +71,11 @@ func (u *Users) ByAccount(ctx context.Context, provider, providerAccountID strin
 	return w.Store.UserByAccount(ctx, provider, providerAccountID)
 }
 
-// List returns a page of users. A field of q that makes no sense is an [InputError].
-// A search ignores case and accents; it returns matches of the address first, and no
-// user twice. List needs an Adapter that is a [storage.DirectoryAdapter]. With
-// another one, a search finds the user whose e-mail address or id is exactly
-// q.Search, and everything else is an [errors.ErrUnsupported].
+// List returns a page of users. A field of q that makes no sense is an [InputError]. A
+// search ignores case and accents; it returns matches of the address first, and no user
+// twice. List needs an Adapter that is a [storage.DirectoryAdapter]. With another one,
+// a search finds the user with exactly q.Search as e-mail address or id, and everything
+// else is an [errors.ErrUnsupported].
 func (u *Users) List(ctx context.Context, q Query) (Page, error) {
 	r, w, err := u.reader(ctx, "Users.List")
 	if errors.Is(err, errors.ErrUnsupported) && q.Search != "" {
@@ -88,9 +88,9 @@ func (u *Users) List(ctx context.Context, q Query) (Page, error) {
 	return Page(page), err
 }
 
-// All returns the users of all pages, from q.After on. It reads them page by page
-// while the caller consumes them. A user who exists throughout is returned exactly
-// once. An error is the last that it yields. It needs what List needs.
+// All returns the users of all pages, from q.After on. It reads them page by page while
+// the caller consumes them. It returns a user that exists throughout exactly once. An
+// error is the last that it yields. It needs what List needs.
 func (u *Users) All(ctx context.Context, q Query) iter.Seq2[storage.User, error] {
 	return func(yield func(storage.User, error) bool) {
 		r, _, err := u.reader(ctx, "Users.All")

@@ -39,9 +39,9 @@ type EmailChange struct {
 	Email string
 }
 
-// ChangeEmail has a user get another e-mail address. A user of Create who has not
-// signed in yet gets it at once, unproven. For any other user it begins the change that
-// the account page offers: a link is mailed to the new address, and the address changes
+// ChangeEmail has a user get another e-mail address. Before the first sign-in a user of
+// Create gets it at once, unproven. For any other user it begins the change that the
+// account page offers: a link is mailed to the new address, and the address changes
 // when the user opens it in a session. The old address is told. That needs a
 // latchkey.Password and Site.URL. A taken address is ErrConflict for a user of Create;
 // for any other the mail to it says so.

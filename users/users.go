@@ -107,12 +107,11 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account,
 	return directory.WithoutTokens(w.Directory, list), err
 }
 
-// Unlink takes an account away from its user. It returns ErrLastAccount if the
-// user could not sign in any more without it. It ends the stored sessions of the
-// user that an account of the same provider has opened, except the one of the
-// request that ctx belongs to. JWT sessions, and stored ones whose provider is not
-// known, go on: call EndSessions to end them. It needs an Adapter that is a
-// [storage.AccountAdapter].
+// Unlink takes an account away from its user. It returns ErrLastAccount if the user
+// could not sign in any more without it. It ends the stored sessions of the user that
+// an account of the same provider has opened, except the one of the request that ctx
+// belongs to. JWT sessions, and stored ones without a known provider, go on: call
+// EndSessions to end them. It needs an Adapter that is a [storage.AccountAdapter].
 func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 	w, err := u.open(ctx, account.UserID, "Users.Unlink", directory.AbilityAccountLists)
 	if err != nil {

@@ -49,9 +49,8 @@ func disownByProvider(ctx context.Context, s *records, k Key, v *sessionValue) {
 	}
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Entries whose
-// session has ended stay until the store forgets them: their record may be about to be
-// written.
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Entries of ended
+// sessions stay until the store forgets them: their record may be about to be written.
 func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	names, list, nameIn := sids, listOfSID, func(v *sessionValue) string { return v.SID }
 	if len(sids) == 0 {

@@ -42,8 +42,8 @@ func asUser(r Record, id string) (u storedUser, err error) {
 	return u, err
 }
 
-// resolve returns the user of the id, whole or gone. It completes a new user whose
-// claim counts. Any other new user is ErrNotFound, and comes with the record.
+// resolve returns the user of the id, whole or gone. It completes a new user with a
+// claim that counts. Any other new user is ErrNotFound, and comes with the record.
 func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err error) {
 	for try := 0; ; try++ {
 		if u, err = s.look(ctx, id); err != nil || u.State != stateNew {

@@ -14,7 +14,7 @@ import (
 // that takes every path.
 //
 // On an app, and on the apps that it is mounted in, it also refuses, with status 400,
-// every request whose target does not begin with a slash, such as "GET private/x
+// every request for a target that does not begin with a slash, such as "GET private/x
 // HTTP/1.1", or is of slashes alone. Fiber runs no other middleware for those, and no
 // guard, but gives them to routes with a star.
 func (a *Auth) Mount(r fiber.Router) {

@@ -90,8 +90,9 @@ func ActorOf(c jwt.Claims) *ActorSession {
 	return s
 }
 
-// CheckToken returns ErrNoToken for a token in which an administrator acts whose
-// session is not alive. A nil a refuses all of them.
+// CheckToken returns ErrNoToken if an administrator acts in the token and the
+// administrator's session is not alive. A nil a refuses every token in which an
+// administrator acts.
 func (a *Acting) CheckToken(ctx context.Context, c jwt.Claims) error {
 	actor := ActorOf(c)
 	switch {
@@ -115,7 +116,7 @@ func (a *Acting) CheckRow(ctx context.Context, row *storage.StoredSession) error
 }
 
 // Draft stores a link and returns its handle. It returns ErrNotFound for an unknown
-// user, and an error that is ErrAccessDenied for a user who is suspended, or is the
+// user, and an error that is ErrAccessDenied for a suspended user and for the
 // administrator.
 func (a *Acting) Draft(ctx context.Context, q *Outbox, link ActingLink) (handle string, err error) {
 	d := a.Directory

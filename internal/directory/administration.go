@@ -16,8 +16,8 @@ import (
 
 // What an administrator does with a user.
 
-// Provision creates a user whose address nobody has proven, and who has no way in. The
-// first proof of the address claims the user.
+// Provision creates a user with an unproven address and without a way in. The first
+// proof of the address claims the user.
 func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (storage.User, error) {
 	now := d.Now().UTC()
 	u.ID, u.Created = secret.NewUserID(), now

@@ -29,10 +29,10 @@ func (d Passwords) KnownBrowser(ctx context.Context, handle, userID string) (*st
 	return row, nil
 }
 
-// RememberBrowser makes a browser known for a user who has signed in from it, and
-// returns its new handle, or "" if a concurrent sign-in was faster, whose handle
-// stays. handle is the one that the browser had; empty: none. The sign-in counts from
-// at.
+// RememberBrowser makes a browser known for a user after a sign-in from it, and returns
+// its new handle. It returns "" if a concurrent sign-in was faster: the handle of that
+// one stays. handle is the one that the browser had; empty: none. The sign-in counts
+// from at.
 func (d Passwords) RememberBrowser(ctx context.Context, handle, userID, userAgent string, at time.Time) (next string, err error) {
 	known, err := d.KnownBrowser(ctx, handle, userID)
 	if err != nil {

@@ -32,11 +32,11 @@ type ownEnd struct {
 	done time.Time // the time of this process's clock after it was recorded
 }
 
-// revokeUser voids everything of the user from before now and returns the instant
-// on record. That is ahead of now by the tolerance between clocks: another
-// process whose clock is ahead may have opened a session just before. It is
-// always later than the one before, and so than every sign-in that was accepted
-// since. s is the store of the transaction that this is part of; nil: none.
+// revokeUser voids everything of the user from before now and returns the instant on
+// record. That is ahead of now by the tolerance between clocks: another process with a
+// clock that is ahead may have opened a session just before. It is always later than
+// the one before, and so than every sign-in that was accepted since. s is the store of
+// the transaction that this is part of; nil: none.
 func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r == nil {
 		return time.Time{}, nil

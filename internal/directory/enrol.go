@@ -44,9 +44,9 @@ type EnrolmentOf struct {
 }
 
 // BeginEnrolment has a user set up an authenticator app. An earlier enrolment with the
-// handle ends. An empty handle is a new one. It returns ErrUnproven for a user whose
-// e-mail address is not proven: an attacker who signed up first would lock the owner
-// of the address out.
+// handle ends. An empty handle is a new one. It returns ErrUnproven if the user's
+// e-mail address is not proven: an attacker could sign up first and lock the owner of
+// the address out.
 func (d *Factors) BeginEnrolment(ctx context.Context, of EnrolmentOf) (handle string, e *Enrolment, err error) {
 	u, err := d.Store.User(ctx, of.UserID)
 	if err == nil {

@@ -191,7 +191,7 @@ func enrolSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *S
 	return err
 }
 
-// addApp stores an app whose first code was right, so that the code does not work
+// addApp stores an app after its first right code, so that the code does not work
 // again. It returns new recovery codes if this is the user's first factor.
 func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string, held *factor.Held, app *NewApp) (codes []string, err error) {
 	if len(held.Apps()) >= factor.MostApps {

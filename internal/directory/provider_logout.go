@@ -152,7 +152,7 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 }
 
 // endOfAccount ends all sessions of the user of an account, where sessions are not named
-// as their provider does. An account that nobody has ends none.
+// as their provider does. An account without a user ends none.
 func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.StoredSession, error) {
 	if e.AccountID == "" {
 		return nil, errUnnamed

@@ -71,8 +71,8 @@ func (in sessionRows) renew(ctx context.Context, token string, next storage.Stor
 	return nil
 }
 
-// createAgain stores a session whose ID another row has. If the store refuses the
-// ID, it chooses another one.
+// createAgain stores a session with an ID that another row has. If the store refuses
+// the ID, createAgain stores the session under another one.
 func (in sessionRows) createAgain(ctx context.Context, row storage.StoredSession) error {
 	create := func(ctx context.Context) error { return in.create(ctx, row) }
 	err := guarded.Do(ctx, in.bounds, in.prefix+"CreateSession", create)

@@ -22,7 +22,7 @@ var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, errSessionGone)
 
 var errSessionGone = failure.Of(fault.FlowSession, errors.New("the session that this sign-in was begun in has ended, or is another one"))
 
-// SessionGone returns the error for a sign-in whose session has ended, or is not that
+// SessionGone returns the error for a sign-in if its session has ended, or is not that
 // of the request.
 func (in *Assertion) SessionGone() error {
 	if in.Connects {
@@ -32,8 +32,8 @@ func (in *Assertion) SessionGone() error {
 }
 
 // checkConnect returns an error if a connect would end in another account than the one
-// that is meant, or in another user than the one who began it. owner is the user of the
-// account, and current the signed-in user; nil: none.
+// that is meant, or in another user than the one that began it. owner is the user of
+// the account, and current the signed-in user; nil: none.
 func checkConnect(in *Assertion, owner, current *storage.User) error {
 	switch {
 	case !in.Connects:

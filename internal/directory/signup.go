@@ -54,7 +54,7 @@ func (d Passwords) LookAtSignUp(ctx context.Context, handle string) (*SignUp, er
 	return in, row.Read(in)
 }
 
-// resolveByPassword handles a user whose password was shown.
+// resolveByPassword handles a user that has shown the password.
 func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *SignIn, owner *storage.User) error {
 	if owner == nil {
 		return signIn.ended() // deleted meanwhile

@@ -29,7 +29,7 @@ func (*Suspended) Error() string { return "the user is suspended" }
 // SuspendedCode is the code of the error of a sign-in that a suspension refuses.
 const SuspendedCode = "suspended"
 
-// refuse returns the error for the sign-in of a user whom s keeps out, or nil.
+// refuse returns the error for the sign-in of a user that s keeps out, or nil.
 func refuse(d *Directory, in *Assertion, s *storage.Suspension) error {
 	if !s.Holds(d.Now()) {
 		return nil

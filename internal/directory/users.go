@@ -61,9 +61,9 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 	return err
 }
 
-// endOpenedBy ends the stored sessions of a user that the provider has opened,
-// except the one called keep. Sessions whose provider the store does not know go
-// on.
+// endOpenedBy ends the stored sessions of a user that the provider has opened, except
+// the one called keep. Sessions go on if the store does not know their provider
+//
 func endOpenedBy(ctx context.Context, d *Directory, s *Store, userID, provider, keep string) error {
 	if !d.StoredSessions {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // ownPicture returns the URL of a user's picture if showing it asks no other site,
-// which would learn who manages their account here. It is empty otherwise.
+// which would learn that the user manages an account here. It is empty otherwise.
 func ownPicture(image, origin string) template.URL {
 	source, err := imageSource("Image", image)
 	site, _ := Source(origin)

@@ -22,8 +22,9 @@ func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b
 
 var errColor = errors.New("not an opaque CSS colour: write #rgb, #rrggbb, rgb(), hsl() or a colour name")
 
-// parseColor parses an opaque CSS colour, whose contrast can be computed. The
-// grammar is strict, because an accepted colour is written into a style sheet.
+// parseColor parses a CSS colour. It has to be opaque, so that its contrast can be
+// computed. The grammar is strict, because an accepted colour is written into a style
+// sheet.
 func parseColor(s string) (rgb, error) {
 	s = strings.ToLower(s)
 	if hex, ok := strings.CutPrefix(s, "#"); ok {

@@ -42,8 +42,8 @@ func newForm(at int, p Provider, v *SignIn) providerForm {
 	return form
 }
 
-// isLogin reports whether a field called name says whose account it is: the form asks
-// for nothing else but passwords. Beside other fields it may be anything.
+// isLogin reports whether a field called name identifies the account of the user: the
+// form asks for nothing else but passwords. Beside other fields it may be anything.
 func isLogin(f Field, all []Field) bool {
 	others := slices.DeleteFunc(slices.Clone(all), func(o Field) bool {
 		return o.Name == f.Name || slices.Contains([]string{"password", "hidden", "checkbox"}, strings.ToLower(o.Type))

@@ -94,7 +94,7 @@ func (v *frameView) section(p frame.Part) frameSection {
 	return s
 }
 
-// forms returns forms whose fields have ids of their own on the page.
+// forms returns forms and gives their fields ids of their own on the page.
 func (v *frameView) forms(list []frame.Form) (out []frameForm) {
 	for _, f := range list {
 		form := frameForm{Form: f, CSRFToken: v.CSRFToken}

@@ -47,8 +47,8 @@ type Renderer struct {
 	endURL string              // where an administrator stops to act as the user; empty: none does
 }
 
-// Acting returns a renderer whose pages say that an administrator acts as the user, and
-// link to endURL, where that ends.
+// Acting returns a renderer of pages that say that an administrator acts as the user,
+// and link to endURL, where that ends.
 func (r *Renderer) Acting(endURL string) *Renderer {
 	copied := *r
 	copied.endURL = endURL

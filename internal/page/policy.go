@@ -61,8 +61,8 @@ func (l look) policy(p policy, hasForm bool) string {
 	return b.String()
 }
 
-// sources returns the origins that a policy can name, each once, in order. Those
-// whose scheme stands before them are left out.
+// sources returns the origins that a policy can name, each once, in order. It leaves
+// out an origin if its scheme alone stands before it.
 func sources(origins []string) []string {
 	kept := make([]string, 0, len(origins))
 	seen := make(map[string]bool, len(origins))

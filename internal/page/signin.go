@@ -153,7 +153,8 @@ func (v *SignIn) message() message {
 	return message{Key: signInMessage(v.Error)}
 }
 
-// blamed returns the index of the provider whose form the error is about, or -1.
+// blamed returns the index of the provider with the form that the error is about, or
+// -1.
 func (v *SignIn) blamed() int {
 	if v.Error == "" {
 		return -1

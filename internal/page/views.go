@@ -13,7 +13,7 @@ type SignedIn struct {
 	SignOutURL  string // the sign-out page
 }
 
-// SignedIn renders the page for a user who is signed in already.
+// SignedIn renders the page for a user that is signed in already.
 func (r *Renderer) SignedIn(v SignedIn) (Page, error) {
 	v.Host = r.site(v.Host)
 	return r.render("signedin", http.StatusOK, v, policy{}, v.Host)

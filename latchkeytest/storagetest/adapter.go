@@ -23,9 +23,9 @@ import (
 // test with the race detector too. The variable LATCHKEY_RACES says how often a
 // race between two calls is repeated; the default is 20.
 //
-// A store whose engine removes expired rows need not find expired sessions and
-// verification tokens. A store whose engine ends a transaction at a conflict may
-// refuse every further call in it.
+// If the engine of a store removes expired rows, the store need not find expired
+// sessions and verification tokens. If it ends a transaction at a conflict, the store
+// may refuse every further call in it.
 //
 // except names what a store cannot keep because its schema belongs to another
 // program: promises as "interface/promise", or whole interfaces. They are logged

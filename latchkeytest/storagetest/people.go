@@ -63,8 +63,8 @@ func orders(t *testing.T, a directoryStore) (kept []storage.Order) {
 	return kept
 }
 
-// people stores n users who were created at one instant, and a few that are older or
-// of unknown age.
+// people stores n users. Most were created at one instant, and a few are older or of
+// unknown age.
 func people(t *testing.T, a storage.Adapter, n int) (ids []string) {
 	t.Helper()
 	for i := range n {
