@@ -115,10 +115,11 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 // user. Everything that only the user may do is refused in it: changes on the account
 // page, of factors and passwords, links to accounts, passkeys, tokens for apps and
 // those of providers, and [Auth.RequireSelf]. Callbacks.SignIn and Events.SignIn are
-// not called; Events.Observe is, with the administrator as By and the reason as Detail.
+// not called; Events.Observe is, with the administrator as By.
 //
-// reason has 10 to 500 characters, and should name no person: a case number will do. r
-// must come from a browser in which the administrator has signed in within
+// reason has 10 to 500 characters, such as the number of a case. It is sealed into the
+// link and kept out of events, which have no free text: note it where the case is kept.
+// r must come from a browser in which the administrator has signed in within
 // [Factors].Recent: else the error is ErrNoSession or ErrAccessDenied. It is
 // ErrNotFound for an unknown user, and ErrAccessDenied for a suspended user and for the
 // administrator.

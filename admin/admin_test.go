@@ -158,8 +158,12 @@ func (s *site) told(kind event.Type) (list []event.Event) {
 // routes are all routes about a user.
 func routes(id string) []ask {
 	list := []ask{
-		{method: "GET", path: "/admin/"}, {method: "GET", path: "/admin/users"}, {method: "GET", path: "/admin/users/new"},
-		{method: "GET", path: "/admin/users/" + id}, {method: "GET", path: "/admin/users/" + id + "/delete"}, {method: "GET", path: "/admin/nothing"},
+		{method: "GET", path: "/admin/"},
+		{method: "GET", path: "/admin/users"},
+		{method: "GET", path: "/admin/users/new"},
+		{method: "GET", path: "/admin/users/" + id},
+		{method: "GET", path: "/admin/users/" + id + "/delete"},
+		{method: "GET", path: "/admin/nothing"},
 		{method: "POST", path: "/admin/users", form: url.Values{"email": {"new@app.example"}}},
 		{method: "POST", path: "/admin/users/search", form: url.Values{"search": {"a"}}},
 	}

@@ -147,9 +147,20 @@ func (s *Sink) attrs(e *event.Event) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 20)
 	attrs = append(attrs, slog.Int("schema", schema), slog.Time("at", e.Time.UTC()))
 	for _, f := range [][2]string{
-		{"id", e.ID}, {"type", string(e.Type)}, {"outcome", string(e.Outcome)}, {"reason", string(e.Reason)}, {"detail", string(e.Detail)},
-		{"reference", e.Reference}, {"user", e.UserID}, {"session", e.SessionID}, {"by", string(e.By.Kind)}, {"by_id", e.By.ID},
-		{"provider", e.Provider}, {"provider_type", string(e.ProviderType)}, {"tenant", e.Tenant}, {"client", client},
+		{"id", e.ID},
+		{"type", string(e.Type)},
+		{"outcome", string(e.Outcome)},
+		{"reason", string(e.Reason)},
+		{"detail", string(e.Detail)},
+		{"reference", e.Reference},
+		{"user", e.UserID},
+		{"session", e.SessionID},
+		{"by", string(e.By.Kind)},
+		{"by_id", e.By.ID},
+		{"provider", e.Provider},
+		{"provider_type", string(e.ProviderType)},
+		{"tenant", e.Tenant},
+		{"client", client},
 	} {
 		if f[1] != "" {
 			attrs = append(attrs, slog.String(f[0], redact.Printable(f[1], longestID)))

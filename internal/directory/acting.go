@@ -188,7 +188,7 @@ func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *Sessi
 		return nil, refusedIf(err)
 	}
 	q.Add(event.Event{
-		Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By(), Detail: event.Detail(signIn.reason),
+		Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By(),
 	}, nil)
 	return signIn, nil
 }
@@ -204,7 +204,7 @@ func (a *Acting) open(ctx context.Context, s *Store, link *ActingLink, plan *Ses
 	}
 	signIn := &SignIn{
 		Assertion: Assertion{UserID: u.ID, Allowed: []string{u.ID}, Started: d.Now(), Issued: link.Issued, IssuedHere: isOwn, Account: storage.Account{Type: storage.TypeEmail}},
-		User:      u, Actor: &link.Actor, reason: link.Reason,
+		User:      u, Actor: &link.Actor,
 	}
 	if err := d.recognise(ctx, s, signIn, u); err != nil {
 		return nil, err

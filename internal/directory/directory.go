@@ -85,7 +85,6 @@ type SignIn struct {
 	proved    bool                  // it was the first proof of the user's e-mail address
 	Actor     *ActorSession         // of the administrator who acts as the user; nil: it is the user's own
 	Until     time.Time             // when a session ends in which an administrator acts
-	reason    string                // that the administrator gave
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 

@@ -73,8 +73,13 @@ func variations() []shown {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: notice, PasswordURL: "/"}) }})
 	}
 	for _, v := range []Prove{
-		{Use: "totp", Others: []OtherProof{{"password", "", "/"}, {"email", "", "/"}}}, {Use: "provider", ProviderName: "~", Failed: true}, {Use: "email", Sent: true},
-		{Use: "passkey", Wrong: true}, {Use: "recovery", Wrong: true}, {Spent: true}, {SignInURL: "/"},
+		{Use: "totp", Others: []OtherProof{{"password", "", "/"}, {"email", "", "/"}}},
+		{Use: "provider", ProviderName: "~", Failed: true},
+		{Use: "email", Sent: true},
+		{Use: "passkey", Wrong: true},
+		{Use: "recovery", Wrong: true},
+		{Spent: true},
+		{SignInURL: "/"},
 	} {
 		all = append(all, shown{"prove", func(r *Renderer) (Page, error) { return r.Prove(v) }})
 	}

@@ -142,7 +142,7 @@ func TestActing(t *testing.T) {
 				t.Errorf("the user's own session became %+v", own)
 			}
 			started := s.told(event.ImpersonationStarted)
-			if len(started) != 1 || started[0].UserID != s.adaID || started[0].By.ID != s.bossID || started[0].By.Kind != event.ActorAdmin || started[0].Detail != actingReason || started[0].SessionID != found.ID {
+			if len(started) != 1 || started[0].UserID != s.adaID || started[0].By.ID != s.bossID || started[0].By.Kind != event.ActorAdmin || started[0].Detail != "" || started[0].SessionID != found.ID {
 				t.Errorf("told %+v", started)
 			}
 			if n := len(s.told(event.SignIn)); n != 2 {
