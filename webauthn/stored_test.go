@@ -32,6 +32,7 @@ var longest = map[string]int{
 
 	"StoredSession.ID": 36, "StoredSession.Token": 64, "StoredSession.UserID": 36, "StoredSession.UserAgent": 256,
 	"StoredSession.Tenant": 0, "StoredSession.Provider": 64, "StoredSession.ProviderSID": 0, "StoredSession.ProviderSub": 0,
+	"StoredSession.Actor": 0, "StoredSession.ActorSession": 0, // set where an administrator acts, with ids
 	"StoredSession.Sealed": 0, "StoredSession.AMR": 0, "StoredSession.ACR": 0,
 
 	"VerificationToken.Identifier": 254, "VerificationToken.Token": 64, "VerificationToken.Purpose": 32,

@@ -32,6 +32,7 @@ var holders = map[string]reflect.Type{
 	"latchkey.SigningKey":          reflect.TypeFor[latchkey.SigningKey](),
 	"latchkey.Email":               reflect.TypeFor[latchkey.Email](),
 	"latchkey.Message":             reflect.TypeFor[latchkey.Message](),
+	"latchkey.LogoutRequest":       reflect.TypeFor[latchkey.LogoutRequest](),
 	"latchkey.Grant":               reflect.TypeFor[latchkey.Grant](),
 	"storage.Tokens":               reflect.TypeFor[storage.Tokens](),
 	"storage.StoredSession":        reflect.TypeFor[storage.StoredSession](),
@@ -65,6 +66,8 @@ var noSecret = []string{
 	"latchkey.Cookies.SessionToken", "latchkey.Cookies.CSRFToken", // names and attributes
 	"storage.Authenticator.PublicKey", "latchkey.SessionConfig.NewToken", "latchkey.Callbacks.Token",
 	"latchkey.Config.Cookies",                                   // names and attributes
+	"latchkey.Logout.OmitIDToken",                               // yes or no
+	"latchkey.SignOutOptions.Params",                            // of the address at a provider, such as ui_locales
 	"latchkey.Pages.Password",                                   // a path
 	"latchkey.TokenInfo.IDToken", "event.SignInPayload.IDToken", // claims
 }
