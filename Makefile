@@ -20,7 +20,7 @@ SHARED := . ./users ./storage ./internal/... ./latchkeytest/... ./adapters/kvsto
 ALONE := /internal/(arch|conformance|crash|interop|realservers)(/|$$)
 RACESKIP := TestEveryOrder|TestEveryFault|TestManyOrders|TestRedirectCorpus|TestPagesReflectNothing
 RACESKIP := $(RACESKIP)|TestLimitColdHerd|TestSigningKeys|TestFloodsOfKeys|TestHostileStrings|TestHostFixed|TestIDToken$$|TestCSRF
-RACESKIP := $(RACESKIP)|AtRandom$$|TestActingIsRefused
+RACESKIP := $(RACESKIP)|TestAdministratorsAtRandom|TestPasswordsAtRandom|TestSuspensionsAtRandom|TestActingIsRefused
 
 .DEFAULT_GOAL := all
 
