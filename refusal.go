@@ -40,10 +40,13 @@ func consult(fault error, decide func() error) (*Response, error) {
 	case !ok:
 		return nil, why
 	case own.res == nil:
-		return nil, &undecided{errors.New("RespondWith was given no response")}
+		return nil, errNilResponse
 	}
 	return ownAnswer(own.res), nil
 }
+
+// errNilResponse is the fault of an application that answers with nothing.
+var errNilResponse = errors.New("RespondWith was given no response (give it one, or return ErrAccessDenied)")
 
 // errNoError is the fault of a caller that asks for an answer to no error.
 var errNoError = errors.New("WriteError was given no error")
