@@ -139,9 +139,6 @@ func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *R
 	if err != nil {
 		return c.fault(ctx, r, err)
 	}
-	if errors.Is(why, errNilResponse) {
-		return guardFault(ctx, x, why)
-	}
 	return refuse(ctx, x, s, why)
 }
 

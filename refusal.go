@@ -45,9 +45,6 @@ func consult(fault error, decide func() error) (*Response, error) {
 	return ownAnswer(own.res), nil
 }
 
-// errNilResponse is the fault of an application that answers with nothing.
-var errNilResponse = errors.New("RespondWith was given no response (give it one, or return ErrAccessDenied)")
-
 // errNoError is the fault of a caller that asks for an answer to no error.
 var errNoError = errors.New("WriteError was given no error")
 
@@ -63,6 +60,9 @@ func IsRefusal(err error) bool {
 // [Pages] that the answer would lead to: that page passes. s is nil for a request
 // without a session.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
+	if errors.Is(why, errNilResponse) {
+		return guardFault(ctx, x, why)
+	}
 	if wanted := wantedIn(why); wanted != nil && s == nil {
 		why = ErrNoSession
 	} else if wanted != nil {

@@ -257,10 +257,10 @@ func (s *stager) meetsVisitors(f ast.Node, body *ast.BlockStmt) bool {
 		return true
 	}
 	for _, n := range s.stack {
-		if around, ok := n.(*ast.FuncLit); ok && around != f && visitors.MatchString(s.source(around.Pos(), around.Body.Pos())) {
+		if around, ok := n.(*ast.FuncLit); ok && around != f && visitors.MatchString(s.source(around.Type.Params.Pos(), around.Type.Params.End())) {
 			return true
 		}
-		if around, ok := n.(*ast.FuncDecl); ok && around != f && around.Name.Name != "_" && visitors.MatchString(s.source(around.Pos(), around.Body.Pos())) {
+		if around, ok := n.(*ast.FuncDecl); ok && around != f && around.Name.Name != "_" && visitors.MatchString(s.source(around.Type.Params.Pos(), around.Type.Params.End())) {
 			return true
 		}
 	}

@@ -151,11 +151,11 @@ func rewire(p *latchkey.OAuth) *latchkey.OAuth {
 	return wired
 }
 
-// provider returns the id of the first OAuth provider of the program, or of the hostile one.
+// provider returns the id of the first OAuth provider of the latest site.
 func (s *stage) provider() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, a := range s.armed {
+	for _, a := range slices.Backward(s.armed) {
 		for _, p := range a.config.Providers {
 			if p, ok := p.(*latchkey.OAuth); ok {
 				return p.ID

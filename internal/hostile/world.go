@@ -30,7 +30,7 @@ var Worlds = map[string]string{
 	"recycled": "fresh", // … and there was: the same address with a new sub
 
 	"elsewhere": "",          // a stranger of another tenant
-	"foreign":   "elsewhere", // the victim's sub and address at the issuer of another tenant
+	"foreign":   "elsewhere", // the victim's sub at the issuer of another tenant
 }
 
 // Report is what a run tells.
@@ -59,26 +59,11 @@ func (s *stage) run(site http.Handler, report *Report) {
 			v = mail
 		}
 		s.victims = append(s.victims, v.user, mail.user)
+		report.VictimIn = report.VictimIn || v.isIn()
 		mail.visit()
 		v.visit()
 	}
-	switch s.world {
-	case "stranger", "latecomer", "elsewhere", "first":
-		i.email = stranger
-	case "foreign":
-		i.subject = victim
-	}
-	var verified any
-	switch s.world {
-	case "unproven", "early", "stranger", "latecomer", "first", "alone":
-		verified = false
-	case "fresh", "recycled":
-		verified = true
-	}
-	iss := s.issuer
-	if s.world == "foreign" || s.world == "elsewhere" {
-		iss = s.other
-	}
+	iss, verified := s.dress(i)
 	if s.world == "early" || s.world == "latecomer" {
 		i.signIn(iss, verified)
 		i.visit()
@@ -93,8 +78,30 @@ func (s *stage) run(site http.Handler, report *Report) {
 	for _, gift := range s.gifts[gifts:] {
 		i.log = append(i.log, i.plain(gift))
 	}
-	report.Log, report.In, report.VictimIn = append(report.Log, i.log...), report.In || i.in, report.VictimIn || v.in
+	report.Log, report.In = append(report.Log, i.log...), report.In || i.in
 	report.Faults = append(report.Faults, s.faults(site, v, i, others, basePath)...)
+}
+
+// dress gives the intruder what the world says, and returns the issuer that they sign in at
+// and what it says of the address.
+func (s *stage) dress(i *browser) (iss *latchkeytest.Issuer, verified any) {
+	switch s.world {
+	case "stranger", "latecomer", "elsewhere", "first":
+		i.email = stranger
+	case "foreign":
+		i.email, i.subject = stranger, victim
+	}
+	switch s.world {
+	case "unproven", "early", "stranger", "latecomer", "first", "alone":
+		verified = false
+	case "fresh", "recycled":
+		verified = true
+	}
+	iss = s.issuer
+	if s.world == "foreign" || s.world == "elsewhere" {
+		iss = s.other
+	}
+	return iss, verified
 }
 
 // faults returns what is wrong in any world: the intruder in the victim's user, and the
