@@ -58,8 +58,8 @@ type AuditStore interface {
 	List(ctx context.Context, q AuditQuery) ([]AuditRecord, error)
 	// Prune removes the oldest records from before the first instant. If it removes
 	// none, it erases UserID, Client and Personal of the oldest records from before the
-	// second. A zero instant leaves all records alone. Prune changes at most most records and returns how
-	// many it has changed; 0: nothing is left to do.
+	// second. A zero instant leaves all records alone. Prune changes at most most
+	// records and returns how many it has changed; 0: nothing is left to do.
 	Prune(ctx context.Context, before, personalBefore time.Time, most int) (int, error)
 	// Erase erases UserID, Client and Personal of the records about a user, and returns
 	// of how many. The records stay. An empty or unknown id erases nothing.
