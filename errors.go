@@ -20,6 +20,7 @@ const (
 	ErrAccessDenied                = fault.ErrAccessDenied                // the sign-in callback said no
 	ErrAccountNotLinked            = fault.ErrAccountNotLinked            // a passkey belongs to another user
 	ErrAdapter                     = fault.ErrAdapter                     // the Adapter failed; the text names the operation
+	ErrAudit                       = fault.ErrAudit                       // what was asked for could not be recorded, and was not done
 	ErrCallbackRoute               = fault.ErrCallbackRoute               // anything without a type of its own
 	ErrCredentialsSignin           = fault.ErrCredentialsSignin           // what was typed is not right, or was tried too often
 	ErrDuplicateConditionalUI      = fault.ErrDuplicateConditionalUI      // several providers offer passkeys while somebody types

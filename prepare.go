@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
@@ -29,7 +27,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
-	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 const (
@@ -95,7 +92,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		mail: mailOf(s), limits: s.limits, log: s.log, timeout: s.config.Limits.MailTimeout, theme: s.config.Theme, texts: s.config.Texts,
 		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background, health: &s.health.Mail,
 	}
-	prepareAudit(s)
+	prepareAudit(s, &faults)
 	s.prepareDirectory(&faults)
 	prepareActing(s, &faults)
 	prepareVault(s, &faults)
@@ -203,7 +200,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
 	s.keys = keys.New(secrets, s.tenant, s.trust.origin.Text)
-	s.cursors = people.NewCursors(secrets, s.tenant, s.now)
+	s.cursors, s.auditCursors = people.NewCursors(secrets, s.tenant, s.now), audit.NewCursors(secrets, s.tenant, s.now)
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
@@ -288,25 +285,4 @@ func pageOptions(look Theme, say Texts) page.Options {
 		Languages: say.Languages,
 		Text:      say.Text,
 	}
-}
-
-// prepareAudit makes the audit log, if there is one.
-func prepareAudit(s *setup) {
-	a := &s.config.Operations.Audit
-	if a.Logger == nil {
-		return
-	}
-	told := func(outcome string, n int) {
-		s.log.Count(context.Background(), telemetry.Measure{Kind: telemetry.AuditEvents, Provider: "log", Value: outcome, N: int64(n)})
-		if outcome == "dropped" {
-			s.log.Alert("the audit log does not keep up, so that events were dropped: look at the handler of Operations.Audit.Logger", "alert", true, "dropped", n)
-		}
-	}
-	run := s.mails.pool.Go
-	if later := s.config.Runtime.Background; later != nil {
-		run = func(f func()) bool {
-			return guarded.Contain(func() error { later(func(context.Context) { f() }); return nil }) == nil
-		}
-	}
-	s.audit = &audit.Sink{Logger: a.Logger, Address: audit.Address(a.Address), Now: s.now, Go: run, Told: told}
 }

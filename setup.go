@@ -62,8 +62,10 @@ type setup struct {
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
 
-	audit *audit.Sink // nil: there is no audit log
-	ids   audit.IDs   // of events
+	audit        *audit.Sink    // lines of the audit log; nil: none are written
+	table        *audit.Table   // the audit log in the store; nil: there is none
+	auditCursors *audit.Cursors // of its lists
+	ids          audit.IDs      // of events
 
 	mark  processMark
 	mails *mails
@@ -153,12 +155,15 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 			s.log.Error(ctx, about, err)
 		}
 	}
+	_ = o.KeepRecords(ctx) // what is lost is reported
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, func(e *Event) { keepEvent(s, e) })
 }
 
-// keepEvent gives an event its id, and keeps it in the audit log.
+// keepEvent gives an event an id, unless it has one, and writes its line.
 func keepEvent(s *setup, e *Event) {
-	e.ID = s.ids.Next(s.now())
+	if e.ID == "" {
+		e.ID = s.ids.Next(s.now())
+	}
 	s.audit.Add(*e)
 }
 

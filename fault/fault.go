@@ -19,6 +19,7 @@ const (
 	ErrAccessDenied                ErrorType = "AccessDenied"                // the sign-in callback said no
 	ErrAccountNotLinked            ErrorType = "AccountNotLinked"            // a passkey belongs to another user
 	ErrAdapter                     ErrorType = "AdapterError"                // the Adapter failed; the text names the operation
+	ErrAudit                       ErrorType = "AuditError"                  // what was asked for could not be recorded, and was not done
 	ErrCallbackRoute               ErrorType = "CallbackRouteError"          // anything without a type of its own
 	ErrCredentialsSignin           ErrorType = "CredentialsSignin"           // what was typed is not right, or was tried too often
 	ErrDuplicateConditionalUI      ErrorType = "DuplicateConditionalUI"      // several providers offer passkeys while somebody types

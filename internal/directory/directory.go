@@ -88,6 +88,14 @@ type SignIn struct {
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
+// Event returns the event that tells the sign-in.
+func (in *SignIn) Event() event.Event {
+	return event.Event{
+		Type: event.SignIn, UserID: in.User.ID, SessionID: in.Session.ID,
+		Provider: in.Account.Provider, ProviderType: in.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: in.User.ID},
+	}
+}
+
 // KnownUser returns the user that an assertion belongs to already, or nil. It
 // writes nothing.
 func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*storage.User, error) {
@@ -125,11 +133,10 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 
 func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	in.Said = nil // a stored user's empty fields are null
-	begun := q.mark()
 	var signIn *SignIn
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		signIn = &SignIn{Assertion: in, User: in.Person}
+		signIn.Session.ID = in.SessionID
 		if err := spendSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
@@ -152,13 +159,15 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 			return err
 		}
 		if d.Store.SessionsInTx() {
-			return d.storeSession(ctx, s, signIn, plan)
+			if err := d.storeSession(ctx, s, signIn, plan); err != nil {
+				return err
+			}
+		}
+		if plan == nil || d.Store.SessionsInTx() {
+			q.Foretell(signIn.Event())
 		}
 		return nil
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	if err == nil && !d.Store.SessionsInTx() { // sessions take part in no transaction; the end of the client's connection does not stop this
 		ctx := context.WithoutCancel(ctx)
 		if err = d.evictSessionsLate(ctx, signIn); err == nil {
