@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -13,47 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/storage"
-	"github.com/latchkeyhq/latchkey/telemetry"
-)
-
-// Audit says where security events are kept. The zero value keeps none. See
-// docs/audit.md.
-type Audit struct {
-	// Logger gets one line for each event of package event. Use one of its own, which
-	// writes to a place that the program cannot change. Lines are written after the
-	// answer; what waits is lost with the process.
-	Logger *slog.Logger
-	// Store keeps events in the Adapter, which has to be a [storage.AuditAdapter]. What
-	// succeeded is stored in the transaction of the work, if the Adapter is a
-	// [storage.TxAdapter], and before the answer otherwise. What failed is stored after
-	// the answer.
-	Store bool
-	// Required rolls work back whose event cannot be stored: it fails with ErrAudit.
-	// Sign-outs are done all the same. It needs Store and a [storage.TxAdapter].
-	Required bool
-	// Keep is how long Auth.Sweep keeps an event of Store. 0: 400 days; negative: for
-	// ever.
-	Keep time.Duration
-	// KeepPersonal is after how long Auth.Sweep erases client, user agent and the id of
-	// the user from an event of Store. 0: as Keep.
-	KeepPersonal time.Duration
-	// Address says how much of a client's IP address an event has.
-	Address AddressDetail
-	// Verbose keeps also that links were mailed and provider tokens renewed.
-	Verbose bool
-}
-
-// AddressDetail is how much of an IP address is kept.
-type AddressDetail string
-
-// The details of addresses.
-const (
-	AddressFull   AddressDetail = ""       // all of it
-	AddressPrefix AddressDetail = "prefix" // the network: /24, or /48 of IPv6
-	AddressNone   AddressDetail = "none"
 )
 
 // AuditQuery says which events a list of an [AuditLog] has. A filter that is empty
@@ -125,7 +85,7 @@ func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) 
 	}
 	o := outboxOf(ctx, s)
 	err = o.InTx(ctx, s.store, func(ctx context.Context, in *directory.Store) error {
-		if n, err = in.EraseAudit(ctx, userID); err == nil {
+		if n, err = directory.EraseAudit(ctx, in, userID); err == nil {
 			o.Add(Event{Type: event.AuditErased, Count: n}, nil)
 		}
 		return err
@@ -159,98 +119,12 @@ func (l *AuditLog) reader(ctx context.Context) (*setup, *audit.Reader, error) {
 	if s.table == nil {
 		return nil, nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("set Operations.Audit.Store: there is no audit log to read")))
 	}
+	list := func(ctx context.Context, q storage.AuditQuery) ([]storage.AuditRecord, error) {
+		return directory.ListAudit(ctx, s.store, q)
+	}
 	madeAt := func(code string) (time.Time, bool) {
 		found, err := s.codes.Open(code, s.now())
 		return found.Time, err == nil
 	}
-	return s, &audit.Reader{List: s.store.ListAudit, Tenant: s.tenant, Cursors: s.auditCursors, MadeAt: madeAt}, nil
-}
-
-// outboxOf returns an outbox for events without a request.
-func outboxOf(ctx context.Context, s *setup) *directory.Outbox {
-	return &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, Audit: s.table}
-}
-
-// told tells an event. It returns ErrAudit if the audit log is required and does not
-// take it.
-func told(ctx context.Context, s *setup, e Event) error {
-	o := outboxOf(ctx, s)
-	o.Add(e, nil)
-	err := o.KeepRecords(ctx)
-	s.tell(ctx, o, journal.NoSubject{})
-	if err != nil && s.config.Operations.Audit.Required {
-		return failure.Wrap(ErrAudit, failure.Of(fault.AuditStore, err))
-	}
-	return nil
-}
-
-// pruneAudit removes what is older than the audit log keeps, some rows at a time, and
-// returns how many events it has removed or erased.
-func pruneAudit(ctx context.Context, s *setup) (total int, err error) {
-	if s.table == nil {
-		return 0, nil
-	}
-	before, personal := audit.Retention(s.config.Operations.Audit.Keep, s.config.Operations.Audit.KeepPersonal, s.now())
-	for n := 1; n > 0 && err == nil; total += n {
-		if n, err = s.store.PruneAudit(ctx, before, personal, audit.PruneAtOnce); err == nil {
-			err = ctx.Err()
-		}
-	}
-	if total > 0 {
-		err = errors.Join(err, told(context.WithoutCancel(ctx), s, Event{Type: event.AuditPruned, Count: total}))
-	}
-	return total, err
-}
-
-// prepareAudit makes the audit log, if there is one.
-func prepareAudit(s *setup, f *failure.List) {
-	a := &s.config.Operations.Audit
-	run := s.mails.pool.Go
-	if later := s.config.Runtime.Background; later != nil {
-		run = func(f func()) bool {
-			return guarded.Contain(func() error { later(func(context.Context) { f() }); return nil }) == nil
-		}
-	}
-	sink := func(name string) *audit.Sink {
-		told := func(outcome string, n int) {
-			s.log.Count(context.Background(), telemetry.Measure{Kind: telemetry.AuditEvents, Provider: name, Value: outcome, N: int64(n)})
-			if outcome == "dropped" {
-				s.log.Alert("the audit log does not keep up, so that events were dropped: look at the handler of Operations.Audit.Logger, or at the store", "alert", true, "dropped", n)
-			}
-		}
-		return &audit.Sink{Verbose: a.Verbose, Address: audit.Address(a.Address), Now: s.now, Go: run, Told: told}
-	}
-	if a.Logger != nil {
-		s.audit = sink("log")
-		s.audit.Logger = a.Logger
-	}
-	switch {
-	case a.Required && !a.Store:
-		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs Operations.Audit.Store")
-	case a.Required && s.config.Session.Store != nil:
-		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs sessions in the Adapter, whose transactions they take part in: leave Session.Store out")
-	case a.Store && s.store != nil && s.store.Has(directory.AbilityAudit):
-		s.table = tableOf(s, sink("store"))
-		if s.store.Tx == nil {
-			s.log.WarnAtStart("Operations.Audit.Store: the Adapter is no TxAdapter, so that an event is stored after what it tells")
-		}
-	}
-}
-
-// tableOf returns what keeps events in the store. failures is for those that failed.
-func tableOf(s *setup, failures *audit.Sink) *audit.Table {
-	a := &s.config.Operations.Audit
-	t := &audit.Table{
-		Required: a.Required, Verbose: a.Verbose, Address: audit.Address(a.Address), Now: s.now, Told: failures.Told, Failures: failures,
-		NewID: func() string { return s.ids.Next(s.now()) },
-		Append: func(ctx context.Context, records []storage.AuditRecord) error {
-			return s.store.AppendAudit(context.WithoutCancel(ctx), records)
-		},
-		Lost: func(n int, err error) {
-			s.log.Error(context.Background(), journal.NoSubject{}, failure.Wrap(ErrAudit, failure.Of(fault.AuditStore, err)), "alert", true, "lost", n)
-		},
-	}
-	failures.Verbose = true // the table has looked at that
-	failures.Keep = t.KeepLater
-	return t
+	return s, &audit.Reader{List: list, Tenant: s.tenant, Cursors: s.auditCursors, MadeAt: madeAt}, nil
 }

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -12,9 +13,11 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
@@ -27,6 +30,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 const (
@@ -284,5 +288,46 @@ func pageOptions(look Theme, say Texts) page.Options {
 		},
 		Languages: say.Languages,
 		Text:      say.Text,
+	}
+}
+
+// prepareAudit makes the audit log, if there is one.
+func prepareAudit(s *setup, f *failure.List) {
+	a := &s.config.Operations.Audit
+	run := s.mails.pool.Go
+	if later := s.config.Runtime.Background; later != nil {
+		run = func(f func()) bool {
+			return guarded.Contain(func() error { later(func(context.Context) { f() }); return nil }) == nil
+		}
+	}
+	sink := func(name string) *audit.Sink {
+		told := func(outcome string, n int) {
+			s.log.Count(context.Background(), telemetry.Measure{Kind: telemetry.AuditEvents, Provider: name, Value: outcome, N: int64(n)})
+			if outcome == "dropped" {
+				s.log.Alert("the audit log does not keep up, so that events were dropped: look at the handler of Operations.Audit.Logger, or at the store", "alert", true, "dropped", n)
+			}
+		}
+		return &audit.Sink{Verbose: a.Verbose, Address: audit.Address(a.Address), Now: s.now, Go: run, Told: told}
+	}
+	if a.Logger != nil {
+		s.audit = sink("log")
+		s.audit.Logger = a.Logger
+	}
+	switch {
+	case a.Required && !a.Store:
+		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs Operations.Audit.Store")
+	case a.Required && s.config.Session.Store != nil:
+		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs sessions in the Adapter, whose transactions they take part in: leave Session.Store out")
+	case a.Store && s.store == nil:
+		f.Add(ErrMissingAdapter, "Operations.Audit.Store needs an Adapter: set Config.Adapter")
+	case a.Store && !s.store.Has(directory.AbilityAudit):
+		*f = append(*f, s.store.Require("Operations.Audit.Store", directory.AbilityAudit))
+	case a.Required && s.store.Tx == nil:
+		*f = append(*f, s.store.Require("Operations.Audit.Required", directory.AbilityTx))
+	case a.Store:
+		s.table = tableOf(s, sink("store"))
+		if s.store.Tx == nil {
+			s.log.WarnAtStart("Operations.Audit.Store: the Adapter is no TxAdapter, so that an event is stored after what it tells")
+		}
 	}
 }

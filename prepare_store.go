@@ -326,12 +326,6 @@ func (s *setup) needs() []need {
 	if s.config.Invitations {
 		table = append(table, need{"Invitations", directory.AbilityChallenges})
 	}
-	if s.config.Operations.Audit.Store {
-		table = append(table, need{"Operations.Audit.Store", directory.AbilityAudit})
-	}
-	if s.config.Operations.Audit.Required {
-		table = append(table, need{"Operations.Audit.Required", directory.AbilityTx})
-	}
 	for field, what := range s.config.AccountPage.needs() {
 		table = append(table, need{field, what})
 	}

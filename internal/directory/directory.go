@@ -88,14 +88,6 @@ type SignIn struct {
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
-// Event returns the event that tells the sign-in.
-func (in *SignIn) Event() event.Event {
-	return event.Event{
-		Type: event.SignIn, UserID: in.User.ID, SessionID: in.Session.ID,
-		Provider: in.Account.Provider, ProviderType: in.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: in.User.ID},
-	}
-}
-
 // KnownUser returns the user that an assertion belongs to already, or nil. It
 // writes nothing.
 func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*storage.User, error) {
@@ -158,15 +150,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := enrolSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
-		if d.Store.SessionsInTx() {
-			if err := d.storeSession(ctx, s, signIn, plan); err != nil {
-				return err
-			}
-		}
-		if plan == nil || d.Store.SessionsInTx() {
-			q.Foretell(signIn.Event())
-		}
-		return nil
+		return storeTogether(ctx, d, q, s, signIn, plan)
 	})
 	if err == nil && !d.Store.SessionsInTx() { // sessions take part in no transaction; the end of the client's connection does not stop this
 		ctx := context.WithoutCancel(ctx)

@@ -73,6 +73,29 @@ func (o *Outbox) Foretell(e event.Event) {
 	}
 }
 
+// Event returns the event that tells the sign-in.
+func (in *SignIn) Event() event.Event {
+	return event.Event{
+		Type: event.SignIn, UserID: in.User.ID, SessionID: in.Session.ID,
+		Provider: in.Account.Provider, ProviderType: in.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: in.User.ID},
+	}
+}
+
+// storeTogether stores the session of a sign-in in the transaction of s, if sessions take
+// part in it, and the event of a sign-in whose session is known by now.
+func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *SignIn, plan *SessionPlan) error {
+	together := d.Store.SessionsInTx()
+	if together {
+		if err := d.storeSession(ctx, s, in, plan); err != nil {
+			return err
+		}
+	}
+	if together || plan == nil {
+		q.Foretell(in.Event())
+	}
+	return nil
+}
+
 // RecordSignIn stores the event of a sign-in that writes nothing else. It returns
 // ErrAudit if the log is required and does not take it.
 func (o *Outbox) RecordSignIn(ctx context.Context, s *Store, in *SignIn) error {
@@ -99,7 +122,7 @@ func (o *Outbox) record(ctx context.Context, s *Store, begun, foretold int) (int
 	if len(events) == 0 {
 		return 0, nil
 	}
-	if err := s.AppendAudit(ctx, o.Audit.Records(events)); err != nil {
+	if err := AppendAudit(ctx, s, o.Audit.Records(events)); err != nil {
 		return 0, &notRecorded{err}
 	}
 	return len(events), nil
@@ -150,7 +173,7 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 				return err
 			}
 		}
-		_, err := s.EraseAudit(ctx, userID)
+		_, err := EraseAudit(ctx, s, userID)
 		return err
 	})
 }
@@ -166,12 +189,12 @@ func (o *Outbox) storeNow(ctx context.Context, s *Store, begun int) error {
 }
 
 // AppendAudit stores records of the audit log.
-func (s *Store) AppendAudit(ctx context.Context, records []storage.AuditRecord) error {
+func AppendAudit(ctx context.Context, s *Store, records []storage.AuditRecord) error {
 	return guarded.Do(ctx, s.bounds, "Audit.Append", func(ctx context.Context) error { return s.audit.Audit().Append(ctx, records) })
 }
 
 // ListAudit lists records of the audit log.
-func (s *Store) ListAudit(ctx context.Context, q storage.AuditQuery) ([]storage.AuditRecord, error) {
+func ListAudit(ctx context.Context, s *Store, q storage.AuditQuery) ([]storage.AuditRecord, error) {
 	fits := func(r *storage.AuditRecord) bool {
 		return (q.Tenant == "" || r.Tenant == q.Tenant) && (q.UserID == "" || r.UserID == q.UserID)
 	}
@@ -181,14 +204,14 @@ func (s *Store) ListAudit(ctx context.Context, q storage.AuditQuery) ([]storage.
 }
 
 // PruneAudit removes old records of the audit log, or what is personal of them.
-func (s *Store) PruneAudit(ctx context.Context, before, personalBefore time.Time, most int) (int, error) {
+func PruneAudit(ctx context.Context, s *Store, before, personalBefore time.Time, most int) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Prune", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Prune(ctx, before, personalBefore, most)
 	})
 }
 
 // EraseAudit erases what is personal of the records about a user.
-func (s *Store) EraseAudit(ctx context.Context, userID string) (int, error) {
+func EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Erase", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Erase(ctx, userID)
 	})
