@@ -16,12 +16,12 @@ LATERPACKAGES := /(internal/(crash|interop)|adapters/mongoadapter)$$
 # Where goroutines share memory: these packages run under the race detector in CI,
 # without the tests that meet there what other tests meet too, slowly: thousands of
 # requests one after the other, and schedulers that let one goroutine run at a time.
-SHARED := . ./users ./storage ./internal/... ./latchkeytest/... ./adapters/kvstore ./adapters/memoryadapter
+SHARED := . ./users ./storage ./internal/... ./internal/sitetest ./latchkeytest/... ./adapters/kvstore ./adapters/memoryadapter
 ALONE := /internal/(arch|conformance|crash|interop|realservers)(/|$$)
 RACESKIP := TestEveryOrder|TestEveryFault|TestManyOrders|TestRedirectCorpus|TestPagesReflectNothing
 RACESKIP := $(RACESKIP)|TestLimitColdHerd|TestSigningKeys|TestFloodsOfKeys|TestHostileStrings|TestHostFixed|TestIDToken$$|TestCSRF
 RACESKIP := $(RACESKIP)|TestAdministratorsAtRandom|TestPasswordsAtRandom|TestSuspensionsAtRandom|TestActingIsRefused
-RACESKIP := $(RACESKIP)|TestTenantCache|TestTenantsOfOneIssuer|TestWrongConfigurations|TestAdapterNotices|TestOneAddressField|FuzzPages
+RACESKIP := $(RACESKIP)|TestTenantCache|TestTenantsOfOneIssuer|TestWrongConfigurations|TestAdapterNotices|TestOneAddressField
 
 .DEFAULT_GOAL := all
 
