@@ -16,11 +16,12 @@ LATERPACKAGES := /(internal/(crash|interop)|adapters/mongoadapter)$$
 # Where goroutines share memory: these packages run under the race detector in CI,
 # without the tests that meet there what other tests meet too, slowly: thousands of
 # requests one after the other, and schedulers that let one goroutine run at a time.
-SHARED := . ./users ./storage ./internal/... ./latchkeytest/... ./adapters/kvstore ./adapters/memoryadapter
+SHARED := . ./users ./storage ./internal/... ./internal/sitetest ./latchkeytest/... ./adapters/kvstore ./adapters/memoryadapter
 ALONE := /internal/(arch|conformance|crash|interop|realservers)(/|$$)
 RACESKIP := TestEveryOrder|TestEveryFault|TestManyOrders|TestRedirectCorpus|TestPagesReflectNothing
 RACESKIP := $(RACESKIP)|TestLimitColdHerd|TestSigningKeys|TestFloodsOfKeys|TestHostileStrings|TestHostFixed|TestIDToken$$|TestCSRF
 RACESKIP := $(RACESKIP)|TestAdministratorsAtRandom|TestPasswordsAtRandom|TestSuspensionsAtRandom|TestActingIsRefused
+RACESKIP := $(RACESKIP)|TestTenantCache|TestTenantsOfOneIssuer|TestWrongConfigurations|TestAdapterNotices|TestOneAddressField
 
 .DEFAULT_GOAL := all
 
@@ -59,7 +60,7 @@ test-all: ## and those that take long: servers that are killed, databases and pr
 	go test -timeout 60m work
 
 race: ## the tests again under the race detector, where goroutines share memory
-	go test -race -timeout 40m -skip '$(LATER)|$(RACESKIP)' $$(go list $(SHARED) | grep -vE '$(ALONE)')
+	go test -race -vet=off -timeout 40m -skip '$(LATER)|$(RACESKIP)' $$(go list $(SHARED) | grep -vE '$(ALONE)')
 
 race-all: ## every test of every module under the race detector
 	go test -race -timeout 60m work
