@@ -14,9 +14,19 @@ import (
 
 // Core is what an [Auth] does on a neutral [Request] and [Response], for web
 // frameworks without net/http and for integrations. Get one from [Auth.Core].
-// The methods of Auth with the same names are these, on net/http. Contexts may
-// come from [ContextWithSession] or [Auth.LoadSession]; cookies that are
-// returned belong into the response. It is safe for concurrent use.
+// The methods of Auth with the same names do the same on net/http. A Core is safe for
+// concurrent use.
+//
+// The context of a call decides where the cookies of a session that is read go:
+//
+//	context of           cookies go                          first read of the session
+//	Core.LoadSession     into the header given to it         in the goroutine that answers
+//	Core.Attach          into the result of Core.Renewal     in any goroutine
+//	Auth.LoadSession     into the http.ResponseWriter        in any goroutine
+//	ContextWithSession   nowhere: it holds the session       in any goroutine
+//	any other            into the results of the call        in any goroutine
+//
+// Add cookies that a call returns to the response, whatever the context.
 type Core struct {
 	hidden
 
@@ -34,9 +44,8 @@ func (c *Core) Respond(ctx context.Context, r *Request) *Response {
 	return ownHeader(respond(ctx, s, fault, r))
 }
 
-// Do answers r and leaves errors to the caller: what Auth.js calls raw. An
-// error is an [*Error]; the cookies of the request that failed are lost with
-// it.
+// Do answers r and leaves errors to the caller, as Auth.js does with the option raw. An
+// error is an [*Error]. With an error the cookies that the answer would have set are lost.
 func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return do(ctx, s, fault, r, false)
@@ -66,10 +75,11 @@ func (c *Core) Match(ctx context.Context, r *Request) bool {
 	return s != nil && s.config.owns(r.URL.EscapedPath())
 }
 
-// ReadSession returns the session of r and the cookies that keep it alive, or that
-// clear one that has ended. The errors are those of [Auth.Session]. In a context of
-// [Core.Attach] or [Core.LoadSession] the session is read once, and there are no
-// cookies: they are where those say.
+// ReadSession returns the session of r and the cookies that keep the session alive, or
+// that clear the cookie of one that has ended. The errors are those of [Auth.Session]. In
+// a context of [Core.Attach] or [Core.LoadSession] the session is read once, and
+// ReadSession returns no cookies: they are in [Core.Renewal], or in the header given to
+// Core.LoadSession.
 func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
 	if state := remembered(ctx, c, r); state != nil {
 		s, err := state.session()
@@ -105,14 +115,14 @@ func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 type Access struct {
 	hidden
 
-	Session  *Session       // nil: nobody is signed in
+	Session  *Session       // nil: no user is signed in
 	Response *Response      // what to answer instead; nil: the request may pass
 	Cookies  []*http.Cookie // for the response, in either case
 }
 
 // Authorize calls decide to learn whether r may pass, and answers as
-// [Auth.Authorize] does. s is nil for a request without a session. A request for a
-// route of Latchkey's own is answered without calling decide; for that r needs its
+// [Auth.Authorize] does. decide gets a nil s for a request without a session. A request
+// for a route of Latchkey's own is answered without calling decide; for that r needs its
 // body.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request, s *Session) error) Access {
 	if c.Match(ctx, r) {
@@ -315,8 +325,8 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 }
 
 // CSRFToken returns the token that the application's own form must post as
-// csrfToken, and its cookie where the browser has none yet: one token a response in
-// a context of [Core.Attach], however often it is asked.
+// csrfToken, and its cookie if the browser has none yet. In a context of [Core.Attach] or
+// [Core.LoadSession] all calls for one response return the same token.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 )
 
-// Provider is one way to sign in: an [*OAuth], [*Email], [*Credentials] or
-// [*WebAuthn].
-// Package providers has many ready-made. The interface is sealed.
+// Provider is one way to sign in: an [*OAuth], [*Email], [*Credentials], [*Password] or
+// [*WebAuthn]. The interface is sealed, so there are no others. Package providers has
+// many ready-made.
 type Provider interface {
 	// prepare checks the provider and makes it ready; what it returns shares
 	// nothing with the receiver.
@@ -48,7 +48,7 @@ const (
 	CheckPKCE  Check = "pkce"  // RFC 7636, S256
 	CheckState Check = "state" // RFC 6749, section 10.12
 	CheckNonce Check = "nonce" // OpenID Connect Core 1.0, section 3.1.2.1
-	CheckNone  Check = "none"  // nothing is added to the others; alone: no check at all. Without state unsafe; logs a warning then
+	CheckNone  Check = "none"  // with other checks: exactly those, and none is added; alone: no check at all. Without CheckState it is unsafe, and logs a warning
 )
 
 // ClientAuth is how the site proves itself at a provider's token endpoint. See
@@ -119,10 +119,11 @@ type Identity struct {
 	// makes that difference for some providers.
 	WithoutImage bool
 
-	// EmailTrust says whether the provider vouches for Email.
-	// EmailTrustUnknown: it does if the profile's email_verified is true and
-	// Email is the profile's email (OpenID Connect Core 1.0, section 5.1). A
-	// mapping that takes another claim has to say itself.
+	// EmailTrust says whether the provider vouches for Email. EmailProven and
+	// EmailUnproven win over [OAuth].EmailTrust. EmailTrustUnknown: the provider vouches
+	// if the profile's email_verified is true and Email is the profile's email (OpenID
+	// Connect Core 1.0, section 5.1), unless [OAuth].EmailTrust is EmailUnproven. An
+	// Identify that takes Email from another claim must set EmailTrust itself.
 	EmailTrust EmailTrust
 }
 
@@ -141,7 +142,7 @@ type OAuth struct {
 	// NewClientSecret makes a secret when one is needed, such as a signed JWT.
 	// nil: ClientSecret.
 	NewClientSecret func(ctx context.Context, now time.Time) (string, error)
-	ClientAuth      ClientAuth // empty: client_secret_basic
+	ClientAuth      ClientAuth // empty: client_secret_basic, which needs a secret; a public client sets ClientAuthNone
 	SigningKey      SigningKey // for private_key_jwt
 	// AssertionAudience is the aud of client assertions. Empty: the issuer.
 	AssertionAudience string
@@ -165,19 +166,23 @@ type OAuth struct {
 	// authorization and token requests. Empty: none.
 	ClientIDParam string
 	ResponseMode  string // "form_post", or empty for the query
-	// VisitorParams names parameters of Authorization that the request of a sign-in
-	// may replace, such as prompt. nil: none; of what Authorization does not set, a
-	// request may add anything but the parameters of the protocol. It may always ask
-	// for another scope and for a shorter max_age.
+	// VisitorParams names parameters that Authorization sets and that the request of a
+	// sign-in may replace, such as prompt. nil: it may replace none of them, but for
+	// scope and a shorter max_age, which a request may always ask for. Parameters that
+	// Authorization does not set need no entry: a request may add any, except the
+	// parameters of the protocol.
 	VisitorParams []string
 	// CallbackParams names parameters of the callback that the token request
 	// repeats, such as the device_id of VK ID. nil: none.
 	CallbackParams []string
 
-	// Checks tie a callback to its sign-in. nil: PKCE. Unless PKCE is among
-	// them and discovery says that the provider supports S256, state is added,
-	// and for OIDC nonce. CheckNone switches that off. With any check a callback
-	// has to bring back the state that was sent; see docs/protocol.md.
+	// Checks tie a callback to its sign-in. nil: PKCE. CheckState, and for OIDC
+	// CheckNonce, are added unless PKCE is among Checks and discovery says that the
+	// provider supports S256. CheckNone in Checks keeps them from being added.
+	//
+	// A state is always sent. With at least one check a callback has to bring it back;
+	// [Security].SkipStateCheck lifts that where CheckState is none of the checks. See
+	// docs/protocol.md.
 	Checks []Check
 
 	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the
@@ -194,8 +199,8 @@ type OAuth struct {
 	NativeClientIDs []string
 	// ProfileFromUserInfo takes the profile of an OIDC provider from the
 	// userinfo endpoint instead of the ID token, which is verified all the
-	// same. Without it the endpoint is only asked for what the ID token lacks of
-	// what the scopes promise: name (profile) and email.
+	// same. false: the endpoint is called only if the ID token lacks a claim that the
+	// scopes promise: name with the scope profile, or email with the scope email.
 	ProfileFromUserInfo bool
 
 	// Identify maps what the provider handed over to a person. nil: sub or id;
@@ -219,10 +224,11 @@ type OAuth struct {
 	// Logout says what a sign-out has to do with the provider. The zero value: nothing.
 	Logout Logout
 
-	// EmailTrust says whether the provider proves e-mail addresses before it
-	// hands them out. When a user's address is proven for the first time, an
-	// account stays linked only if its provider vouched for that address, and is
-	// not EmailUnproven.
+	// EmailTrust says whether the provider proves e-mail addresses before it hands
+	// them out. With EmailUnproven it vouches for no address, unless Identify sets
+	// [Identity].EmailTrust, which wins. When a user's address is proven for the first
+	// time, an account stays linked only if its provider vouched for that address when
+	// it was linked, and EmailTrust of the provider is not EmailUnproven.
 	EmailTrust EmailTrust
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
 	// with the same e-mail address, if the provider says that it is verified.
@@ -307,7 +313,8 @@ type Email struct {
 	// NewToken makes what a link is recognised by, with 128 random bits or more,
 	// such as crypto/rand.Text. Less, down to six digits, is accepted where
 	// MaxAge is 15 minutes at most and wrong tries are limited to 20 or fewer
-	// ([Limits].LinkTries). New asks for a few. nil: 32 random bytes in hex.
+	// ([Limits].LinkTries). New calls NewToken a few times to check that. nil: 32 random
+	// bytes in hex.
 	NewToken func() (string, error)
 	// Secret is mixed into the stored hash, and so is ID where several Email
 	// providers have one secret. Empty: Config.Secrets.
@@ -328,9 +335,9 @@ type Email struct {
 
 // Credentials signs people in by what they type, such as a name and a password,
 // which the application checks. Their form posts to /callback/{ID} below the
-// base path. The library creates no users for them: with stored sessions,
-// Authorize returns a user whom the Adapter has, by the id, and as the only provider they
-// need JWTSessions.
+// base path. The library creates no users for them. With stored sessions, Authorize
+// returns a user that the Adapter has, with the user's id. A site whose only provider is
+// Credentials needs JWTSessions.
 type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials
