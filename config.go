@@ -13,9 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
-// Config says how an [Auth] behaves. [New] copies it: later changes have no
-// effect. A secret and the site's URL must come from here or from the
-// environment; everything else has a default.
+// Config says how an [Auth] behaves. [New] copies it: later changes have no effect. A secret and
+// the site's URL must come from here or from the environment; everything else has a default.
 type Config struct {
 	hidden
 
@@ -27,10 +26,9 @@ type Config struct {
 	// AUTH_SECRET_1 to AUTH_SECRET_3 in front of it.
 	Secrets []string
 
-	// Hardened switches on every stricter default that an existing site may
-	// notice; see docs/hardening.md for the list. Each has a field of its own that
-	// switches it on without Hardened, and off with it. Only short secrets are refused
-	// by Hardened in any case.
+	// Hardened switches on every stricter default that an existing site may notice; see
+	// docs/hardening.md for the list. Each has a field of its own that switches it on without
+	// Hardened, and off with it. Only short secrets are refused by Hardened in any case.
 	Hardened bool
 
 	Site        Site          // where the site lives, and whom to believe about it
@@ -66,41 +64,35 @@ type Site struct {
 	// a path, for configurations that are composed.
 	SuppressBasePathWarning bool
 
-	// Prefix is what http.StripPrefix, or a proxy, takes off paths before the
-	// program sees them, such as "/app". BasePath, Pages and RedirectTo are
-	// paths as the program sees them; links, redirects and pages get Prefix in
-	// front. The path of URL has it, too. Where all of the base path is taken
-	// off, BasePath is "/". Empty: nothing is.
+	// Prefix is what http.StripPrefix, or a proxy, takes off paths before the program sees them,
+	// such as "/app". BasePath, Pages and RedirectTo are paths as the program sees them; links,
+	// redirects and pages get Prefix in front. The path of URL has it, too. Where all of the base
+	// path is taken off, BasePath is "/". Empty: nothing is.
 	Prefix string
 
 	// TrustHost says that the Host and X-Forwarded-* headers of requests can be
 	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
-	// AllowedHosts are the hosts the site answers to, such as "app.example" or
-	// "*.preview.example". Routes and guards answer requests for others with
-	// status 400, and such requests have no session. A port other than the
-	// scheme's own has to be named, as in "app.example:8443"; "localhost:*" is
-	// any port, for loopback hosts only. "*" is any host on any port and logs a
-	// warning. Empty: what TrustHost says. Without TrustHost only the Host header
-	// counts, not X-Forwarded-*. Not looked at when URL is set.
+	// AllowedHosts are the hosts the site answers to, such as "app.example" or "*.preview.example".
+	// Routes and guards answer requests for others with status 400, and such requests have no
+	// session. A port other than the scheme's own has to be named, as in "app.example:8443";
+	// "localhost:*" is any port, for loopback hosts only. "*" is any host on any port and logs a
+	// warning. Empty: what TrustHost says. Without TrustHost only the Host header counts, not
+	// X-Forwarded-*. Not looked at when URL is set.
 	AllowedHosts []string
 
-	// TrustedProxies are the networks whose X-Forwarded-For is believed when
-	// the client's IP address is needed for limits and logs. The zero
-	// netip.Prefix{} is a proxy that connects by a Unix socket, which has no
-	// IP address. Empty: none.
+	// TrustedProxies are the networks whose X-Forwarded-For is believed when the client's IP
+	// address is needed for limits and logs. The zero netip.Prefix{} is a proxy that connects by a
+	// Unix socket, which has no IP address. Empty: none.
 	TrustedProxies []netip.Prefix
-	// ClientAddress replaces what TrustedProxies does, for sites that know the
-	// client's IP address in another way. What it says may have a port, and
-	// IPv4 may be mapped into IPv6; all spellings of one are one client. Text
-	// that is no IP address names a client as it is. Empty: unknown. nil: the
-	// right-most hop of X-Forwarded-For that is no trusted proxy, else the
-	// connection's.
+	// ClientAddress replaces what TrustedProxies does, for sites that know the client's IP address
+	// in another way. What it says may have a port, and IPv4 may be mapped into IPv6; all spellings
+	// of one are one client. Text that is no IP address names a client as it is. Empty: unknown.
+	// nil: the right-most hop of X-Forwarded-For that is no trusted proxy, else the connection's.
 	ClientAddress func(r *Request) string
 
-	// RedirectProxyURL is the base path URL of a stable deployment that sends
-	// OAuth callbacks on to this one. Empty: AUTH_REDIRECT_PROXY_URL, else
-	// none.
+	// RedirectProxyURL is the base path URL of a stable deployment that sends OAuth callbacks on to
+	// this one. Empty: AUTH_REDIRECT_PROXY_URL, else none.
 	RedirectProxyURL string
 	// RedirectProxyOrigins are the origins this deployment, being the proxy,
 	// sends callbacks on to, such as "https://*.preview.example". Empty: its

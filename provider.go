@@ -97,11 +97,10 @@ type Grant struct {
 
 // Identity is a person as one provider knows them.
 type Identity struct {
-	// Subject is the provider's own immutable id for the person, never a handle
-	// or an e-mail address. It becomes [Account].ProviderAccountID, with
-	// [NewTenants] after a prefix that stands for the issuer. Empty: the sign-in is
-	// refused. The sub of an ID token has at most 255 characters, all
-	// of them printable ASCII, or the token is refused (OpenID Connect Core 1.0,
+	// Subject is the provider's own immutable id for the person, never a handle or an e-mail
+	// address. It becomes [Account].ProviderAccountID, with [NewTenants] after a prefix that stands
+	// for the issuer. Empty: the sign-in is refused. The sub of an ID token has at most 255
+	// characters, all of them printable ASCII, or the token is refused (OpenID Connect Core 1.0,
 	// section 2).
 	Subject string
 	Name    string
@@ -109,9 +108,8 @@ type Identity struct {
 	Image   string         // URL of a picture; anything but http and https becomes empty
 	Extra   map[string]any // becomes [User].Extra
 
-	// Photo is the picture itself, for providers that have no URL of it: a
-	// JPEG, PNG, GIF or WebP. It becomes a data URL, and wins over Image. nil:
-	// none.
+	// Photo is the picture itself, for providers that have no URL of it: a JPEG, PNG, GIF or WebP.
+	// It becomes a data URL, and wins over Image. nil: none.
 	Photo []byte
 
 	// WithoutImage says that an empty Image means that there is no picture: the
@@ -166,11 +164,10 @@ type OAuth struct {
 	// authorization and token requests. Empty: none.
 	ClientIDParam string
 	ResponseMode  string // "form_post", or empty for the query
-	// VisitorParams names parameters that Authorization sets and that the request of a
-	// sign-in may replace, such as prompt. nil: it may replace none of them, but for
-	// scope and a shorter max_age, which a request may always ask for. Parameters that
-	// Authorization does not set need no entry: a request may add any, except the
-	// parameters of the protocol.
+	// VisitorParams names parameters that Authorization sets and that the request of a sign-in may
+	// replace, such as prompt. nil: it may replace none of them, but for scope and a shorter
+	// max_age, which a request may always ask for. Parameters that Authorization does not set need
+	// no entry: a request may add any, except the parameters of the protocol.
 	VisitorParams []string
 	// CallbackParams names parameters of the callback that the token request
 	// repeats, such as the device_id of VK ID. nil: none.
@@ -185,9 +182,8 @@ type OAuth struct {
 	// docs/protocol.md.
 	Checks []Check
 
-	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the
-	// discovery document, or RS256. HS256 is only accepted when listed. Ed25519
-	// (RFC 9864) and EdDSA are the same.
+	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the discovery document, or
+	// RS256. HS256 is only accepted when listed. Ed25519 (RFC 9864) and EdDSA are the same.
 	IDTokenAlgs []string
 	// AllowedAudiences are the other audiences an ID token may have, its azp
 	// naming this client. nil: any; none when Hardened.
@@ -206,10 +202,9 @@ type OAuth struct {
 	// Identify maps what the provider handed over to a person. nil: sub or id;
 	// name, nickname or preferred_username; email; picture.
 	Identify func(Grant) (Identity, error)
-	// KeepTokens chooses what is stored with the account, and nothing else:
-	// callbacks and events get everything. nil: access, refresh and ID token,
-	// ExpiresAt, scope, type, session state and authorization details, but not
-	// Extra.
+	// KeepTokens chooses what is stored with the account, and nothing else: callbacks and events
+	// get everything. nil: access, refresh and ID token, ExpiresAt, scope, type, session state and
+	// authorization details, but not Extra.
 	KeepTokens func(Tokens) Tokens
 
 	// Offline asks for a refresh token, in this provider's way. It needs an Adapter that is
@@ -302,26 +297,22 @@ type Email struct {
 	// Send delivers the message, within [Limits].MailTimeout. Its error becomes an
 	// error page, and the link in it is void.
 	Send func(ctx context.Context, m Message) error
-	// NewSend makes Send when [New] is called, for catalogues whose settings may
-	// come from the environment; getenv is the one that New reads. Not called
-	// when Send is set. nil: Send.
+	// NewSend makes Send when [New] is called, for catalogues whose settings may come from the
+	// environment; getenv is the one that New reads. Not called when Send is set. nil: Send.
 	NewSend func(getenv func(string) string) (func(ctx context.Context, m Message) error, error)
-	// Normalize turns what was typed into one mailbox. nil: trimmed,
-	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so
-	// too, and checked to be exactly one plain mailbox.
+	// Normalize turns what was typed into one mailbox. nil: trimmed, lower-cased, Unicode NFKC, the
+	// domain in ASCII. Its result is treated so too, and checked to be exactly one plain mailbox.
 	Normalize func(typed string) (string, error)
-	// NewToken makes what a link is recognised by, with 128 random bits or more,
-	// such as crypto/rand.Text. Less, down to six digits, is accepted where
-	// MaxAge is 15 minutes at most and wrong tries are limited to 20 or fewer
-	// ([Limits].LinkTries). New calls NewToken a few times to check that. nil: 32 random
-	// bytes in hex.
+	// NewToken makes what a link is recognised by, with 128 random bits or more, such as
+	// crypto/rand.Text. Less, down to six digits, is accepted where MaxAge is 15 minutes at most
+	// and wrong tries are limited to 20 or fewer ([Limits].LinkTries). New calls NewToken a few
+	// times to check that. nil: 32 random bytes in hex.
 	NewToken func() (string, error)
 	// Secret is mixed into the stored hash, and so is ID where several Email
 	// providers have one secret. Empty: Config.Secrets.
 	Secret string
-	// ConfirmLink shows a page with a button when the link is opened, and
-	// spends the link when the button is pressed, so that mail scanners cannot.
-	// nil: on when Hardened.
+	// ConfirmLink shows a page with a button when the link is opened, and spends the link when the
+	// button is pressed, so that mail scanners cannot. nil: on when Hardened.
 	ConfirmLink *bool
 	// SameBrowser accepts a link only in the browser that asked for it.
 	SameBrowser bool
@@ -333,21 +324,19 @@ type Email struct {
 	Style      Style
 }
 
-// Credentials signs people in by what they type, such as a name and a password,
-// which the application checks. Their form posts to /callback/{ID} below the
-// base path. The library creates no users for them. With stored sessions, Authorize
-// returns a user that the Adapter has, with the user's id. A site whose only provider is
-// Credentials needs JWTSessions.
+// Credentials signs people in by what they type, such as a name and a password, which the
+// application checks. Their form posts to /callback/{ID} below the base path. The library creates
+// no users for them. With stored sessions, Authorize returns a user that the Adapter has, with the
+// user's id. A site whose only provider is Credentials needs JWTSessions.
 type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials
 	Fields []Field
-	// Authorize returns the user who has these credentials. It refuses with a
-	// zero User, ErrNotFound, ErrCredentialsSignin or [CredentialsError], all of
-	// which lead back to the form; [RedirectTo] and [RespondWith] lead elsewhere;
-	// any other error is an error page. fields holds everything that was posted,
-	// untouched, at most 32 fields of 4 KiB, but for what is ours or the
-	// browser client's: csrfToken, callbackUrl, json, redirect.
+	// Authorize returns the user who has these credentials. It refuses with a zero User,
+	// ErrNotFound, ErrCredentialsSignin or [CredentialsError], all of which lead back to the form;
+	// [RedirectTo] and [RespondWith] lead elsewhere; any other error is an error page. fields holds
+	// everything that was posted, untouched, at most 32 fields of 4 KiB, but for what is ours or
+	// the browser client's: csrfToken, callbackUrl, json, redirect.
 	Authorize func(ctx context.Context, fields map[string]string, r *Request) (User, error)
 	// AccountField names the field that failed tries are counted under. Empty:
 	// the first of Fields.
