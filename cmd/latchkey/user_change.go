@@ -25,11 +25,11 @@ called, and no mail is sent.
 ` + aboutDatabaseURL
 
 // changing returns a command that changes one user, and ends what the user has open.
-func (p *program) changing(c *cobra.Command, f *peopleFlags, do func(ctx context.Context, db *people, u *latchkey.User) (done string, err error)) *cobra.Command {
+func changing(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.Context, db *people, u *latchkey.User) (done string, err error)) *cobra.Command {
 	c.Args, c.ValidArgsFunction = cobra.ExactArgs(1), cobra.NoFileCompletions
 	c.Long = c.Short + ". " + c.Long + "\n\n" + aboutEnds
 	c.RunE = does(func(c *cobra.Command, args []string) error {
-		db, ctx, err := p.openPeople(c.Context(), f, true)
+		db, ctx, err := openPeople(c.Context(), p, f, true)
 		if err != nil {
 			return err
 		}
@@ -48,14 +48,14 @@ func (p *program) changing(c *cobra.Command, f *peopleFlags, do func(ctx context
 	return f.bind(c, true, false)
 }
 
-func (p *program) userSuspendCommand() *cobra.Command {
+func userSuspendCommand(p *program) *cobra.Command {
 	var f peopleFlags
-	c := p.changing(&cobra.Command{
+	c := changing(p, &cobra.Command{
 		Use: "suspend USER", Short: "Keep a user out, and end the user's sessions",
 		Long:    "It replaces a suspension that there is. The reason\nis part of the user's export, and on no page of the user.",
 		Example: "  latchkey user suspend ada@example.com --until 7d --reason \"sends spam\" --by 42\n  latchkey user suspend 42 --until 2027-01-31",
 	}, &f, func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
-		until, err := p.untilOf(f.until)
+		until, err := untilOf(p, f.until)
 		if err != nil {
 			return "", err
 		}
@@ -72,7 +72,7 @@ func (p *program) userSuspendCommand() *cobra.Command {
 }
 
 // untilOf returns the end of a suspension; zero: it has none.
-func (p *program) untilOf(text string) (time.Time, error) {
+func untilOf(p *program, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -88,9 +88,9 @@ func (p *program) untilOf(text string) (time.Time, error) {
 	return p.now().Add(time.Duration(s)).UTC().Truncate(time.Second), nil
 }
 
-func (p *program) userRestoreCommand() *cobra.Command {
+func userRestoreCommand(p *program) *cobra.Command {
 	var f peopleFlags
-	return p.changing(&cobra.Command{
+	return changing(p, &cobra.Command{
 		Use: "restore USER", Short: "Let a suspended user in again",
 		Long: "What was ended stays ended: the user signs in\nanew.", Example: "  latchkey user restore ada@example.com --by 42",
 	}, &f, func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
@@ -102,9 +102,9 @@ func (p *program) userRestoreCommand() *cobra.Command {
 	})
 }
 
-func (p *program) userEndSessionsCommand() *cobra.Command {
+func userEndSessionsCommand(p *program) *cobra.Command {
 	var f peopleFlags
-	return p.changing(&cobra.Command{
+	return changing(p, &cobra.Command{
 		Use: "end-sessions USER", Short: "Sign a user out everywhere", Long: "The user can sign in again.",
 		Example: "  latchkey user end-sessions ada@example.com",
 	}, &f, func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
@@ -112,19 +112,19 @@ func (p *program) userEndSessionsCommand() *cobra.Command {
 	})
 }
 
-func (p *program) userDeleteCommand() *cobra.Command {
-	return p.removing("delete", "Delete a user", "It asks first. Accounts, passkeys and sessions go with the\nuser.", (*users.Users).Delete)
+func userDeleteCommand(p *program) *cobra.Command {
+	return removing(p, "delete", "Delete a user", "It asks first. Accounts, passkeys and sessions go with the\nuser.", (*users.Users).Delete)
 }
 
-func (p *program) userEraseCommand() *cobra.Command {
-	return p.removing("erase", "Delete a user and what waits for an answer", "It asks first. It answers a request\nfor erasure, and what stays is in the guide: repeat it if it fails.", (*users.Users).Erase)
+func userEraseCommand(p *program) *cobra.Command {
+	return removing(p, "erase", "Delete a user and what waits for an answer", "It asks first. It answers a request\nfor erasure, and what stays is in the guide: repeat it if it fails.", (*users.Users).Erase)
 }
 
-func (p *program) removing(name, short, long string, remove func(*users.Users, context.Context, string) error) *cobra.Command {
+func removing(p *program, name, short, long string, remove func(*users.Users, context.Context, string) error) *cobra.Command {
 	var f peopleFlags
-	c := p.changing(&cobra.Command{Use: name + " USER", Short: short, Long: long, Example: "  latchkey user " + name + " ada@example.com --yes"}, &f,
+	c := changing(p, &cobra.Command{Use: name + " USER", Short: short, Long: long, Example: "  latchkey user " + name + " ada@example.com --yes"}, &f,
 		func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
-			if !f.yes && !p.agrees(fmt.Sprintf("%s user %s (%s)? It cannot be undone. Type yes: ", name, u.ID, visible(u.Email))) {
+			if !f.yes && !agrees(p, fmt.Sprintf("%s user %s (%s)? It cannot be undone. Type yes: ", name, u.ID, visible(u.Email))) {
 				return "", errors.New("nothing was changed: answer yes, or use --yes")
 			}
 			return name + "d user " + u.ID, remove(db.Users, ctx, u.ID)
@@ -134,13 +134,13 @@ func (p *program) removing(name, short, long string, remove func(*users.Users, c
 }
 
 // agrees asks and reports whether the answer is yes.
-func (p *program) agrees(question string) bool {
+func agrees(p *program, question string) bool {
 	fmt.Fprint(p.stderr, question)
 	line, _ := bufio.NewReader(p.stdin).ReadString('\n') // an input that has ended is no
 	return strings.EqualFold(strings.TrimSpace(line), "yes")
 }
 
-func (p *program) userExportCommand() *cobra.Command {
+func userExportCommand(p *program) *cobra.Command {
 	var f peopleFlags
 	return f.bind(&cobra.Command{
 		Use: "export USER", Short: "Print everything that is kept of a user", Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
@@ -151,7 +151,7 @@ the site. USER is the id or the e-mail address. After an error nothing is printe
 ` + aboutDatabaseURL,
 		Example: "  latchkey user export ada@example.com > ada.json",
 		RunE: does(func(c *cobra.Command, args []string) error {
-			db, ctx, err := p.openPeople(c.Context(), &f, false)
+			db, ctx, err := openPeople(c.Context(), p, &f, false)
 			if err != nil {
 				return err
 			}
@@ -170,7 +170,7 @@ the site. USER is the id or the e-mail address. After an error nothing is printe
 	}, true, false)
 }
 
-func (p *program) userReindexCommand() *cobra.Command {
+func userReindexCommand(p *program) *cobra.Command {
 	var f peopleFlags
 	c := &cobra.Command{
 		Use: "reindex", Short: "Write the folded names that a search uses", Args: cobra.NoArgs,

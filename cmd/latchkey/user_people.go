@@ -55,7 +55,7 @@ var (
 
 // openPeople opens the database. ends says that the command ends sessions: it takes the
 // site's own secret and URL, without which nothing changes.
-func (p *program) openPeople(ctx context.Context, f *peopleFlags, ends bool) (*people, context.Context, error) {
+func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*people, context.Context, error) {
 	env := (latchkey.Config{}).WithEnv(p.env.get)
 	switch {
 	case f.format != "" && f.format != formText && f.format != formJSON && f.format != formCSV:
@@ -147,12 +147,12 @@ for a formula begins with an apostrophe.
 
 ` + aboutDatabaseURL
 
-func (p *program) userListCommand() *cobra.Command {
+func userListCommand(p *program) *cobra.Command {
 	var f peopleFlags
 	c := f.bind(&cobra.Command{
 		Use: "list", Short: "List and search users", Long: aboutUserList, Args: cobra.NoArgs,
 		Example: "  latchkey user list --search ada\n  latchkey user list --suspended --format csv --limit 0",
-		RunE:    does(func(c *cobra.Command, _ []string) error { return p.listUsers(c.Context(), &f) }),
+		RunE:    does(func(c *cobra.Command, _ []string) error { return listUsers(c.Context(), p, &f) }),
 	}, false, true)
 	c.Flags().StringVar(&f.search, "search", "", "the beginning of a name or an e-mail address")
 	c.Flags().StringVar(&f.provider, "provider", "", "only users with an account of the provider with this `id`")
@@ -162,11 +162,11 @@ func (p *program) userListCommand() *cobra.Command {
 	return c
 }
 
-func (p *program) listUsers(ctx context.Context, f *peopleFlags) error {
+func listUsers(ctx context.Context, p *program, f *peopleFlags) error {
 	if f.limit < 0 {
 		return usage("--limit: it is 0 for all, or more")
 	}
-	db, ctx, err := p.openPeople(ctx, f, false)
+	db, ctx, err := openPeople(ctx, p, f, false)
 	if err != nil {
 		return err
 	}
@@ -190,25 +190,25 @@ func (p *program) listUsers(ctx context.Context, f *peopleFlags) error {
 	return printPeople(p.stdout, f.format, list)
 }
 
-func (p *program) userFindCommand() *cobra.Command {
+func userFindCommand(p *program) *cobra.Command {
 	var f peopleFlags
 	c := f.bind(&cobra.Command{
 		Use: "find [USER]", Short: "Find a user by address, id or account", Args: cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		Long:    "Find one user: by the e-mail address or the id, or by the account at a provider.\nExit code 1: there is none.\n\n" + aboutDatabaseURL,
 		Example: "  latchkey user find ada@example.com\n  latchkey user find --provider github --account 583231",
-		RunE:    does(func(c *cobra.Command, args []string) error { return p.findUser(c.Context(), &f, args) }),
+		RunE:    does(func(c *cobra.Command, args []string) error { return findOne(c.Context(), p, &f, args) }),
 	}, false, true)
 	c.Flags().StringVar(&f.provider, "provider", "", "`id` of the provider of --account")
 	c.Flags().StringVar(&f.account, "account", "", "`id` of the account at the provider")
 	return c
 }
 
-func (p *program) findUser(ctx context.Context, f *peopleFlags, args []string) error {
+func findOne(ctx context.Context, p *program, f *peopleFlags, args []string) error {
 	byAccount := f.provider != "" && f.account != ""
 	if byAccount == (len(args) > 0) {
 		return usage("name a user, or --provider and --account")
 	}
-	db, ctx, err := p.openPeople(ctx, f, false)
+	db, ctx, err := openPeople(ctx, p, f, false)
 	if err != nil {
 		return err
 	}
@@ -226,13 +226,13 @@ func (p *program) findUser(ctx context.Context, f *peopleFlags, args []string) e
 	return printPeople(p.stdout, f.format, []person{personOf(&u, db.now)})
 }
 
-func (p *program) userShowCommand() *cobra.Command {
+func userShowCommand(p *program) *cobra.Command {
 	var f peopleFlags
 	return f.bind(&cobra.Command{
 		Use: "show USER", Short: "Show a user, and how the user signs in", Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		Long:    "Show a user with the suspension, accounts, passkeys, second factors and sessions. USER is the\nid or the e-mail address. No token, key or hash is printed.\n\n" + aboutDatabaseURL,
 		Example: "  latchkey user show ada@example.com --format json",
-		RunE:    does(func(c *cobra.Command, args []string) error { return p.showUser(c.Context(), &f, args[0]) }),
+		RunE:    does(func(c *cobra.Command, args []string) error { return showUser(c.Context(), p, &f, args[0]) }),
 	}, false, true)
 }
 
@@ -245,11 +245,11 @@ type detail struct {
 	Sessions int      `json:"sessions"`
 }
 
-func (p *program) showUser(ctx context.Context, f *peopleFlags, who string) error {
+func showUser(ctx context.Context, p *program, f *peopleFlags, who string) error {
 	if f.format == formCSV {
 		return usage("--format: show has no CSV: want text or json")
 	}
-	db, ctx, err := p.openPeople(ctx, f, false)
+	db, ctx, err := openPeople(ctx, p, f, false)
 	if err != nil {
 		return err
 	}
