@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
@@ -126,6 +127,13 @@ func isSteering(err error) bool {
 var (
 	// ErrNoSession reports that a request carries no live session.
 	ErrNoSession = errors.New("latchkey: no session")
+	// ErrSessionExpired reports that the session of a request has expired. It is an
+	// ErrNoSession.
+	ErrSessionExpired = fmt.Errorf("%w: it has expired", ErrNoSession)
+	// ErrSessionEnded reports that the session of a request was ended or is not known any
+	// more: a sign-out, a logout at a provider, or an end of the user's sessions. It is an
+	// ErrNoSession.
+	ErrSessionEnded = fmt.Errorf("%w: it was ended", ErrNoSession)
 	// ErrNotFound reports that there is no such record: it comes from the Adapter.
 	ErrNotFound = storage.ErrNotFound
 	// ErrConflict reports that a unique key is taken: it comes from the Adapter.

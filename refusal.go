@@ -35,6 +35,9 @@ func consult(fault error, decide func() error) (*Response, error) {
 		return nil, &undecided{fault}
 	}
 	why := guarded.Contain(decide)
+	if fault != nil && (errors.Is(why, ErrNoSession) || wantedIn(why) != nil) {
+		why = fault // which says why there is none
+	}
 	own, ok := errors.AsType[*ownResponse](why)
 	switch {
 	case !ok:
@@ -69,7 +72,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		return nil
 	}
 	here := x.asked(x.request)
-	to := x.links.signIn(cameFrom(x, here))
+	to := overAt(x.links.signIn(cameFrom(x, here)), why)
 	elsewhere, steered := errors.AsType[*redirect](why)
 	if steered {
 		asked, err := x.outward(elsewhere.to), error(nil)
@@ -102,6 +105,17 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		return unauthorized(x, to)
 	}
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}
+
+// overAt returns the URL of the sign-in page with the reason why a session is over.
+func overAt(page string, why error) string {
+	switch {
+	case errors.Is(why, ErrSessionExpired):
+		return weburl.WithQuery(page, "notice", overExpired)
+	case errors.Is(why, ErrSessionEnded):
+		return weburl.WithQuery(page, "notice", overEnded)
+	}
+	return page
 }
 
 // refuseUnproven answers a request if its session lacks a proof. It returns nil for a
