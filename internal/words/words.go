@@ -1,4 +1,4 @@
-// Package words holds the texts of the built-in pages and mails, a file for each
+// Package words holds the texts of the built-in pages and mails, two files for each
 // language, and finds the language that suits a browser.
 //
 // Everything in it is safe for concurrent use.
@@ -25,20 +25,36 @@ var builtIn = []struct {
 	texts func() Texts
 }{
 	{"en", func() Texts { return english }},
-	{"ar", sync.OnceValue(arabic)},
-	{"de", sync.OnceValue(german)},
-	{"es", sync.OnceValue(spanish)},
-	{"fr", sync.OnceValue(french)},
-	{"it", sync.OnceValue(italian)},
-	{"ja", sync.OnceValue(japanese)},
-	{"ko", sync.OnceValue(korean)},
-	{"nl", sync.OnceValue(dutch)},
-	{"pl", sync.OnceValue(polish)},
-	{"pt-BR", sync.OnceValue(portuguese)},
-	{"ru", sync.OnceValue(russian)},
-	{"tr", sync.OnceValue(turkish)},
-	{"uk", sync.OnceValue(ukrainian)},
-	{"zh-Hans", sync.OnceValue(chinese)},
+	{"ar", both(arabic, arabicProfile)},
+	{"de", both(german, germanProfile)},
+	{"es", both(spanish, spanishProfile)},
+	{"fr", both(french, frenchProfile)},
+	{"it", both(italian, italianProfile)},
+	{"ja", both(japanese, japaneseProfile)},
+	{"ko", both(korean, koreanProfile)},
+	{"nl", both(dutch, dutchProfile)},
+	{"pl", both(polish, polishProfile)},
+	{"pt-BR", both(portuguese, portugueseProfile)},
+	{"ru", both(russian, russianProfile)},
+	{"tr", both(turkish, turkishProfile)},
+	{"uk", both(ukrainian, ukrainianProfile)},
+	{"zh-Hans", both(chinese, chineseProfile)},
+}
+
+// english has all English texts.
+var english = join(englishPages, englishProfile)
+
+// both returns a function that returns the texts of two others, built on first use.
+func both(pages, profile func() Texts) func() Texts {
+	return sync.OnceValue(func() Texts { return join(pages(), profile()) })
+}
+
+func join(all ...Texts) Texts {
+	joined := Texts{}
+	for _, texts := range all {
+		maps.Copy(joined, texts)
+	}
+	return joined
 }
 
 // Tags returns the tags of the built-in languages, as in <html lang>, English
