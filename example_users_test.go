@@ -154,19 +154,20 @@ func ExampleAuditLog() {
 	auth, err := latchkey.New(latchkey.Config{
 		Site: latchkey.Site{URL: "https://app.example"}, Secrets: []string{"a-secret-of-at-least-32-characters"},
 		Adapter: memoryadapter.New(memoryadapter.Options{}), Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{ClientID: "id", ClientSecret: "secret"})},
-		Operations: latchkey.Operations{Audit: latchkey.Audit{Store: true}},
+		Operations: latchkey.Operations{Audit: latchkey.Audit{Store: true, KeepPersonal: 90 * 24 * time.Hour}},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ctx := event.WithActor(context.Background(), event.Actor{Kind: event.ActorAdmin, ID: "7"})
-	if err := auth.Audit().Record(ctx, latchkey.Event{Type: "app.plan", UserID: "42"}); err != nil {
+	var log *latchkey.AuditLog = auth.Audit()
+	if err := log.Record(ctx, latchkey.Event{Type: "app.plan", UserID: "42"}); err != nil {
 		fmt.Println(err)
 		return
 	}
 	var page latchkey.AuditPage
-	page, err = auth.Audit().List(ctx, latchkey.AuditQuery{UserID: "42"})
+	page, err = log.List(ctx, latchkey.AuditQuery{UserID: "42"})
 	for _, e := range page.Events {
 		fmt.Println(e.Type, e.Outcome, e.By.Kind, e.By.ID)
 	}
