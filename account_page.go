@@ -104,10 +104,10 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	if s.store.Has(directory.AbilityDeletion) {
 		view.DeleteURL = x.deletion()
 	}
-	if err := showPasswords(ctx, s, &x.links, &view, &here.user); err != nil {
-		return view, err
-	}
 	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
+	if err == nil {
+		err = showPasswords(ctx, s, &x.links, &view, &here.user, directory.SignsInByPasskey(s.directory, accounts, keys))
+	}
 	if err != nil {
 		return view, err
 	}

@@ -25,20 +25,25 @@ var builtIn = []struct {
 	texts func() Texts
 }{
 	{"en", func() Texts { return english }},
-	{"ar", sync.OnceValue(arabic)},
-	{"de", sync.OnceValue(german)},
-	{"es", sync.OnceValue(spanish)},
-	{"fr", sync.OnceValue(french)},
-	{"it", sync.OnceValue(italian)},
-	{"ja", sync.OnceValue(japanese)},
-	{"ko", sync.OnceValue(korean)},
-	{"nl", sync.OnceValue(dutch)},
-	{"pl", sync.OnceValue(polish)},
-	{"pt-BR", sync.OnceValue(portuguese)},
-	{"ru", sync.OnceValue(russian)},
-	{"tr", sync.OnceValue(turkish)},
-	{"uk", sync.OnceValue(ukrainian)},
-	{"zh-Hans", sync.OnceValue(chinese)},
+	{"ar", later("ar", arabic)},
+	{"de", later("de", german)},
+	{"es", later("es", spanish)},
+	{"fr", later("fr", french)},
+	{"it", later("it", italian)},
+	{"ja", later("ja", japanese)},
+	{"ko", later("ko", korean)},
+	{"nl", later("nl", dutch)},
+	{"pl", later("pl", polish)},
+	{"pt-BR", later("pt-BR", portuguese)},
+	{"ru", later("ru", russian)},
+	{"tr", later("tr", turkish)},
+	{"uk", later("uk", ukrainian)},
+	{"zh-Hans", later("zh-Hans", chinese)},
+}
+
+// later builds the texts of a language on first use.
+func later(tag string, texts func() Texts) func() Texts {
+	return sync.OnceValue(func() Texts { return withLost(tag, texts()) })
 }
 
 // Tags returns the tags of the built-in languages, as in <html lang>, English
