@@ -39,7 +39,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return elsewhere, err
 	}
-	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+	if res, err := accountProfile(ctx, x, here); res != nil || err != nil {
 		return res, err
 	}
 	switch do := x.query.Get("do"); {
@@ -106,7 +106,8 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	}
 	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
 	if err == nil {
-		err = showPasswords(ctx, s, &x.links, &view, &here.user, directory.SignsInByPasskey(s.directory, accounts, keys))
+		err = errors.Join(showOwn(ctx, s, &x.links, &view, here.user.ID),
+			showPasswords(ctx, s, &x.links, &view, &here.user, directory.SignsInByPasskey(s.directory, accounts, keys)))
 	}
 	if err != nil {
 		return view, err
@@ -144,17 +145,6 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		view.Devices = devices(sessions, here.sessionID, s.now())
 	}
 	return view, nil
-}
-
-// shownProvider returns a provider as the page shows it. A provider that is no
-// longer configured has its id only.
-func (s *setup) shownProvider(id string) page.Provider {
-	p, ok := s.providers[id]
-	if !ok {
-		return page.Provider{ID: id, Name: id}
-	}
-	info := p.info()
-	return page.Provider{ID: id, Name: info.given, Type: string(info.kind), Icon: info.style.Icon, Mark: info.style.Mark, Brand: info.style.Color}
 }
 
 // otherWaysIn returns the sign-in methods that no account stands for: a magic
@@ -214,7 +204,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
-	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+	if res, err := accountProfile(ctx, x, here); res != nil || err != nil {
 		return res, err
 	}
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, id) }

@@ -267,14 +267,26 @@ type Limits struct {
 // and deletes the user.
 type AccountPage struct {
 	Enabled bool
-	// Activity keeps the latest sign-ins and changes of each user for 90 days: see
-	// Users.Activity. [Auth.Sweep] removes older ones. It needs an Adapter that is a
-	// [storage.ActivityAdapter].
+	Edit    AccountEdit // what users change of themselves there, such as EditName | EditImage
+	// Activity keeps the latest sign-ins and changes of each user for 90 days, and shows
+	// them on the page: see Users.Activity. [Auth.Sweep] removes older ones. It needs an
+	// Adapter that is a [storage.ActivityAdapter].
 	Activity bool
+	// Export lets users download everything that is kept of them, five times a day.
+	Export bool
 	// ExportMore returns what the application keeps of a user, as a value for JSON. It is
 	// the member "application" of every export, that of [Users] included. nil: nothing.
 	ExportMore func(ctx context.Context, u User) (any, error)
 }
+
+// AccountEdit is a set of what users change of themselves.
+type AccountEdit uint8
+
+// What users may change. A picture is a URL, which the library never fetches.
+const (
+	EditName AccountEdit = 1 << iota
+	EditImage
+)
 
 // needs yields what the account page needs of the Adapter, by field.
 func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {

@@ -19,6 +19,10 @@ type TokenConfig struct {
 	Keys []string
 	// Plain stores tokens unencrypted, for other programs that read the same rows.
 	Plain bool
+	// Cookie keeps the tokens in a sealed cookie of the browser, for sites without an
+	// Adapter. Only [Auth.AccessToken] returns them then, and of few and small accounts.
+	// false: without an Adapter nothing keeps them.
+	Cookie bool
 	// Early is how long before its expiry a token is renewed, at most a fifth of its
 	// lifetime. 0: a minute.
 	Early time.Duration

@@ -22,6 +22,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/tokenjar"
 	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
@@ -79,6 +80,7 @@ type setup struct {
 	limits      *limit.Limits
 	hints       *directory.Hints  // seals what a logout at a provider needs
 	vault       *vault.Vault      // nil: the Adapter cannot swap tokens
+	jar         *tokenjar.Jar     // nil: browsers keep no provider tokens
 	acting      *directory.Acting // nil: administrators do not act as users
 	passwords   *passwords.Flows  // nil: the library keeps no passwords
 
@@ -133,7 +135,7 @@ func (s *setup) secrets() []string {
 // tracksSignIns reports whether session tokens have to name the sign-in they
 // come from.
 func (s *setup) tracksSignIns() bool {
-	return s.revocations != nil || assures(s) || s.config.logouts.any || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
+	return s.revocations != nil || assures(s) || s.config.logouts.any || s.config.Tokens.Cookie || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }
 
 // assures reports whether sessions keep what their users have proven.

@@ -187,7 +187,7 @@ func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 // leaveFresh has the account page know that this session is new, where no store
 // and no token may say so.
 func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != x.deletion() && x.callbackURL != x.change() {
+	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != x.deletion() && x.callbackURL != x.change() && x.callbackURL != ownExport(&x.links) {
 		return nil
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)

@@ -130,7 +130,7 @@ func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Re
 // askAgain asks for a recent sign-in, which leads to the URL to.
 func askAgain(ctx context.Context, s *setup, v *visit, l *links, to string) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, v).Reauth(page.Reauth{
-		SignInURL: l.signIn(to), CancelURL: l.url("account"), Host: l.origin.Host(), Deletes: to == l.deletion(),
+		SignInURL: l.signIn(to), CancelURL: l.url("account"), Host: l.origin.Host(), Deletes: to == l.deletion(), Exports: to == ownExport(l),
 	}))
 }
 

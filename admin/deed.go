@@ -30,7 +30,7 @@ func deeds() map[Action]*deed {
 		{action: Email, fields: fields{"email": text}, do: changeEmail},
 		{action: SignInLink, onStaff: true, do: sendLink},
 		{action: PasswordReset, do: sendReset},
-		{action: EndSessions, fields: fields{"session": text}, do: endSessions},
+		{action: EndSessions, fields: fields{"session": text, "all": flag}, do: endSessions},
 		{action: Unlink, fields: fields{"provider": text, "account": text}, do: unlink},
 		{action: RemovePasskey, fields: fields{"passkey": text}, do: removePasskey},
 		{action: ResetFactors, do: resetFactors},
@@ -102,11 +102,19 @@ func sendReset(ctx context.Context, c *call, u *latchkey.User, _ input) (string,
 	return "mailed", c.users.SendPasswordReset(ctx, u.ID)
 }
 
+// endSessions ends one session, or all of them if the field "all" says so. A field that
+// was forgotten ends nothing.
 func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
-	if id := in["session"]; id != "" {
-		return "ended", c.users.EndSession(ctx, u.ID, id)
+	id, all := in["session"], in["all"] == "true"
+	switch {
+	case id == "" && !all:
+		return "", wrong("session", `it is empty; send its id, or "all" as true`)
+	case id != "" && all:
+		return "", wrong("all", "there is a session, too; send one of the two")
+	case all:
+		return "ended", c.users.EndSessions(ctx, u.ID)
 	}
-	return "ended", c.users.EndSessions(ctx, u.ID)
+	return "ended", c.users.EndSession(ctx, u.ID, id)
 }
 
 func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {

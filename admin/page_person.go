@@ -110,8 +110,10 @@ func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.For
 			field.Hint = w.text("field.email.hint")
 		}
 		form.Fields = []frame.Field{field}
-	case ResetFactors, EndSessions:
+	case ResetFactors:
 		form.Danger = true
+	case EndSessions:
+		form.Danger, form.Hidden = true, []frame.Value{{Name: "all", Value: "true"}}
 	case Delete: // a page asks first
 		form.Open, form.Danger, form.Text = name+"…", true, w.text("delete.text")
 		form.Fields = []frame.Field{{Name: "confirm", Label: w.root("delete.agree"), Type: "checkbox", Value: "delete", Required: true}}

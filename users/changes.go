@@ -3,14 +3,11 @@ package users
 import (
 	"context"
 	"io"
-	"net/url"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -28,11 +25,6 @@ type Change struct {
 	Unverify bool    // the e-mail address counts as unproven; the next proof removes what was attached before
 }
 
-const (
-	longestName  = 256  // characters
-	longestImage = 2048 // bytes
-)
-
 // Create stores a user without any way in. The first sign-in that proves the e-mail
 // address becomes this user: by a link, a code, or a provider that vouches for the
 // address and is trusted to. A taken address is ErrConflict, and a field that makes no
@@ -42,10 +34,10 @@ func (u *Users) Create(ctx context.Context, n NewUser) (storage.User, error) {
 	if err != nil {
 		return storage.User{}, err
 	}
-	if err := checkName(n.Name); err != nil {
+	if err := people.CheckName(n.Name); err != nil {
 		return storage.User{}, err
 	}
-	if err := checkImage(n.Image); err != nil {
+	if err := people.CheckImage(n.Image); err != nil {
 		return storage.User{}, err
 	}
 	if n.Email != "" {
@@ -69,10 +61,10 @@ func (u *Users) Update(ctx context.Context, userID string, c Change) (storage.Us
 	}
 	change := storage.UserChange{Name: c.Name, Image: c.Image}
 	if c.Name != nil {
-		err = checkName(*c.Name)
+		err = people.CheckName(*c.Name)
 	}
 	if err == nil && c.Image != nil {
-		err = checkImage(*c.Image)
+		err = people.CheckImage(*c.Image)
 	}
 	if err != nil {
 		return storage.User{}, err
@@ -107,40 +99,4 @@ func (u *Users) Erase(ctx context.Context, userID string) error {
 	}
 	defer w.Tell(ctx)
 	return directory.Erase(ctx, w.Directory, w.Events, userID)
-}
-
-// checkName returns an InputError for a name that could deceive a reader.
-func checkName(name string) error {
-	switch {
-	case !utf8.ValidString(name), strings.ContainsFunc(name, isUnfitForNames):
-		return wrong("Name", "it has control characters, or characters that change the direction of writing")
-	case utf8.RuneCountInString(name) > longestName:
-		return wrong("Name", "it has more than 256 characters")
-	case name != "" && strings.TrimSpace(name) == "":
-		return wrong("Name", "it has nothing to show")
-	}
-	return nil
-}
-
-// isUnfitForNames reports control characters, ends of lines, and overrides and
-// embeddings of direction (Unicode UAX 9).
-func isUnfitForNames(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
-}
-
-// checkImage returns an InputError for what is no URL of an image on the web.
-func checkImage(image string) error {
-	if image == "" {
-		return nil
-	}
-	parsed, err := url.Parse(image)
-	switch {
-	case len(image) > longestImage:
-		return wrong("Image", "it has more than 2,048 bytes")
-	case err != nil, parsed.Scheme != "https" && parsed.Scheme != "http", parsed.Host == "", strings.ContainsFunc(image, isUnfitForNames):
-		return wrong("Image", "it is no http(s) URL")
-	case parsed.User != nil:
-		return wrong("Image", "it names a user")
-	}
-	return nil
 }

@@ -19,7 +19,7 @@ import (
 
 // Specs are all cookies of a site that is served over http, or over https.
 type Specs struct {
-	Session, CallbackURL, CSRF, PKCE, State, Nonce, Challenge, Link, Known, Flash, Half, Lost, Logout, Hint Spec
+	Session, CallbackURL, CSRF, PKCE, State, Nonce, Challenge, Link, Known, Flash, Half, Lost, Logout, Hint, Tokens Spec
 
 	former *Spec     // the session cookie before HostPrefix; nil: nothing to migrate
 	until  time.Time // the end of former
@@ -113,6 +113,7 @@ func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) s
 		Lost:        spec(prefix, "recovery", CookieOptions{}),
 		Logout:      spec(prefix, "logout", CookieOptions{}),
 		Hint:        spec(prefix, "logout-hint", CookieOptions{}),
+		Tokens:      spec(prefix, "provider-tokens", CookieOptions{Domain: o.SessionToken.Domain, Path: o.SessionToken.Path, SameSite: o.SessionToken.SameSite, Secure: o.SessionToken.Secure, MaxAge: o.SessionToken.MaxAge}),
 	}
 	for _, k := range []*Spec{&specs.PKCE, &specs.State, &specs.Nonce, &specs.Challenge, &specs.Link, &specs.Known, &specs.Flash, &specs.Half, &specs.Lost, &specs.Logout} {
 		k.Codec = jwt.NewCodec(secrets, bind(k.Name()))
@@ -149,7 +150,7 @@ func (s *Specs) Check(f *failure.List, hosts []string) {
 		"SessionToken": &s.Session, "CallbackURL": &s.CallbackURL, "CSRFToken": &s.CSRF,
 		"PKCE": &s.PKCE, "State": &s.State, "Nonce": &s.Nonce, "Challenge": &s.Challenge, "(magic link)": &s.Link, "Browser": &s.Known, "(notice)": &s.Flash, "(second factor)": &s.Half,
 		"(recovery)": &s.Lost,
-		"(logout)":   &s.Logout, "(logout hint)": &s.Hint,
+		"(logout)":   &s.Logout, "(logout hint)": &s.Hint, "(provider tokens)": &s.Tokens,
 	} {
 		t := k.template
 		t.Value = "x"

@@ -71,6 +71,7 @@ var someSignIn = SignIn{
 
 var someAccount = Account{
 	CSRFToken: "c5f", CallbackURL: "/account", Host: "shop.example", Origin: "https://shop.example", Name: "Ada", Email: "ada@example.com", Notice: "linked", Error: "last",
+	Own: someOwn,
 	Linked: []Linked{
 		{Provider: someProviders[0], ProviderAccountID: "17", Detail: "ada", Removable: true},
 		{Provider: someProviders[3], Detail: "ada@example.com"},
@@ -288,6 +289,9 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		func() (Page, error) { return r.Account(account) },
 		func() (Page, error) { return r.DeleteAccount(filled[DeleteAccount](s)) },
 		func() (Page, error) { return r.Reauth(filled[Reauth](s)) },
+		func() (Page, error) { return r.Activity(filled[Activity](s)) },
+		func() (Page, error) { return r.Export(filled[Export](s)) },
+		func() (Page, error) { return r.Profile(filledProfile(s)) },
 		func() (Page, error) { return r.Prove(filled[Prove](s)) },
 		func() (Page, error) { return r.Farewell(filled[Farewell](s)) },
 		func() (Page, error) { return r.Password(filled[Password](s)) },
@@ -327,6 +331,13 @@ func directives(policy string) []string {
 		names = append(names, name)
 	}
 	return names
+}
+
+// filledProfile is the form of a profile with one string in every place.
+func filledProfile(s string) Profile {
+	v := filled[Profile](s)
+	v.Name, v.Image = &ProfileField{s, s, true}, &ProfileField{s, s, true}
+	return v
 }
 
 // resetPassword is a page for a new password with one string in every place.

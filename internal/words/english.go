@@ -1,9 +1,9 @@
 package words
 
-// english holds every text of the pages and mails, and is the only place that
-// does. Tools and users match some of these by their wording, so reword with
+// englishPages holds the texts of the pages and mails but those of englishProfile, and
+// is the only place that does. Tools and users match some of these by their wording, so reword with
 // care. A reworded text has to be reworded in the other languages too.
-var english = withLost("en", Texts{
+var englishPages = Texts{
 	"signin.title":       "Sign In",
 	"signin.heading":     "Sign in",
 	"signin.to":          "Sign in to {site}",
@@ -344,4 +344,4 @@ var english = withLost("en", Texts{
 	"mail.copy":    "If the button does not work, copy this link into your browser:",
 	"mail.expires": "The link works once, until {time}.",
 	"mail.ignore":  "If you did not request this email you can safely ignore it.",
-})
+}

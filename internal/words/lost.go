@@ -1,7 +1,5 @@
 package words
 
-import "maps"
-
 // lost are the texts about lost second factors and passwords that are removed, by the
 // tag of their language.
 var lost = map[string]Texts{
@@ -275,10 +273,4 @@ var lost = map[string]Texts{
 		"account.password.remove":   "移除密码",
 		"account.notice.nopassword": "密码已移除。其他所有设备均已退出登录。",
 	},
-}
-
-// withLost adds the texts about lost second factors to those of a language.
-func withLost(tag string, texts Texts) Texts {
-	maps.Copy(texts, lost[tag])
-	return texts
 }

@@ -1,4 +1,4 @@
-// Package words holds the texts of the built-in pages and mails, a file for each
+// Package words holds the texts of the built-in pages and mails, two files for each
 // language, and finds the language that suits a browser.
 //
 // Everything in it is safe for concurrent use.
@@ -25,25 +25,37 @@ var builtIn = []struct {
 	texts func() Texts
 }{
 	{"en", func() Texts { return english }},
-	{"ar", later("ar", arabic)},
-	{"de", later("de", german)},
-	{"es", later("es", spanish)},
-	{"fr", later("fr", french)},
-	{"it", later("it", italian)},
-	{"ja", later("ja", japanese)},
-	{"ko", later("ko", korean)},
-	{"nl", later("nl", dutch)},
-	{"pl", later("pl", polish)},
-	{"pt-BR", later("pt-BR", portuguese)},
-	{"ru", later("ru", russian)},
-	{"tr", later("tr", turkish)},
-	{"uk", later("uk", ukrainian)},
-	{"zh-Hans", later("zh-Hans", chinese)},
+	{"ar", both("ar", arabic, arabicProfile)},
+	{"de", both("de", german, germanProfile)},
+	{"es", both("es", spanish, spanishProfile)},
+	{"fr", both("fr", french, frenchProfile)},
+	{"it", both("it", italian, italianProfile)},
+	{"ja", both("ja", japanese, japaneseProfile)},
+	{"ko", both("ko", korean, koreanProfile)},
+	{"nl", both("nl", dutch, dutchProfile)},
+	{"pl", both("pl", polish, polishProfile)},
+	{"pt-BR", both("pt-BR", portuguese, portugueseProfile)},
+	{"ru", both("ru", russian, russianProfile)},
+	{"tr", both("tr", turkish, turkishProfile)},
+	{"uk", both("uk", ukrainian, ukrainianProfile)},
+	{"zh-Hans", both("zh-Hans", chinese, chineseProfile)},
 }
 
-// later builds the texts of a language on first use.
-func later(tag string, texts func() Texts) func() Texts {
-	return sync.OnceValue(func() Texts { return withLost(tag, texts()) })
+// english has all English texts.
+var english = join(englishPages, englishProfile, lost["en"])
+
+// both returns a function that returns the texts of two others and those of the tag
+// about lost factors, built on first use.
+func both(tag string, pages, profile func() Texts) func() Texts {
+	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag]) })
+}
+
+func join(all ...Texts) Texts {
+	joined := Texts{}
+	for _, texts := range all {
+		maps.Copy(joined, texts)
+	}
+	return joined
 }
 
 // Tags returns the tags of the built-in languages, as in <html lang>, English
