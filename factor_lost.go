@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -70,7 +71,7 @@ func lostRoute(ctx context.Context, x *exchange) (*Response, error) {
 	case step == page.LostAsk:
 		return askForRemoval(ctx, s, &x.visit, &x.links, p)
 	}
-	kept := x.cookies.Lost(s.tenant, x.now(), lostLink)
+	kept := browser.Lost(&x.cookies, s.tenant, x.now(), lostLink)
 	if _, err := d.CanComplete(ctx, nil, p.UserID, token, kept); err != nil || !x.isPost() {
 		if err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func lostRoute(ctx context.Context, x *exchange) (*Response, error) {
 		return nil, err
 	}
 	x.cookies.EndHalf()
-	x.cookies.EndLost()
+	browser.EndLost(&x.cookies)
 	noticeUser(ctx, x, p.UserID, Message{Kind: MessageFactorRemoved})
 	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "recovery")}, nil
 }
@@ -119,7 +120,7 @@ func stopLost(ctx context.Context, x *exchange, token string) (*Response, error)
 // be. Without its mail there is none: the owner has to know.
 func askForRemoval(ctx context.Context, s *setup, v *visit, l *links, p *directory.Pending) (*Response, error) {
 	kept, delay := challenges.NewHandle(), s.config.Factors.RecoveryDelay
-	if err := v.cookies.PutLost(kept, s.tenant, v.now(), delay+shortestDelay); err != nil {
+	if err := browser.PutLost(&v.cookies, kept, s.tenant, v.now(), delay+shortestDelay); err != nil {
 		return nil, err
 	}
 	v.hide(kept)

@@ -19,7 +19,7 @@ func (c *Cookies) PutHalf(handle, tenant string, now time.Time, life time.Durati
 }
 
 // PutLost has the browser keep the handle of a request to remove lost second factors.
-func (c *Cookies) PutLost(handle, tenant string, now time.Time, life time.Duration) error {
+func PutLost(c *Cookies, handle, tenant string, now time.Time, life time.Duration) error {
 	return putHandle(c, &c.Specs.Lost, purposeLost, handle, tenant, now, life)
 }
 
@@ -43,7 +43,7 @@ func (c *Cookies) Half(tenant string, now time.Time) string {
 
 // Lost returns the handle of a request to remove lost second factors. It is empty if
 // the browser has made none. life is as long as a request can be.
-func (c *Cookies) Lost(tenant string, now time.Time, life time.Duration) string {
+func Lost(c *Cookies, tenant string, now time.Time, life time.Duration) string {
 	return handleIn(c, &c.Specs.Lost, purposeLost, tenant, now, life)
 }
 
@@ -63,7 +63,7 @@ func handleIn(c *Cookies, spec *Spec, purpose, tenant string, now time.Time, lif
 func (c *Cookies) EndHalf() { end(c, &c.Specs.Half) }
 
 // EndLost makes the browser forget its request to remove lost factors, if it has one.
-func (c *Cookies) EndLost() { end(c, &c.Specs.Lost) }
+func EndLost(c *Cookies) { end(c, &c.Specs.Lost) }
 
 func end(c *Cookies, spec *Spec) {
 	if _, ok := c.Value(spec); ok {
