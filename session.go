@@ -57,9 +57,21 @@ func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err 
 		return nil, handOut(x, err)
 	}
 	if r == nil {
-		return nil, ErrNoSession
+		return nil, noSession(x.why)
 	}
 	return r, nil
+}
+
+// noSession returns the error for a request without a session. why is the word by which
+// that is counted.
+func noSession(why string) error {
+	switch why {
+	case "expired":
+		return ErrSessionExpired
+	case "ended", "revoked":
+		return ErrSessionEnded
+	}
+	return ErrNoSession
 }
 
 // ask finds the session of a request: by what is plugged in, else by the

@@ -48,6 +48,9 @@ func variations() []shown {
 			return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/", AgainURL: "/"})
 		}})
 	}
+	for _, over := range []string{"expired", "ended"} {
+		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Over: over}) }})
+	}
 	for _, tried := range []Tried{{Unusable: true}, {Unknown: true}, {Wait: time.Hour}, {Wait: time.Second}} {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Tried: tried}) }})
 	}

@@ -36,6 +36,8 @@ var englishPages = Texts{
 	"signin.error.wait":        "Too many tries. Please try again in {minutes} minutes.",
 	"signin.error.wait.one":    "Too many tries. Please try again in a minute.",
 	"signin.error.session":     "Please sign in to access this page.",
+	"signin.over.expired":      "Your session has expired. Please sign in again.",
+	"signin.over.ended":        "Your session was ended. Please sign in again.",
 	"signin.error.passkey":     "That passkey did not work. Use another one, or another way to sign in.",
 	"signin.error.factor":      "The second step did not fit too often. Please sign in again.",
 	"signin.error.other":       "We were unable to sign in to your account. Please try again.",
