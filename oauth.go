@@ -232,14 +232,10 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 }
 
 // statelessFlow chooses the flow of a callback whose state names no flow of this browser
-// . It returns:
-//
-//   - the newest flow that Auth.js began without a state, if the callback has none;
-//   - else the newest flow, with Security.SkipStateCheck and without CheckState;
-//   - else a flow without values, if the provider has no checks.
-//
-// Otherwise it returns an error: the provider's, if the callback says that the provider
-// has refused the sign-in, else ErrInvalidCheck.
+// if the callback has no state, the newest one that Auth.js began without a
+// state; else, with Security.SkipStateCheck and without CheckState, the newest; else, for
+// a provider without checks, a flow without values. Otherwise it returns an error: that of
+// the provider, if the callback says that it refused the sign-in, else ErrInvalidCheck.
 func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1
 	if answer.State == "" {
