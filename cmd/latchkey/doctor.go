@@ -46,7 +46,8 @@ func (p *program) doctorCommand() *cobra.Command {
 	return c
 }
 
-// isReported tells whether a line of the report can begin with the name.
+// isReported reports whether the report of the doctor can have a line for name, which
+// --accept then may name.
 func isReported(name string) bool {
 	return name == "database" || name == "redis" || name == "factors" || name == "tokens" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
 }
