@@ -42,7 +42,7 @@ type Callbacks struct {
 	Session func(ctx context.Context, r SessionInfo) (*Session, error)
 }
 
-// SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
+// SignInAttempt is what [Callbacks].SignIn decides about: a person who has
 // proved who they are, or who asks for a magic link.
 //
 // User.Email may be an address that the user has never proved. Decide by User.ID,

@@ -40,7 +40,7 @@ type Config struct {
 	AccountPage AccountPage   // the page where people manage their account
 	Callbacks   Callbacks     // decisions of the application's own
 	Events      Events        // what it is told
-	Limits      Limits        // what strangers can make the server do
+	Limits      Limits        // what unauthenticated clients can make the server do
 	Factors     Factors       // second factors; zero: off
 	Invitations bool          // addresses can be invited: see [users.Users.Invite]
 	Security    Security      // single rules, stricter or looser
@@ -138,7 +138,7 @@ type Operations struct {
 	ShowReference bool
 	// RolloutGrace keeps session cookies that are sealed under an unknown secret for so
 	// long after the start, instead of clearing them: an instance that is rolled out
-	// with a wrong secret then signs nobody out for good. Such a cookie opens nothing.
+	// with a wrong secret then signs no user out for good. Such a cookie opens nothing.
 	// 0: they are cleared at once, as in Auth.js.
 	RolloutGrace time.Duration
 }
@@ -151,7 +151,7 @@ type Theme struct {
 	Logo        string // URL of an image
 	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
 	Name        string // of the site, in the titles and headings of pages and as what the logo says; empty: its host, and a logo without words
-	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: refusals name nobody
+	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: refusals name no contact
 }
 
 // Texts are what the built-in pages and mails say, and in which language. The
@@ -197,7 +197,7 @@ type Cookies struct {
 	Nonce        CookieOptions
 	Challenge    CookieOptions // of a passkey
 	// Browser marks a browser that has signed in before, whose tries are
-	// counted apart from those of strangers. It is set by a sign-in whose tries
+	// counted apart from those of unknown browsers. It is set by a sign-in whose tries
 	// or mails are limited, lives 90 days, and opens nothing.
 	Browser CookieOptions
 }

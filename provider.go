@@ -82,7 +82,7 @@ type EmailTrust int
 const (
 	EmailTrustUnknown EmailTrust = iota // the provider does not say
 	EmailProven                         // the person has shown that the mailbox is theirs
-	EmailUnproven                       // nobody has checked
+	EmailUnproven                       // the address was not checked
 )
 
 // Grant is what an OAuth provider handed over at the end of a sign-in.

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// What support desks do besides: mails to a user, another address, the latest
+// What support desks also do: mails to a user, another address, the latest
 // activities, and what a site can do at all.
 
 // SendSignInLink mails a user a link that signs the user in and then leads to redirectTo,
