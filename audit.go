@@ -7,7 +7,8 @@ import "log/slog"
 type Audit struct {
 	// Logger gets one line for each event of package event. Use one of its own, which
 	// writes to a place that the program cannot change. Lines are written after the
-	// answer; what waits is lost with the process.
+	// answer. [Auth.Shutdown] waits for them; a process that ends without it loses those
+	// that are not written yet.
 	Logger *slog.Logger
 	// Address says how much of a client's IP address a line has.
 	Address AddressDetail
@@ -20,5 +21,5 @@ type AddressDetail string
 const (
 	AddressFull   AddressDetail = ""       // all of it
 	AddressPrefix AddressDetail = "prefix" // the network: /24, or /48 of IPv6
-	AddressNone   AddressDetail = "none"
+	AddressNone   AddressDetail = "none"   // no address
 )

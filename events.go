@@ -7,9 +7,11 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Events tell the application what happened, for audit logs and the like. They
-// run after what they tell is done, in order, and before the answer is sent. An
-// error is logged and changes nothing. Each has [Limits].EventTimeout, five seconds.
+// Events are functions of the application that are called when something has happened,
+// for audit logs and the like. Each may be nil. They are called in order, after the change
+// that they tell of is stored and before the answer is sent; those of several requests are
+// called concurrently. An error is logged and changes nothing. Each call has
+// [Limits].EventTimeout, five seconds.
 type Events struct {
 	SignIn      func(ctx context.Context, e SignInEvent) error
 	SignOut     func(ctx context.Context, e SignOutEvent) error
@@ -22,9 +24,9 @@ type Events struct {
 
 	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
 	DeleteUser    func(ctx context.Context, u User) error
-	// Evict tells that an e-mail address was proven for the first time and that
-	// what others may have attached to its user before was removed, all
-	// sessions included.
+	// Evict tells that an e-mail address was proven for the first time, and that the
+	// accounts, passkeys and sessions that others may have attached to its user before
+	// were removed.
 	Evict func(ctx context.Context, e EvictEvent) error
 
 	// Observe hears every [Event], what failed included, without the records

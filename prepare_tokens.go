@@ -241,8 +241,9 @@ func prepareLogout(s *setup, f *failure.List) {
 	}
 }
 
-// checkProviderLogouts refuses stores that cannot end sessions by what a provider calls
-// them, and warns of tables without the columns.
+// checkProviderLogouts adds a fault if the store of sessions is no
+// storage.ProviderLogoutAdapter, and warns if its tables have no columns for the sid and
+// sub of a provider. who is the provider whose BackChannel needs it.
 func checkProviderLogouts(s *setup, f *failure.List, who string) {
 	if _, whole := directory.ProviderLogouts(s.store); !whole {
 		f.Add(ErrMissingAdapterMethods, "%s.BackChannel needs stored sessions in a storage.ProviderLogoutAdapter: the Adapter %T or Session.Store is not", who, s.config.Adapter)

@@ -176,7 +176,9 @@ func (s *setup) setsSession(res *Response) bool {
 	return false
 }
 
-// countSealed counts a token that was sealed, and the secret of the one it replaces.
+// countSealed counts the size of a new session token, and whether the token that it
+// replaces was sealed under the newest secret or an older one. It marks the read of the
+// session as renewed. It does nothing without a tracer.
 func countSealed(ctx context.Context, s *setup, v *visit, size int) {
 	if !s.log.Traces() {
 		return

@@ -313,8 +313,9 @@ func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	}, payload)
 }
 
-// addRefusal tells a sign-in that came to nothing. There is no handler for
-// it, only the observer.
+// addRefusal adds the event of a sign-in that failed, for Events.Observe: no other
+// function of Events hears of it. A redirect or response of the application has no reason
+// in the event but ErrAccessDenied.
 func addRefusal(x *exchange, err error) {
 	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
 	if x.events.Base != nil && !isSteering(err) {

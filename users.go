@@ -18,7 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/users"
 )
 
-// Users reads and changes users, their accounts, passkeys and sessions, without a
+// Users reads and changes users, their accounts, passkeys and sessions, with or without a
 // request: Get, Accounts, Unlink, Sessions, EndSessions, Delete and others. Every
 // method needs Config.Adapter. Its methods are documented in package users.
 type Users = users.Users
@@ -28,7 +28,8 @@ type Users = users.Users
 type AccountRef = users.AccountRef
 
 // Users returns what the application can do with users, their accounts and their
-// sessions, without a request.
+// sessions, with or without a request. In a handler behind a guard, pass r.Context():
+// methods that end sessions and say so then spare the session of the request.
 func (a *Auth) Users() *Users { return users.New(usersBackend{a}) }
 
 // usersBackend lets package users work on the directory of a site.

@@ -77,6 +77,7 @@ const (
 	PasswordSet     Type = "password.set"     // the first password of a user, or one that the application has set
 	PasswordChanged Type = "password.changed" // by its user
 	PasswordReset   Type = "password.reset"   // by a link to the user's address
+	PasswordRemoved Type = "password.removed" // by its user, who has a passkey
 	EmailAsked      Type = "email.asked"      // a user asked for another address, which is not proven yet
 	EmailChanged    Type = "email.changed"
 	EmailReverted   Type = "email.reverted"    // the owner of the former address took it back
@@ -100,6 +101,9 @@ const (
 	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
 	RecoveryUsed      Type = "recovery.used"
 	RecoveryChanged   Type = "recovery.changed"   // new recovery codes replaced the old ones
+	RecoveryAsked     Type = "recovery.asked"     // the second factors of a user are removed after a delay, unless that is stopped
+	RecoveryStopped   Type = "recovery.stopped"   // … by a link, in a session, or by a second factor
+	RecoveryDone      Type = "recovery.done"      // the delay has passed, and a link has removed them
 	BrowserTrusted    Type = "browser.remembered" // a browser of the user is not asked for the second factor
 	InvitationMade    Type = "invitation.made"
 	InvitationUsed    Type = "invitation.used" // by the user who signed in with it

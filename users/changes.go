@@ -20,15 +20,18 @@ type NewUser struct {
 
 // Change names what to change of a user. A nil field stays as it is.
 type Change struct {
-	Name     *string // empty: none
-	Image    *string // empty: none
-	Unverify bool    // the e-mail address counts as unproven; the next proof removes what was attached before
+	Name  *string // empty: none
+	Image *string // empty: none
+	// Unverify makes the e-mail address unproven. The next sign-in that proves it removes
+	// the accounts and passkeys whose provider has not vouched for the address, and ends
+	// the sessions that were opened before: see latchkey.EvictEvent.
+	Unverify bool
 }
 
-// Create stores a user without any way in. The first sign-in that proves the e-mail
-// address becomes this user: by a link, a code, or a provider that vouches for the
+// Create stores a user who has no way to sign in yet. The first sign-in that proves the
+// e-mail address ends in this user: by a link, a code, or a provider that vouches for the
 // address and is trusted to. A taken address is ErrConflict, and a field that makes no
-// sense an [InputError].
+// sense is an [InputError].
 func (u *Users) Create(ctx context.Context, n NewUser) (storage.User, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {
@@ -51,9 +54,9 @@ func (u *Users) Create(ctx context.Context, n NewUser) (storage.User, error) {
 	return directory.Provision(ctx, w.Directory, w.Events, storage.User{Name: n.Name, Email: n.Email, Image: n.Image})
 }
 
-// Update changes fields of a user and returns the user. Callers that change different
-// fields at once both succeed. JWT sessions show the change at the next sign-in or
-// update. No call marks an e-mail address as proven.
+// Update changes fields of a user and returns the user. Concurrent calls that change
+// different fields all succeed. JWT sessions show the change at the next sign-in or
+// update. Update never marks an e-mail address as proven.
 func (u *Users) Update(ctx context.Context, userID string, c Change) (storage.User, error) {
 	w, err := u.open(ctx, userID, "Users.Update")
 	if err != nil {
@@ -88,10 +91,11 @@ func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error 
 	return directory.Export(ctx, w.Directory, w.Events, userID, out)
 }
 
-// Erase deletes a user as Delete does, and what is kept of the user beside: what waits
-// for an answer, by id and by address. The instant that voids old sessions stays until
-// the longest of them has expired, and so do keyed hashes of limits. Call it again if
-// it failed. It needs an Adapter that is a [storage.UserDeletionAdapter].
+// Erase deletes a user as Delete does, and before that the challenges that name the
+// user's e-mail address: pending invitations, codes and changes of address. Use it for
+// requests to erase personal data. The record that voids the sessions of the user, and
+// the keyed hashes of limits, stay until they expire. Call Erase again if it failed. It
+// needs an Adapter that is a [storage.UserDeletionAdapter].
 func (u *Users) Erase(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Erase")
 	if err != nil {

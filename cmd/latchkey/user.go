@@ -44,6 +44,8 @@ func (p *program) resetFactorsCommand() *cobra.Command {
 	return c
 }
 
+// resetFactors removes all factors and recovery codes of a user in one transaction, and
+// then ends the user's sessions. who is the id or the e-mail address of the user.
 func (p *program) resetFactors(ctx context.Context, rawURL, who string) error {
 	db, store, found, err := p.openUsable(ctx, rawURL)
 	if err != nil {

@@ -41,9 +41,15 @@ var budget = []struct {
 	// An ID token that a script or a native app brings needs a file of its own: it is
 	// another way through the callback than a flow.
 	{"ID tokens from scripts and native apps", 4, 0, 150, 1},
+	// The removal of lost factors after a delay has pages, mails and a cookie, which no
+	// file about second factors has room for: it would pass the 350 lines.
+	{"lost second factors", 4, 0, 270, 1},
 	// Tokens of sites without a database live in a cookie: AccessToken reads and sets it, and
 	// a sign-in fills it. The rest is in internal/tokenjar.
 	{"provider tokens in a cookie", 0, 0, 150, 0},
+	// Comments name every error, what zero values mean, and whom a pronoun stands for: that
+	// takes more lines than the riddles did. No code is among them.
+	{"comments that a reader understands at once", 0, 0, 150, 0},
 }
 
 // What the root package may grow to.
