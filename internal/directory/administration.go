@@ -18,25 +18,29 @@ import (
 
 // Provision creates a user with an unproven address and without a way in. The first
 // proof of the address claims the user.
-func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (storage.User, error) {
+func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (made storage.User, err error) {
 	now := d.Now().UTC()
 	u.ID, u.Created = secret.NewUserID(), now
 	if u.Email != "" {
 		u.Provisioned = now
 	}
-	made, err := d.Store.createUser(ctx, u)
-	if err == nil {
-		q.addUser(event.UserCreated, made)
-	}
+	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if made, err = s.createUser(ctx, u); err == nil {
+			q.addUser(event.UserCreated, made)
+		}
+		return err
+	})
 	return made, err
 }
 
 // Change changes fields of a user.
-func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (storage.User, error) {
-	u, err := d.Store.updateUser(ctx, userID, c)
-	if err == nil && c != (storage.UserChange{}) {
-		q.addUser(event.UserUpdated, u)
-	}
+func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (u storage.User, err error) {
+	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if u, err = s.updateUser(ctx, userID, c); err == nil && c != (storage.UserChange{}) {
+			q.addUser(event.UserUpdated, u)
+		}
+		return err
+	})
 	return u, err
 }
 
@@ -54,8 +58,15 @@ func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 		return err
 	}
 	err = d.DeleteUser(ctx, q, userID)
-	if err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID) {
-		q.Add(event.Event{Type: event.UserErased, UserID: userID}, nil)
+	erased := err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID)
+	if q.Audit == nil {
+		if erased {
+			q.Add(event.Event{Type: event.UserErased, UserID: userID}, nil)
+		}
+		return err
+	}
+	if erased || errors.Is(err, storage.ErrNotFound) {
+		err = errors.Join(err, q.eraseRecords(ctx, d.Store, userID, erased))
 	}
 	return err
 }
