@@ -104,10 +104,11 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	if s.store.Has(directory.AbilityDeletion) {
 		view.DeleteURL = x.deletion()
 	}
-	if err := errors.Join(showOwn(ctx, s, &x.links, &view, here.user.ID), showPasswords(ctx, s, &x.links, &view, &here.user)); err != nil {
-		return view, err
-	}
 	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
+	if err == nil {
+		byPasskey := directory.SignsInByPasskey(s.directory, accounts, keys)
+		err = errors.Join(showOwn(ctx, s, &x.links, &view, here.user.ID), showPasswords(ctx, s, &x.links, &view, &here.user, byPasskey))
+	}
 	if err != nil {
 		return view, err
 	}
@@ -136,14 +137,12 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		view.Linked = typedWays(s, nil) // nothing else can have let them in
 	}
 	view.Providers = unlinked(s, &x.links, may, accounts)
-	if view.SecondStep, err = factorsView(s, ctx, &x.links, here); err != nil {
-		return view, err
-	}
+	view.SecondStep, err = factorsView(s, ctx, &x.links, here)
 	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {
 		view.EndAction, view.OthersAction = x.url("account?do=end"), x.url("account?do=others")
 		view.Devices = devices(sessions, here.sessionID, s.now())
 	}
-	return view, nil
+	return view, err
 }
 
 // otherWaysIn returns the sign-in methods that no account stands for: a magic

@@ -235,7 +235,7 @@ func activityPart(w *words, p *person) frame.Part {
 // sameActivity are types of activity that share a text with another one.
 var sameActivity = map[event.Type]event.Type{
 	event.PasswordSet: event.PasswordChanged, event.PasswordReset: event.PasswordChanged, event.EmailReverted: event.EmailChanged,
-	event.FactorReset: event.FactorRemoved,
+	event.FactorReset: event.FactorRemoved, event.RecoveryDone: event.FactorRemoved, event.PasswordRemoved: event.PasswordChanged,
 }
 
 // activityName returns what an activity is called.

@@ -18,7 +18,7 @@ type Account struct {
 	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, factor, unfactor, profile; unknown: no message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, nopassword, factor, unfactor, profile; unknown: no message
 	Error  string // what failed: last, taken, link, confirm, lastfactor, unverified, factor; unknown: the general message
 
 	Own Own
@@ -30,9 +30,10 @@ type Account struct {
 	Passkeys   Passkeys
 	SecondStep SecondStep
 
-	PasswordURL string // where the password is changed; empty: not offered
-	HasPassword bool   // there is one
-	AddressURL  string // where the address is changed; empty: not offered
+	PasswordURL    string // where the password is changed; empty: not offered
+	HasPassword    bool   // there is one
+	RemovePassword string // where the form that removes it is posted; empty: not offered
+	AddressURL     string // where the address is changed; empty: not offered
 
 	Browsers     []Device // that are known; Action of each is ForgetAction
 	ForgetAction string   // where a known browser is forgotten; it sends browser
@@ -142,7 +143,7 @@ func notice(code string, others bool) string {
 			return "account.notice.others.stay"
 		}
 		return "account.notice.unlinked"
-	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten", "factor", "unfactor", "profile":
+	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten", "nopassword", "factor", "unfactor", "profile":
 		return "account.notice." + code
 	}
 	return ""

@@ -131,8 +131,11 @@ type signInView struct {
 
 // finished returns the key of the text for what has just been done.
 func finished(done string) string {
-	if done == "reset" {
+	switch done {
+	case "reset":
 		return "password.reset.done"
+	case "recovery":
+		return "lost.done"
 	}
 	return ""
 }

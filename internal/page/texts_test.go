@@ -72,7 +72,7 @@ func variations() []shown {
 	for _, about := range []string{"signup", "reset"} {
 		all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{Email: "~", About: about}) }})
 	}
-	for _, notice := range []string{"password", "email", "sent", "forgotten"} {
+	for _, notice := range []string{"password", "email", "sent", "forgotten", "nopassword"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: notice, PasswordURL: "/"}) }})
 	}
 	for _, v := range []Prove{
@@ -87,6 +87,7 @@ func variations() []shown {
 		all = append(all, shown{"prove", func(r *Renderer) (Page, error) { return r.Prove(v) }})
 	}
 	all = append(all, passwordPages()...)
+	all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Done: "recovery"}) }})
 	all = append(all, profilePages()...)
 	all = append(all, shown{"account", func(r *Renderer) (Page, error) {
 		return r.Acting("/auth/signout").Account(Account{Devices: []Device{{Name: "Firefox", Acting: true}}})

@@ -25,28 +25,29 @@ var builtIn = []struct {
 	texts func() Texts
 }{
 	{"en", func() Texts { return english }},
-	{"ar", both(arabic, arabicProfile)},
-	{"de", both(german, germanProfile)},
-	{"es", both(spanish, spanishProfile)},
-	{"fr", both(french, frenchProfile)},
-	{"it", both(italian, italianProfile)},
-	{"ja", both(japanese, japaneseProfile)},
-	{"ko", both(korean, koreanProfile)},
-	{"nl", both(dutch, dutchProfile)},
-	{"pl", both(polish, polishProfile)},
-	{"pt-BR", both(portuguese, portugueseProfile)},
-	{"ru", both(russian, russianProfile)},
-	{"tr", both(turkish, turkishProfile)},
-	{"uk", both(ukrainian, ukrainianProfile)},
-	{"zh-Hans", both(chinese, chineseProfile)},
+	{"ar", both("ar", arabic, arabicProfile)},
+	{"de", both("de", german, germanProfile)},
+	{"es", both("es", spanish, spanishProfile)},
+	{"fr", both("fr", french, frenchProfile)},
+	{"it", both("it", italian, italianProfile)},
+	{"ja", both("ja", japanese, japaneseProfile)},
+	{"ko", both("ko", korean, koreanProfile)},
+	{"nl", both("nl", dutch, dutchProfile)},
+	{"pl", both("pl", polish, polishProfile)},
+	{"pt-BR", both("pt-BR", portuguese, portugueseProfile)},
+	{"ru", both("ru", russian, russianProfile)},
+	{"tr", both("tr", turkish, turkishProfile)},
+	{"uk", both("uk", ukrainian, ukrainianProfile)},
+	{"zh-Hans", both("zh-Hans", chinese, chineseProfile)},
 }
 
 // english has all English texts.
-var english = join(englishPages, englishProfile)
+var english = join(englishPages, englishProfile, lost["en"])
 
-// both returns a function that returns the texts of two others, built on first use.
-func both(pages, profile func() Texts) func() Texts {
-	return sync.OnceValue(func() Texts { return join(pages(), profile()) })
+// both returns a function that returns the texts of two others and those of the tag
+// about lost factors, built on first use.
+func both(tag string, pages, profile func() Texts) func() Texts {
+	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag]) })
 }
 
 func join(all ...Texts) Texts {
