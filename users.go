@@ -45,7 +45,7 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 		w.SessionID = state.sessionID()
 	}
 	if s.config.keepsEvents() {
-		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}
+		w.Events.Base, w.Events.Audit = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, s.table
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
 	return w, nil
