@@ -40,7 +40,7 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &directory.Work{Directory: s.directory, Cursors: s.cursors, Events: &directory.Outbox{Hears: (*listeners)(&s.config.Events)}}
+	w := &directory.Work{Directory: s.directory, Cursors: s.cursors, ActsAs: s.acting != nil, Events: &directory.Outbox{Hears: (*listeners)(&s.config.Events)}}
 	if state := stateIn(ctx); state != nil && state.concerns(b.auth) {
 		w.SessionID = state.sessionID()
 	}

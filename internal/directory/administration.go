@@ -77,7 +77,8 @@ func isGone(ctx context.Context, d *Directory, userID string) bool {
 	return errors.Is(err, storage.ErrNotFound)
 }
 
-// eraseChallenges deletes the challenges about a user. u is nil if the user is gone.
+// eraseChallenges deletes the challenges about a user, by id and, in the site or tenant
+// of d, by address. u is nil if the user is gone.
 func eraseChallenges(ctx context.Context, d *Directory, userID string, u *storage.User) error {
 	if d.Store.challenges == nil {
 		return nil
@@ -89,16 +90,27 @@ func eraseChallenges(ctx context.Context, d *Directory, userID string, u *storag
 	if u == nil || u.Email == "" {
 		return nil
 	}
-	about, err := store.List(ctx, storage.ChallengeQuery{Identifier: u.Email})
-	if err != nil {
-		return err
-	}
-	for _, c := range about {
-		if _, err := store.Take(ctx, c.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+	return eraseByAddress(ctx, store, storage.ChallengeQuery{Tenant: d.Tenant, Identifier: u.Email})
+}
+
+// eraseByAddress deletes the challenges that q names. A store lists some of them at a
+// time.
+func eraseByAddress(ctx context.Context, store storage.ChallengeStore, q storage.ChallengeQuery) error {
+	for {
+		about, err := store.List(ctx, q)
+		taken := 0
+		for _, c := range about {
+			switch _, err := store.Take(ctx, c.ID); {
+			case err == nil:
+				taken++
+			case !errors.Is(err, storage.ErrNotFound):
+				return err
+			}
+		}
+		if err != nil || taken == 0 {
 			return err
 		}
 	}
-	return nil
 }
 
 // part is a part of an export. Its value is nil if the store keeps nothing like it.

@@ -56,6 +56,8 @@ type Work struct {
 	Tell func(ctx context.Context) // calls the application's callbacks for Events
 
 	Cursors *people.Cursors // of lists of users
+
+	ActsAs bool // administrators can act as users
 }
 
 // ProviderFacts are what the directory asks about a configured provider.
