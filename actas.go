@@ -30,6 +30,9 @@ var (
 
 // ActAsLink does what [Auth.ActAsLink] does, without net/http.
 func (c *Core) ActAsLink(ctx context.Context, r *Request, userID, reason string) (string, error) {
+	if err := checkReason(strings.TrimSpace(reason)); err != nil {
+		return "", err
+	}
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return "", err
@@ -46,9 +49,6 @@ func actAsLink(ctx context.Context, x *exchange, userID, reason string) (string,
 	s := x.setup
 	if s.acting == nil {
 		return "", errNoActAs
-	}
-	if err := checkReason(strings.TrimSpace(reason)); err != nil {
-		return "", err
 	}
 	if err := refuseForeign(x, nil, x.request.Method == http.MethodGet || x.request.Method == http.MethodHead); err != nil {
 		return "", err

@@ -80,5 +80,6 @@ func (a *Auth) Sweep(ctx context.Context) (int, error) {
 		pruned, failed := directory.PruneActivities(ctx, s.store, s.now())
 		n, err = n+pruned, errors.Join(err, failed)
 	}
-	return n, err
+	pruned, failed := pruneAudit(ctx, s)
+	return n + pruned, errors.Join(err, failed)
 }

@@ -297,7 +297,7 @@ func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 
 // keepsEvents reports whether events are told or kept at all.
 func (c *Config) keepsEvents() bool {
-	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil
+	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil || c.Operations.Audit.Store
 }
 
 // Security switches single rules. The zero value suits most sites.

@@ -21,6 +21,7 @@ const (
 	ErrAccessDenied                = fault.ErrAccessDenied                // the sign-in callback said no
 	ErrAccountNotLinked            = fault.ErrAccountNotLinked            // of passkeys alone: the passkey belongs to another user; see ErrOAuthAccountNotLinked
 	ErrAdapter                     = fault.ErrAdapter                     // the Adapter failed; the text names the operation
+	ErrAudit                       = fault.ErrAudit                       // what was asked for could not be recorded, and was not done
 	ErrCallbackRoute               = fault.ErrCallbackRoute               // any failure without a type of its own, on any route; the name is that of Auth.js
 	ErrCredentialsSignin           = fault.ErrCredentialsSignin           // what was typed is not right, or was tried too often
 	ErrDuplicateConditionalUI      = fault.ErrDuplicateConditionalUI      // several providers offer passkeys while a visitor types

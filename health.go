@@ -107,6 +107,7 @@ func finish(a *Auth, ctx context.Context) error {
 	pool, ends := a.pool, 0
 	if a.fixed != nil {
 		a.fixed.audit.Flush()
+		a.fixed.table.Flush(ctx)
 		pool, ends = a.fixed.mails.pool, a.fixed.lateEnds.Finish(ctx)
 	}
 	var left []string

@@ -193,7 +193,7 @@ func tellOfTokens(ctx context.Context, s *setup, e event.Event) {
 	if !s.config.keepsEvents() {
 		return
 	}
-	o := &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}}
+	o := &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}, Audit: s.table}
 	o.Add(e, nil)
 	s.tell(ctx, o, journal.NoSubject{})
 }

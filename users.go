@@ -40,12 +40,12 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &directory.Work{Directory: s.directory, Cursors: s.cursors, Events: &directory.Outbox{Hears: (*listeners)(&s.config.Events)}}
+	w := &directory.Work{Directory: s.directory, Cursors: s.cursors, ActsAs: s.acting != nil, Events: &directory.Outbox{Hears: (*listeners)(&s.config.Events)}}
 	if state := stateIn(ctx); state != nil && state.concerns(b.auth) {
 		w.SessionID = state.sessionID()
 	}
 	if s.config.keepsEvents() {
-		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}
+		w.Events.Base, w.Events.Audit = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, s.table
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
 	return w, nil

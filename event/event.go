@@ -50,6 +50,9 @@ type Event struct {
 	// Ended is how many stored sessions ended. A logout at a provider has it.
 	Ended int
 
+	// Erased says that an audit log has erased what was personal of the event.
+	Erased bool
+
 	// Err is the cause of a failure, with its secrets redacted. It is for the
 	// duration of the call: do not store it.
 	Err error
@@ -111,6 +114,9 @@ const (
 	RequestRefused    Type = "request.refused" // a page of another site has posted a form
 	Fault             Type = "fault"           // a panic, or a store that failed
 	AuditFailed       Type = "audit.failed"    // the audit log has lost Count events; told there alone
+	AuditRead         Type = "audit.read"      // events were listed; UserID: those about this user
+	AuditPruned       Type = "audit.pruned"    // Count events were old enough to be removed
+	AuditErased       Type = "audit.erased"    // what was personal of Count events was erased
 	PasskeyRenamed    Type = "passkey.renamed"
 	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )

@@ -19,6 +19,7 @@ const (
 	ErrAccessDenied                ErrorType = "AccessDenied"                // the sign-in callback said no
 	ErrAccountNotLinked            ErrorType = "AccountNotLinked"            // of passkeys alone: the passkey belongs to another user; see ErrOAuthAccountNotLinked
 	ErrAdapter                     ErrorType = "AdapterError"                // the Adapter failed; the text names the operation
+	ErrAudit                       ErrorType = "AuditError"                  // what was asked for could not be recorded, and was not done
 	ErrCallbackRoute               ErrorType = "CallbackRouteError"          // any failure without a type of its own, on any route; the name is that of Auth.js
 	ErrCredentialsSignin           ErrorType = "CredentialsSignin"           // what was typed is not right, or was tried too often
 	ErrDuplicateConditionalUI      ErrorType = "DuplicateConditionalUI"      // several providers offer passkeys while a visitor types

@@ -129,6 +129,8 @@ type Capabilities struct {
 	EndSessions bool // EndSessions and EndOtherSessions
 	Activity    bool // Activity
 	SignInLink  bool // SendSignInLink
+	Invite      bool // Invite, by mail
+	ActAs       bool // latchkey.Auth.ActAsLink
 	Passwords   bool // SendPasswordReset, and ChangeEmail of users who have signed in; ChangeEmail of others needs neither
 }
 
@@ -143,9 +145,11 @@ func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
 		List: has(directory.AbilityPeople), Suspend: has(directory.AbilitySuspensions), Delete: has(directory.AbilityDeletion),
 		Accounts: has(directory.AbilityAccountLists), Passkeys: has(directory.AbilityAuthenticators), Factors: w.Factors != nil,
 		Sessions:    w.StoredSessions && w.Store.Require("", directory.AbilitySessionLists) == nil,
-		EndSessions: w.CanEndSessions("") == nil, Activity: has(directory.AbilityActivities),
+		EndSessions: w.CanEndSessions("") == nil, ActAs: w.ActsAs, Activity: has(directory.AbilityActivities),
 	}
 	can.SignInLink, can.Passwords = u.backend.Mails(ctx)
+	inviter, err := u.backend.Inviter(ctx)
+	can.Invite = err == nil && inviter.Link != nil && inviter.Mail != nil
 	return can, nil
 }
 

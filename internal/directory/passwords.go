@@ -63,15 +63,10 @@ type PasswordChange struct {
 // It does all of it in one transaction if the store has transactions. Renew gives the
 // kept session a new token; after is the first instant that is not void.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
-	begun := q.mark()
-	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)
 		return err
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	return u, err
 }
 
