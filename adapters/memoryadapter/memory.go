@@ -46,6 +46,7 @@ var (
 	_ storage.DirectoryAdapter         = (*Adapter)(nil)
 	_ storage.SuspensionAdapter        = (*Adapter)(nil)
 	_ storage.ActivityAdapter          = (*Adapter)(nil)
+	_ storage.AuditAdapter             = (*Adapter)(nil)
 )
 
 // New returns an empty store.

@@ -21,7 +21,7 @@ type Layout struct {
 	// An empty name says that there is no such column, which is possible for
 	// columns that may be null, or no such table, which is possible for
 	// authenticators, revocations, limits, used_values, leases, suspensions, activities,
-	// factors, recovery_codes, challenges, browsers and passwords. A field without a
+	// factors, recovery_codes, challenges, browsers, passwords and audit_events. A field without a
 	// column is not stored and reads back empty.
 	Names map[string]string
 
@@ -71,8 +71,8 @@ type Layout struct {
 //   - what a verification token is for;
 //   - of passkeys, name, model and dates.
 //
-// There are no revocations, limits, used values, factors, challenges, browsers and
-// passwords. [Migrate] adds all of it when Auth.js no longer runs.
+// There are no revocations, limits, used values, factors, challenges, browsers,
+// passwords and audit log. [Migrate] adds all of it when Auth.js no longer runs.
 func AuthJS() Layout {
 	return Layout{Names: model.AuthJS(), PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }

@@ -38,18 +38,21 @@ func TestStepsNeverChange(t *testing.T) {
 		"mysql/0004_people.sql":         "c4a84b002cd1",
 		"mysql/0005_proofs.sql":         "4743ab828e2d",
 		"mysql/0006_leases.sql":         "bd9513f6df75",
+		"mysql/0007_audit.sql":          "7beaa535413a",
 		"postgres/0001_tables.sql":      "f5598ee42ebe",
 		"postgres/0002_user_handle.sql": "f0f216c13e6c",
 		"postgres/0003_limits.sql":      "f76c74434ee0",
 		"postgres/0004_people.sql":      "7f9164a0f196",
 		"postgres/0005_proofs.sql":      "046f54f5400c",
 		"postgres/0006_leases.sql":      "5818600da31d",
+		"postgres/0007_audit.sql":       "e62703d4d3e7",
 		"sqlite/0001_tables.sql":        "0452e718f13b",
 		"sqlite/0002_user_handle.sql":   "884b41583fb6",
 		"sqlite/0003_limits.sql":        "697d42711fc9",
 		"sqlite/0004_people.sql":        "4feb54f944f4",
 		"sqlite/0005_proofs.sql":        "3d18462a450e",
 		"sqlite/0006_leases.sql":        "4cc5a7241b9f",
+		"sqlite/0007_audit.sql":         "f815ec8ffe8e",
 	}
 	for _, d := range []Dialect{Postgres, MySQL, SQLite} {
 		steps, err := migrations(d)

@@ -31,11 +31,13 @@ type queries struct {
 	sweep []sweep
 
 	proofs proofQueries
+	audit  auditQueries
 
 	present map[string][]bool // of each table, which columns of a row are read
 	forms   map[string]*form  // of each table
 }
 
+// queries returns the statements of a layout, which are written once for a store.
 func (l grammar) queries() *queries {
 	q := &queries{
 		insertUser:          l.insert("users"),
@@ -53,7 +55,7 @@ func (l grammar) queries() *queries {
 	q.aboutSwaps(l)
 	q.aboutLeases(l)
 	q.aboutSuspensions(l)
-	q.proofs = l.proofQueries()
+	q.proofs, q.audit = l.proofQueries(), l.auditQueries()
 	q.present, q.forms = map[string][]bool{}, map[string]*form{}
 	for _, table := range model.Tables {
 		q.present[table.Name], q.forms[table.Name] = l.present(table.Name), new(l.formOf(table.Name))

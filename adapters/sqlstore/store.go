@@ -42,6 +42,7 @@ var (
 	_ storage.ChallengeAdapter         = (*Store)(nil)
 	_ storage.BrowserAdapter           = (*Store)(nil)
 	_ storage.PasswordAdapter          = (*Store)(nil)
+	_ storage.AuditAdapter             = (*Store)(nil)
 )
 
 // New returns a store in the database that conn reaches. It sends nothing to the

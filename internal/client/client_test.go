@@ -56,8 +56,8 @@ func TestPasskeysImportTheModule(t *testing.T) {
 		t.Errorf("R-422: %.400s", f.Body)
 	}
 	t.Logf("%d bytes, %d compressed", len(f.Body), len(f.Zipped))
-	if len(f.Zipped) > 1800 {
-		t.Errorf("R-421: the script of pages has %d bytes compressed, want at most 1800", len(f.Zipped))
+	if len(f.Zipped) > 1900 { // pages that ask for another proof take a hundred
+		t.Errorf("R-421: the script of pages has %d bytes compressed, want at most 1900", len(f.Zipped))
 	}
 }
 

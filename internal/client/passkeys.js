@@ -4,39 +4,45 @@ import { askPasskey, getProviders, tellPasskeys } from "./latchkey.js"
 
 const signs = "form[data-latchkey-passkey]"
 const adds = "form[data-latchkey-passkey-add]"
+const proves = "form[data-latchkey-passkey-factor]"
 const routes = new URL("..", import.meta.url)
 
 // A button with a formaction signs in another way.
 document.addEventListener("submit", (event) => {
-  if (!event.target.matches(`${signs}, ${adds}`) || event.submitter?.hasAttribute("formaction")) return
+  if (!event.target.matches(`${signs}, ${adds}, ${proves}`) || event.submitter?.hasAttribute("formaction")) return
   event.preventDefault()
   answer(event.target, event.submitter?.value)
 })
 
 // answer asks the browser for a passkey and sends it with the fields of the form.
 async function answer(form, wanted, mediation) {
-  const { latchkeyPasskeyAdd: add, latchkeyPasskey: provider = add, latchkeyPasskeyField: only } = form.dataset
+  const { latchkeyPasskeyAdd: add, latchkeyPasskeyFactor: factor, latchkeyPasskeyFor: purpose, latchkeyPasskeyField: only } = form.dataset
+  const { latchkeyPasskey: provider = add ?? factor } = form.dataset
   const { action, data, csrfToken, callbackUrl, ...all } = Object.fromEntries(new FormData(form))
   const typed = only ? { [only]: all[only] } : all
-  const asked = ["register", "authenticate"].includes(wanted) ? wanted : add && "register"
+  const page = factor && (purpose === "reauth" ? purpose : "factor")
+  const asked = factor ? "authenticate" : ["register", "authenticate"].includes(wanted) ? wanted : add && "register"
   if (!mediation) say(form)
   try {
     if (!(await passkeyProviders()).includes(provider)) throw new Error("no such provider")
-    const filled = await askPasskey(provider, { ...(mediation ? {} : typed), action: asked || undefined }, mediation)
-    post(provider, { ...typed, csrfToken, callbackUrl, ...filled })
+    const filled = await askPasskey(provider, { ...(mediation || page ? {} : typed), action: asked || undefined, for: page }, mediation)
+    send(page ? page + queryOf(form) : "callback/" + encodeURIComponent(provider), { ...typed, csrfToken, callbackUrl, ...filled })
   } catch (error) {
     if (ownPage(error.url)) location.href = error.url // to sign in once more
     else if (!mediation) fail(form, error)
   }
 }
 
+// queryOf returns where a page for another proof leads back to, of its action.
+const queryOf = (form) => new URL(Element.prototype.getAttribute.call(form, "action") ?? "", location.href).search
+
 const passkeyProviders = async () =>
   Object.values(await getProviders()).flatMap(({ id, type }) => (type === "webauthn" ? id : []))
 
-// post uses its own form: that of the page may have any action.
-function post(provider, fields) {
+// send uses its own form: that of the page may have any action.
+function send(route, fields) {
   const form = document.createElement("form")
-  Object.assign(form, { method: "post", action: new URL("callback/" + encodeURIComponent(provider), routes).href, hidden: true })
+  Object.assign(form, { method: "post", action: new URL(route, routes).href, hidden: true })
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === "string") form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }))
   }

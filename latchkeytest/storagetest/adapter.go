@@ -79,6 +79,7 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "DirectoryAdapter", directoryPromises)
 	prove(t, s, "SuspensionAdapter", suspensionPromises)
 	prove(t, s, "ActivityAdapter", activityPromises)
+	prove(t, s, "AuditAdapter", auditPromises)
 	s.end(t)
 }
 

@@ -36,6 +36,7 @@ var columns = map[string]string{
 	"challenges":          "id K!, purpose K!, tenant K, user_id K, identifier A, data T!, tries N!, created I!, expires I!",
 	"browsers":            "id K!, user_id K!, public_id K!, created I!, seen I!, trusted I, expires I!, user_agent T",
 	"passwords":           "user_id K!, hash T!, failures N!, renew B!, created I!, changed I!",
+	"audit_events":        "id K!, type K!, outcome K!, time I!, tenant K, user_id K, session_id K, client K, data T!, personal T",
 	"latchkey_migrations": "version bigint!", // in every engine
 }
 

@@ -147,7 +147,7 @@ func (e engine) adapter(t testing.TB, db *sql.DB, o sqladapter.Options) *sqladap
 // time: to make a database takes longer than most promises.
 func (e engine) emptied(db *sql.DB, o sqladapter.Options) func(t *testing.T) *sqladapter.Adapter {
 	var deletions []string
-	for _, table := range []string{"factors", "recovery_codes", "challenges", "browsers", "passwords", "verification_token", "revocations", "limits", "used_values", "leases", "suspensions", "activities", "authenticators", "sessions", "accounts", "users"} {
+	for _, table := range []string{"audit_events", "factors", "recovery_codes", "challenges", "browsers", "passwords", "verification_token", "revocations", "limits", "used_values", "leases", "suspensions", "activities", "authenticators", "sessions", "accounts", "users"} {
 		name, renamed := o.Layout.Names[table]
 		if !renamed {
 			name = table

@@ -77,6 +77,7 @@ var Tables = []Table{
 	{Name: "challenges", Columns: challenges, Key: []string{"id"}, Dispensable: true},
 	{Name: "browsers", Columns: browsers, Key: []string{"id", "user_id"}, Dispensable: true},
 	{Name: "passwords", Columns: passwords, Key: []string{"user_id"}, Dispensable: true},
+	{Name: "audit_events", Columns: auditEvents, Key: []string{"id"}, Dispensable: true},
 }
 
 // Of returns the table of a name, or the zero Table.
@@ -257,4 +258,17 @@ var passwords = []Column{
 	{"renew", Flag, 0, Always},
 	{"created", Moment, 0, Always},
 	{"changed", Moment, 0, Always},
+}
+
+var auditEvents = []Column{
+	{"id", Text, short, Always},
+	{"type", Text, short, Always},
+	{"outcome", Text, short, Always},
+	{"time", Moment, 0, Always},
+	{"tenant", OptText, short, Always},
+	{"user_id", OptText, short, Always}, // text, whatever the ids of users are: the user need not exist
+	{"session_id", OptText, short, Always},
+	{"client", OptText, short, Always},
+	{"data", Text, unlimited, Always},
+	{"personal", OptText, unlimited, Always}, // null: erased
 }

@@ -1,0 +1,67 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// AuditRecord is one event of the audit log, as it is stored. The fields that lists
+// filter by have a column each. The rest of the event is JSON in Data, and in Personal
+// where it is about a person.
+type AuditRecord struct {
+	ID        string // unique, chosen by the library; ids of a process rise
+	Type      string // of the event, such as "sign_in"
+	Outcome   string // "success" or "failure"
+	Time      time.Time
+	Tenant    string // empty: the site has no tenants
+	UserID    string // of the user it is about, who need not exist; empty: none, or erased
+	SessionID string // empty: none
+	Client    string // address or network of the client; empty: unknown, or erased
+	Data      []byte // JSON
+	Personal  []byte // JSON; nil: erased
+}
+
+// AuditQuery says which records a list has. A filter that is empty leaves out no record.
+type AuditQuery struct {
+	Tenant  string
+	UserID  string
+	Type    string // a type; with a point at its end, all types that begin so
+	Outcome string
+	Client  string
+	From    time.Time // at this instant or later, to the millisecond
+	Before  time.Time // before this instant, to the millisecond
+
+	// AfterTime and AfterID are Time and ID of the last record of the page before. Both
+	// zero: the list begins with the newest record.
+	AfterTime time.Time
+	AfterID   string
+
+	Limit int // records to return at most; positive
+}
+
+// AuditAdapter is an [Adapter] that keeps an audit log. latchkey.Audit.Store needs it.
+type AuditAdapter interface {
+	// Audit returns the store of the audit log. In a transaction it is bound to the
+	// transaction.
+	Audit() AuditStore
+}
+
+// AuditStore keeps an audit log. A record outlives its user: DeleteUser removes none.
+// Records whose Time is cut to the millisecond are returned as they were stored.
+type AuditStore interface {
+	// Append stores records, all of them or none. A record whose id is stored already
+	// is left as it is, so that the caller may try again.
+	Append(ctx context.Context, records []AuditRecord) error
+	// List returns the newest records first, and records of one instant by descending
+	// id. A caller that goes on from the last record of a page meets each record exactly
+	// once that is stored throughout.
+	List(ctx context.Context, q AuditQuery) ([]AuditRecord, error)
+	// Prune removes the oldest records from before the first instant. If it removes
+	// none, it erases UserID, Client and Personal of the oldest records from before the
+	// second. A zero instant leaves all records alone. Prune changes at most limit
+	// records and returns how many it has changed; 0: nothing is left to do.
+	Prune(ctx context.Context, before, personalBefore time.Time, limit int) (int, error)
+	// Erase erases UserID, Client and Personal of the records about a user, and returns
+	// of how many. The records stay. An empty or unknown id erases nothing.
+	Erase(ctx context.Context, userID string) (int, error)
+}
