@@ -30,8 +30,8 @@ type Callbacks struct {
 	// base.
 	Redirect func(ctx context.Context, to, base string) (string, error)
 	// Token shapes the claims of a session token when it is made, read or
-	// updated. nil: they stay as they are. Nil Claims: the session ends. With
-	// DatabaseSessions there is no token, and it is never called; New logs a
+	// updated. nil: they stay as they are. Nil Claims: the session ends, and a
+	// sign-in is refused as [ErrAccessDenied]. With DatabaseSessions there is no token, and it is never called; New logs a
 	// warning.
 	Token func(ctx context.Context, t TokenInfo) (Claims, error)
 	// Session shapes what the browser sees. nil: name, email, image and
