@@ -33,6 +33,15 @@ func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (vi
 	if s.directory.Factors.CanHaveCodes(held) {
 		view.RecoveryAction = l.url("account?do=recovery")
 	}
+	if s.config.Factors.RecoveryDelay > 0 {
+		lost, err := s.directory.Factors.LostFor(ctx, here.user.ID)
+		if err != nil {
+			return view, err
+		}
+		if lost != nil {
+			view.StopAction = l.url("account?do=stop")
+		}
+	}
 	trusted, err := s.directory.Factors.TrustedBrowsers(ctx, here.user.ID)
 	for _, b := range trusted {
 		name, system := people.BrowserOf(b.UserAgent)
@@ -86,6 +95,8 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 			return nil, err
 		}
 		return toCodes(ctx, x, here, codes)
+	case do == "stop":
+		return &Response{Redirect: x.url("account")}, d.StopLostOf(ctx, &x.events, nil, here.user.ID)
 	case do == "forget-browser":
 		err := d.ForgetBrowser(ctx, here.user.ID, x.field("browser"))
 		if err == nil {

@@ -39,7 +39,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return elsewhere, err
 	}
-	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+	if res, err := accountProfile(ctx, x, here); res != nil || err != nil {
 		return res, err
 	}
 	switch do := x.query.Get("do"); {
@@ -104,10 +104,11 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	if s.store.Has(directory.AbilityDeletion) {
 		view.DeleteURL = x.deletion()
 	}
-	if err := showPasswords(ctx, s, &x.links, &view, &here.user); err != nil {
-		return view, err
-	}
 	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
+	if err == nil {
+		byPasskey := directory.SignsInByPasskey(s.directory, accounts, keys)
+		err = errors.Join(showOwn(ctx, s, &x.links, &view, here.user.ID), showPasswords(ctx, s, &x.links, &view, &here.user, byPasskey))
+	}
 	if err != nil {
 		return view, err
 	}
@@ -136,25 +137,12 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		view.Linked = typedWays(s, nil) // nothing else can have let them in
 	}
 	view.Providers = unlinked(s, &x.links, may, accounts)
-	if view.SecondStep, err = factorsView(s, ctx, &x.links, here); err != nil {
-		return view, err
-	}
+	view.SecondStep, err = factorsView(s, ctx, &x.links, here)
 	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {
 		view.EndAction, view.OthersAction = x.url("account?do=end"), x.url("account?do=others")
 		view.Devices = devices(sessions, here.sessionID, s.now())
 	}
-	return view, nil
-}
-
-// shownProvider returns a provider as the page shows it. A provider that is no
-// longer configured has its id only.
-func (s *setup) shownProvider(id string) page.Provider {
-	p, ok := s.providers[id]
-	if !ok {
-		return page.Provider{ID: id, Name: id}
-	}
-	info := p.info()
-	return page.Provider{ID: id, Name: info.given, Type: string(info.kind), Icon: info.style.Icon, Mark: info.style.Mark, Brand: info.style.Color}
+	return view, err
 }
 
 // otherWaysIn returns the sign-in methods that no account stands for: a magic
@@ -214,7 +202,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
-	if res, err := accountPassword(ctx, x, here); res != nil || err != nil {
+	if res, err := accountProfile(ctx, x, here); res != nil || err != nil {
 		return res, err
 	}
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, id) }

@@ -37,6 +37,11 @@ func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Resp
 		return moveAddress(ctx, x, p, here)
 	case do == "email":
 		return askForAddress(ctx, x, p, here)
+	case do == "nopassword" && x.isPost():
+		if res, err := askIfStale(ctx, x, here, x.url("account")); res != nil || err != nil {
+			return res, err
+		}
+		return p.remove(ctx, x.setup, &x.visit, &x.links, here)
 	case do == "forget" && x.isPost():
 		err := p.flows.Directory.ForgetBrowser(ctx, &x.events, here.user.ID, x.field("browser"))
 		return backToAccount(&x.links, &x.visit, noticeForgotten, here.user.ID), failure.Ignoring(err, ErrNotFound)
@@ -99,6 +104,22 @@ func (p *passwordProvider) checkCurrent(ctx context.Context, u *User, typed stri
 		return "", err
 	}
 	return shown.Hash, nil
+}
+
+// remove removes the password of a user who can sign in with a passkey.
+func (p *passwordProvider) remove(ctx context.Context, s *setup, v *visit, l *links, here *currentUser) (*Response, error) {
+	renewed, done := renewing(ctx, s, v, here)
+	_, err := p.flows.Directory.SetPassword(ctx, &v.events, directory.PasswordChange{UserID: here.user.ID, Keep: here.sessionID, Event: event.PasswordRemoved, Renew: renewed})
+	switch {
+	case errors.Is(err, ErrLastAccount):
+		return backToAccount(l, v, noticeLast, here.user.ID), nil
+	case errors.Is(err, ErrNotFound): // there is none
+		return &Response{Redirect: l.url("account")}, nil
+	case err != nil:
+		return nil, err
+	}
+	p.flows.Tell(&here.user, p.asker(ctx, s, v, l))
+	return p.changed(ctx, s, v, l, &here.user, noticeUnset), done()
 }
 
 // changed leads back to the account page after a change that has ended what was
@@ -186,8 +207,9 @@ func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (store
 	return nil, func() error { return nil }
 }
 
-// showPasswords adds to the account page what there is about passwords.
-func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, u *User) error {
+// showPasswords adds to the account page what there is about passwords. byPasskey
+// reports whether the user can do without.
+func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, u *User, byPasskey bool) error {
 	if s.passwords == nil {
 		return nil
 	}
@@ -202,5 +224,8 @@ func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, 
 		view.Browsers = append(view.Browsers, page.Device{ID: b.PublicID, Name: name, System: system, Seen: b.Seen})
 	}
 	view.HasPassword, view.PasswordURL, view.AddressURL, view.ForgetAction = stored != nil, l.url("account?do=password"), l.url("account?do=email"), l.url("account?do=forget")
+	if view.HasPassword && byPasskey {
+		view.RemovePassword = l.url("account?do=nopassword")
+	}
 	return err
 }

@@ -30,6 +30,9 @@ var (
 
 // ActAsLink does what [Auth.ActAsLink] does, without net/http.
 func (c *Core) ActAsLink(ctx context.Context, r *Request, userID, reason string) (string, error) {
+	if err := checkReason(strings.TrimSpace(reason)); err != nil {
+		return "", err
+	}
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return "", err
@@ -46,9 +49,6 @@ func actAsLink(ctx context.Context, x *exchange, userID, reason string) (string,
 	s := x.setup
 	if s.acting == nil {
 		return "", errNoActAs
-	}
-	if err := checkReason(strings.TrimSpace(reason)); err != nil {
-		return "", err
 	}
 	if err := refuseForeign(x, nil, x.request.Method == http.MethodGet || x.request.Method == http.MethodHead); err != nil {
 		return "", err
@@ -117,12 +117,17 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 // those of providers, and [Auth.RequireSelf]. Callbacks.SignIn and Events.SignIn are
 // not called; Events.Observe is, with the administrator as By.
 //
-// reason has 10 to 500 characters, such as the number of a case. It is sealed into the
-// link and kept out of events, which have no free text: note it where the case is kept.
-// r must come from a browser in which the administrator has signed in within
-// [Factors].Recent: else the error is ErrNoSession or ErrAccessDenied. It is
-// ErrNotFound for an unknown user, and ErrAccessDenied for a suspended user and for the
-// administrator.
+// reason has 10 to 500 characters, such as the number of a case; otherwise the error is a
+// [users.InputError]. It is sealed into the link and kept out of events, which have no
+// free text: note it where the case is kept.
+//
+// r must come from a browser in which the administrator is signed in, else the error is
+// ErrNoSession, also for a request with a bearer token. The administrator must have
+// proven their identity within [Factors].Recent, which is 10 minutes if it is zero, by
+// signing in or by a later proof: else the error is ErrAccessDenied. A post that the
+// browser marks as another site's is ErrMissingCSRF. An unknown userID is ErrNotFound. A
+// suspended user, and the administrator's own id, are ErrAccessDenied. Without
+// [SessionConfig].ActAs the error is ErrInvalidConfig.
 func (a *Auth) ActAsLink(r *http.Request, userID, reason string) (string, error) {
 	return a.Core().ActAsLink(r.Context(), requestHead(r), userID, reason)
 }

@@ -32,7 +32,8 @@ import (
 //     JSON body, or as fields named options.email, too
 //   - authorizationParams-prompt and its like: added to the request to the
 //     provider; in JSON the member authorizationParams, an object or a query
-//   - csrfToken: needed by sibling hosts alone, see [SignInOptions]
+//   - csrfToken: needed only by a form on a sibling host, such as another subdomain; see
+//     [SignInOptions]
 //
 // A sign-in that failed shows page once more, which finds the reason in
 // [FormFailureFrom] and can read the body again. page is the handler that shows
@@ -141,8 +142,10 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 // CheckCSRF returns [ErrMissingCSRF] unless the browser says that a page of this very
 // site has sent r, or the form of r has the token of [Auth.CSRFToken] as csrfToken.
 // Call it for each POST to a handler of the application's own that changes something.
-// It is nil for a request with a bearer token, which no other site can send, and
-// with [Security].SkipCSRFCheck. It reads the form of r.
+// With [SessionConfig].Bearer it returns nil for a request with an Authorization header
+// of the scheme Bearer, which no other site can send; it also does with
+// [Security].SkipCSRFCheck. It calls r.ParseForm if the Content-Type is that of a URL-encoded
+// form, and otherwise leaves the body of r unread.
 func (a *Auth) CheckCSRF(r *http.Request) error {
 	req := requestHead(r)
 	if mediaType(r.Header.Get("Content-Type")) == formType && r.ParseForm() == nil {
@@ -190,7 +193,7 @@ func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 	tell(ctx, x)
 }
 
-// posted reads the form of an action. A response: there is nothing more to do.
+// posted reads the form of an action. If it returns a response, that is the answer.
 func (c *Core) posted(ctx context.Context, r *Request, action string) (*exchange, *Response) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	if s == nil || fault != nil {

@@ -33,9 +33,9 @@ func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) 
 // Attach does what [Core.LoadSession] does, for frameworks in which it is
 // expensive to make a [Request]. It calls request once, on the first read of
 // the session. request returns nil if the framework has reused its request for
-// another client; the session is then unknown. [Core.Renewal] returns
-// the headers that the response needs. A context that is attached already is
-// returned as it is.
+// another client; then no session is read, and [Core.Session] returns an error.
+// [Core.Renewal] returns the headers that the response needs. A context that is attached
+// already is returned as it is.
 func (c *Core) Attach(ctx context.Context, request func() *Request) context.Context {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
@@ -62,7 +62,7 @@ func SessionFrom(ctx context.Context) *Session {
 // ContextWithSession returns a context in which [SessionFrom] and the guards of
 // every Auth find s. It is for integrations that read the session themselves,
 // and for tests of handlers and routers. A nil s is a visitor without a
-// session. No request can put a session there.
+// session. Nothing that a client sends can put a session into a context.
 func ContextWithSession(ctx context.Context, s *Session) context.Context {
 	state := &requestState{known: true, err: ErrNoSession}
 	if s != nil {
@@ -74,8 +74,8 @@ func ContextWithSession(ctx context.Context, s *Session) context.Context {
 // Session returns the session of the request that ctx belongs to, as
 // [SessionFrom] does, and says why there is none: ErrNoSession if the visitor is
 // not signed in, ErrInvalidConfig if neither a middleware nor a guard of a is in
-// front. Any other error is a fault, which has been logged: nothing is known, so
-// treat the request as one without a session.
+// front. Any other error is a fault, which has been logged: treat the request as one
+// without a session.
 func (a *Auth) Session(ctx context.Context) (*Session, error) {
 	if state := stateIn(ctx); state != nil && state.concerns(a) {
 		return state.session()
@@ -120,9 +120,10 @@ func (c *Core) MatchPath(ctx context.Context, path string, request func() *Reque
 	return s != nil && s.config.owns(path)
 }
 
-// ReadBody reads a body into r, up to [Limits].MaxBodyBytes, which Respond and the form
-// actions do not look at. length is what the request announced; less than 0:
-// nothing. A response says that the body cannot be read; send it.
+// ReadBody reads a body into r, up to [Limits].MaxBodyBytes. [Core.Respond] and the form
+// actions do not enforce that limit. length is the Content-Length of the request; less
+// than 0: it has none. ReadBody returns nil if the body was read, and otherwise the
+// response to send.
 func (c *Core) ReadBody(ctx context.Context, r *Request, body io.Reader, length int64) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
 	return readBody(ctx, s, r, body, length)

@@ -1,24 +1,130 @@
 package latchkey
 
-import "log/slog"
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"time"
 
-// Audit says where security events are kept. The zero value keeps none. See
-// docs/audit.md.
-type Audit struct {
-	// Logger gets one line for each event of package event. Use one of its own, which
-	// writes to a place that the program cannot change. Lines are written after the
-	// answer; what waits is lost with the process.
-	Logger *slog.Logger
-	// Address says how much of a client's IP address a line has.
-	Address AddressDetail
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/audit"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// AuditQuery says which events a list of an [AuditLog] has. A filter that is empty
+// leaves out no event.
+type AuditQuery struct {
+	UserID    string        // of the user that events are about
+	Type      event.Type    // with a point at its end, all types that begin so: "account."
+	Outcome   event.Outcome // success or failure
+	Client    string        // as Audit.Address keeps it
+	Reference string        // the reference code of a failure
+	From      time.Time     // at this instant or later
+	Before    time.Time     // before this instant
+	After     string        // the Next of the page before; empty: the newest events
+	Limit     int           // events of a page, at most 1000; 0: 100
 }
 
-// AddressDetail is how much of an IP address is kept.
-type AddressDetail string
+// AuditPage is a page of an audit log.
+type AuditPage struct {
+	Events []Event
+	Next   string // for AuditQuery.After; empty: there is no further page
+}
 
-// The details of addresses.
-const (
-	AddressFull   AddressDetail = ""       // all of it
-	AddressPrefix AddressDetail = "prefix" // the network: /24, or /48 of IPv6
-	AddressNone   AddressDetail = "none"
-)
+// AuditLog reads the audit log that [Audit].Store keeps, and adds to it. On a site with
+// tenants it has the events of the context's tenant. It is safe for concurrent use.
+type AuditLog struct{ auth *Auth }
+
+// Audit returns the audit log. Its methods need Audit.Store.
+func (a *Auth) Audit() *AuditLog { return &AuditLog{a} }
+
+// List returns a page of events, the newest first. The log then has an event
+// audit.read, by the actor of [event.WithActor], unless q.After is set.
+func (l *AuditLog) List(ctx context.Context, q AuditQuery) (AuditPage, error) {
+	s, r, err := l.reader(ctx)
+	if err != nil {
+		return AuditPage{}, err
+	}
+	page, err := r.Page(ctx, audit.Query(q))
+	if err == nil && q.After == "" {
+		err = told(ctx, s, Event{Type: event.AuditRead, UserID: q.UserID})
+	}
+	if err != nil {
+		return AuditPage{}, failure.Public(err)
+	}
+	return AuditPage(page), nil
+}
+
+// All returns the events of all pages of List. It reads them while the caller consumes
+// them. An error is the last that it yields.
+func (l *AuditLog) All(ctx context.Context, q AuditQuery) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		s, r, err := l.reader(ctx)
+		if err == nil {
+			err = told(ctx, s, Event{Type: event.AuditRead, UserID: q.UserID})
+		}
+		if err != nil {
+			yield(Event{}, failure.Public(err))
+			return
+		}
+		r.All(ctx, audit.Query(q))(yield)
+	}
+}
+
+// Erase erases client, user agent and the id of a user from all events about the user,
+// which stay, and returns how many they are. Users.Erase calls it.
+func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) {
+	s, _, err := l.reader(ctx)
+	if err != nil {
+		return 0, err
+	}
+	o := outboxOf(ctx, s)
+	err = o.InTx(ctx, s.store, func(ctx context.Context, in *directory.Store) error {
+		if n, err = directory.EraseAudit(ctx, in, userID); err == nil {
+			o.Add(Event{Type: event.AuditErased, Count: n}, nil)
+		}
+		return err
+	})
+	s.tell(ctx, o, journal.NoSubject{})
+	if err != nil {
+		return 0, failure.Public(err)
+	}
+	return n, nil
+}
+
+// Record adds an event of the application's own, whose Type begins with "app.". Its
+// Time, Tenant and By are set, By to the actor of [event.WithActor].
+func (l *AuditLog) Record(ctx context.Context, e Event) error {
+	s, _, err := l.reader(ctx)
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(string(e.Type), "app.") {
+		return failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New(`the Type of an event of the application begins with "app."`)))
+	}
+	return told(ctx, s, e)
+}
+
+// reader returns what reads the log.
+func (l *AuditLog) reader(ctx context.Context) (*setup, *audit.Reader, error) {
+	s, err := setupWithStore(ctx, l.auth)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.table == nil {
+		return nil, nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("set Operations.Audit.Store: there is no audit log to read")))
+	}
+	list := func(ctx context.Context, q storage.AuditQuery) ([]storage.AuditRecord, error) {
+		return directory.ListAudit(ctx, s.store, q)
+	}
+	madeAt := func(code string) (time.Time, bool) {
+		found, err := s.codes.Open(code, s.now())
+		return found.Time, err == nil
+	}
+	return s, &audit.Reader{List: list, Tenant: s.tenant, Cursors: s.auditCursors, MadeAt: madeAt}, nil
+}

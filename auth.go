@@ -46,12 +46,13 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Routes lists the paths that are for Latchkey as patterns of [http.ServeMux],
 // such as "/auth/signin" and "/auth/callback/{name}": for routers that want each
-// route by itself, so that other paths below the base path stay free. group is
-// the path of a group of routes, which the paths are relative to; empty or "/":
-// there is none. The error says that the base path is not below group.
+// route by itself, so that other paths below the base path stay free. group is the
+// prefix of a group of the router, which the patterns leave out: with a base path of
+// /api/auth, Routes("/api") returns "/auth/signin" and so on. Empty or "/": there is no
+// group. The error says that the base path is not below group.
 //
-// Made by [NewFunc] or [NewTenants], an Auth has no base path before a request:
-// it is group then, or without one /auth.
+// An Auth that [NewFunc] or [NewTenants] made knows no base path before a request. Routes
+// then takes group as the base path, or /auth without a group.
 func (a *Auth) Routes(group string) ([]string, error) {
 	c := Config{AccountPage: AccountPage{Enabled: true}, Site: Site{BasePath: cmp.Or(strings.TrimRight(group, "/"), defaultBasePath)}}
 	if a.fixed != nil {
@@ -60,22 +61,25 @@ func (a *Auth) Routes(group string) ([]string, error) {
 	return c.routes(group)
 }
 
-// Sweep removes the sessions, magic links, revocations, used values and limits
-// that have expired, and says how many rows went: from the Adapter and from [SessionConfig].Store,
-// each if it is a [storage.SweepAdapter]. Other stores let their rows expire. Nothing
-// depends on it but the size of the tables: what has expired is dead anyway. Call
-// it now and then, from one instance. Each store gets [Limits].StoreTimeout; if that does
-// not suffice, Sweep returns [storage.ErrUnfinished] with how many rows went, and the
-// next call goes on.
+// Sweep removes the rows that have expired, and returns how many: from the Adapter and
+// from [SessionConfig].Store, each if it is a [storage.SweepAdapter], which lists the
+// kinds of rows. With [AccountPage].Activity it also removes the activities that are
+// older than 90 days. Other stores let their rows expire. Only the size of the tables
+// depends on Sweep: an expired row is void in any case. Call it now and then, from one
+// instance. Each store gets [Limits].StoreTimeout; if that does not suffice, Sweep returns
+// [storage.ErrUnfinished] with how many rows it has removed, and the next call goes on.
+// It also sends the mails that are due by [Factors].RecoveryDelay, if Site.URL is set.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	s, err := setupWithStore(ctx, a)
 	if err != nil {
 		return 0, err
 	}
+	remindOfLost(s, ctx, ownLinks(s))
 	n, err := s.store.Sweep(ctx, s.now())
 	if s.config.AccountPage.Activity {
 		pruned, failed := directory.PruneActivities(ctx, s.store, s.now())
 		n, err = n+pruned, errors.Join(err, failed)
 	}
-	return n, err
+	pruned, failed := pruneAudit(ctx, s)
+	return n + pruned, errors.Join(err, failed)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
-// How an app gets a session of its own: the system browser, in which somebody
-// is signed in, gives it a code, and the app changes that for a token (RFC 8252;
-// RFC 7636). Both ends are handlers of the application's, which knows its apps.
+// How an app gets a session of its own: the system browser, in which a user is signed
+// in, gives it a code, and the app changes the code for a token (RFC 8252; RFC 7636). Both
+// ends are handlers of the application's, which knows its apps.
 
 const bearerCodeLife = time.Minute
 
@@ -128,17 +128,20 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 //
 // r must come from a browser in which a user is signed in: else the error is
 // ErrNoSession, also for a request with a bearer token. A post that the browser marks
-// as another site's is ErrMissingCSRF, and a challenge that is none ErrInvalidCheck.
+// as another site's is ErrMissingCSRF, and a malformed challenge is ErrInvalidCheck.
+// Without [SessionConfig].Bearer the error is ErrInvalidConfig.
 func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 	return a.Core().BearerCode(r.Context(), requestHead(r), challenge)
 }
 
 // BearerToken opens a session for the app that asks with r, and returns its token and
-// when that ends at the latest, unless it is renewed. It belongs to the user of the
-// session in which code was made, is as old as their sign-in, and ends without the
-// browser's. verifier is the secret that the code's challenge was made of (RFC 7636,
-// section 4.1). The error is ErrInvalidCheck for a code that is wrong, older than a
-// minute or used, one that was made for another verifier, and one of an ended session.
+// the expiry of the session; using or renewing the session moves the expiry. The session
+// belongs to the user of the browser session in which code was made, and counts as old as
+// the sign-in there. It is independent of the browser's session afterwards: signing out of
+// one of them leaves the other alone. verifier is the secret that the code's challenge was
+// made of (RFC 7636, section 4.1). The error is ErrInvalidCheck for a code that is wrong,
+// older than a minute or used, a code that was made for another verifier, and a code of a
+// session that has ended. Without [SessionConfig].Bearer it is ErrInvalidConfig.
 func (a *Auth) BearerToken(r *http.Request, code, verifier string) (token string, expires time.Time, err error) {
 	return a.Core().BearerToken(r.Context(), requestHead(r), code, verifier)
 }

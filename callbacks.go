@@ -17,30 +17,32 @@ import (
 // read, [SessionFrom] returns nil, a guard answers with status 500, and the browser
 // keeps its session.
 type Callbacks struct {
-	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
-	// error: no, as ErrAccessDenied unless it is an [*Error] or [ErrorType] of
-	// another kind, such as [CredentialsError]. [RedirectTo] and [RespondWith]:
-	// no, and this instead. For magic links it is asked twice; see
-	// [SignInAttempt].VerificationRequest. It is asked again if the user changes
-	// before the sign-in is written.
+	// SignIn decides whether a user may sign in. A nil SignIn, and a nil error, accept
+	// the sign-in. An error refuses it, as ErrAccessDenied unless it is an [*Error] or
+	// [ErrorType] of another kind, such as [CredentialsError]. [RedirectTo] and
+	// [RespondWith] refuse it and answer in their way. For magic links SignIn is called
+	// twice; see [SignInAttempt].VerificationRequest. It is called again if, before the
+	// sign-in is written, it turns out to end in another stored user than the one that
+	// SignIn was called with.
 	SignIn func(ctx context.Context, a SignInAttempt) error
 	// Redirect decides where a browser may be sent after signing in or out. to
-	// is what was asked for, an absolute URL or a path; base is the site's
-	// origin. nil: paths and URLs of the same origin; anything else becomes
-	// base.
+	// is the target that was asked for, an absolute URL or a path; base is the site's
+	// origin. A nil Redirect accepts paths and URLs of the same origin, and replaces any
+	// other target by base.
 	Redirect func(ctx context.Context, to, base string) (string, error)
-	// Token shapes the claims of a session token when it is made, read or
-	// updated. nil: they stay as they are. Nil Claims: the session ends, and a
-	// sign-in is refused as [ErrAccessDenied]. With DatabaseSessions there is no token, and it is never called; New logs a
-	// warning.
+	// Token changes the claims of a session token when it is made, read or
+	// updated. A nil Token leaves them as they are. If it returns nil Claims and no
+	// error, the session ends, and a sign-in is refused as [ErrAccessDenied]. With
+	// DatabaseSessions there is no token, and Token is never called; New logs a warning.
 	Token func(ctx context.Context, t TokenInfo) (Claims, error)
-	// Session shapes what the browser sees. nil: name, email, image and
-	// expires. Without a user, in a [Session] whose User is zero, the browser
-	// sees none.
+	// Session changes what the browser sees of a session. A nil Session shows name,
+	// email, image and expires. If the [Session] that it returns has a zero User, the
+	// browser sees the session without a member user. Returning no session and no error
+	// is an error.
 	Session func(ctx context.Context, r SessionInfo) (*Session, error)
 }
 
-// SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
+// SignInAttempt is what [Callbacks].SignIn decides about: a person who has
 // proved who they are, or who asks for a magic link.
 //
 // User.Email may be an address that the user has never proved. Decide by User.ID,
@@ -50,15 +52,18 @@ type Callbacks struct {
 type SignInAttempt struct {
 	hidden
 
-	User        User // the stored user that the sign-in ends in; one who is created now as the provider describes them, with an ID that the Adapter may change
+	// User is the stored user that the sign-in ends in. A user that the sign-in is about
+	// to create is as the provider describes them: do not keep its ID, which the Adapter
+	// may replace.
+	User        User
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	IDToken     Claims            // what the ID token said, verified, and never userinfo; nil: there is none
 	Credentials map[string]string // what was typed; nil: other kinds
-	// Invitation is the accepted one to the address that the sign-in proves, or that a
-	// link is about to be sent to. nil: there is none. The sign-in takes it.
+	// Invitation is the accepted invitation to the address that the sign-in proves, or
+	// that a link is about to be sent to. nil: there is none. The sign-in uses it up.
 	Invitation *Invitation
-	// VerificationRequest: a magic link is about to be sent; it has not been
+	// VerificationRequest says that a magic link is about to be sent, and has not been
 	// opened yet.
 	VerificationRequest bool
 }

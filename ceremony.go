@@ -21,9 +21,9 @@ type WebAuthn struct {
 
 	// Ceremony makes the options and checks the answers.
 	Ceremony passkey.Ceremony
-	// RelyingParty says for whom passkeys are. nil, and fields that it leaves
-	// empty: the site as the browser sees it. What it returns must not depend on
-	// anything that a visitor may choose.
+	// RelyingParty returns the site that passkeys are for. With a nil RelyingParty, and
+	// for fields that it leaves empty, that is the site as the browser sees it. Its result
+	// must not depend on anything that a visitor may choose.
 	RelyingParty func(r *Request) passkey.RelyingParty
 
 	Registration   passkey.RegistrationOptions   // how passkeys are made
@@ -31,17 +31,20 @@ type WebAuthn struct {
 
 	// Fields of the form on the sign-in page. nil: an e-mail address.
 	Fields []Field
-	// SkipConditionalUI switches off that the sign-in page offers passkeys while
-	// somebody types, in a field whose Autocomplete has the word webauthn. One
-	// provider at most can have it.
+	// SkipConditionalUI keeps the sign-in page from offering passkeys while a visitor
+	// types, in a field whose Autocomplete has the word webauthn. Of several WebAuthn
+	// providers at most one can leave it false.
 	SkipConditionalUI bool
 
-	// UserInfo says whom a visitor, who is not signed in, wants to be: a user
-	// who exists in the Adapter, or one to be created with this Name, Email and
-	// Image. nil, nil: they did not say. nil: what the query has as email.
+	// UserInfo returns the user that a visitor who is not signed in names in a request: a
+	// user that exists in the Adapter (exists is true, and u has an ID), or one to be
+	// created with this Name, Email and Image. A nil u with a nil error says that the
+	// request names no user. A nil UserInfo takes the e-mail address in the query
+	// parameter email.
 	UserInfo func(ctx context.Context, r *Request) (u *User, exists bool, err error)
-	// ListCredentials says what strangers learn who ask for the passkeys of an
-	// e-mail address. Empty: passkey.ListKnown, and passkey.ListNone when Hardened.
+	// ListCredentials says what an unauthenticated client that asks for the passkeys of
+	// an e-mail address learns. Empty: passkey.ListKnown, or when Hardened
+	// passkey.ListNone.
 	ListCredentials passkey.CredentialList
 
 	Style Style

@@ -13,9 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
-// Config says how an [Auth] behaves. [New] copies it: later changes have no
-// effect. A secret and the site's URL must come from here or from the
-// environment; everything else has a default.
+// Config says how an [Auth] behaves. [New] copies it: later changes have no effect. A secret and
+// the site's URL must come from here or from the environment; everything else has a default.
 type Config struct {
 	hidden
 
@@ -27,9 +26,9 @@ type Config struct {
 	// AUTH_SECRET_1 to AUTH_SECRET_3 in front of it.
 	Secrets []string
 
-	// Hardened switches on every stricter default that an existing site may
-	// notice; see docs/hardening.md for the list. Each is available alone, and
-	// each can be refused alone, but for the refusal of short secrets.
+	// Hardened switches on every stricter default that an existing site may notice; see
+	// docs/hardening.md for the list. Each has a field of its own that switches it on without
+	// Hardened, and off with it. Only short secrets are refused by Hardened in any case.
 	Hardened bool
 
 	Site        Site          // where the site lives, and whom to believe about it
@@ -41,7 +40,7 @@ type Config struct {
 	AccountPage AccountPage   // the page where people manage their account
 	Callbacks   Callbacks     // decisions of the application's own
 	Events      Events        // what it is told
-	Limits      Limits        // what strangers can make the server do
+	Limits      Limits        // what unauthenticated clients can make the server do
 	Factors     Factors       // second factors; zero: off
 	Invitations bool          // addresses can be invited: see [users.Users.Invite]
 	Security    Security      // single rules, stricter or looser
@@ -65,41 +64,35 @@ type Site struct {
 	// a path, for configurations that are composed.
 	SuppressBasePathWarning bool
 
-	// Prefix is what http.StripPrefix, or a proxy, takes off paths before the
-	// program sees them, such as "/app". BasePath, Pages and RedirectTo are
-	// paths as the program sees them; links, redirects and pages get Prefix in
-	// front. The path of URL has it, too. Where all of the base path is taken
-	// off, BasePath is "/". Empty: nothing is.
+	// Prefix is what http.StripPrefix, or a proxy, takes off paths before the program sees them,
+	// such as "/app". BasePath, Pages and RedirectTo are paths as the program sees them; links,
+	// redirects and pages get Prefix in front. The path of URL has it, too. Where all of the base
+	// path is taken off, BasePath is "/". Empty: nothing is.
 	Prefix string
 
 	// TrustHost says that the Host and X-Forwarded-* headers of requests can be
 	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
-	// AllowedHosts are the hosts the site answers to, such as "app.example" or
-	// "*.preview.example". Routes and guards answer requests for others with
-	// status 400, and such requests have no session. A port other than the
-	// scheme's own has to be named, as in "app.example:8443"; "localhost:*" is
-	// any port, for loopback hosts only. "*" is any host on any port and logs a
-	// warning. Empty: what TrustHost says. Without TrustHost only the Host header
-	// counts, not X-Forwarded-*. Not looked at when URL is set.
+	// AllowedHosts are the hosts the site answers to, such as "app.example" or "*.preview.example".
+	// Routes and guards answer requests for others with status 400, and such requests have no
+	// session. A port other than the scheme's own has to be named, as in "app.example:8443";
+	// "localhost:*" is any port, for loopback hosts only. "*" is any host on any port and logs a
+	// warning. Empty: what TrustHost says. Without TrustHost only the Host header counts, not
+	// X-Forwarded-*. Not looked at when URL is set.
 	AllowedHosts []string
 
-	// TrustedProxies are the networks whose X-Forwarded-For is believed when
-	// the client's IP address is needed for limits and logs. The zero
-	// netip.Prefix{} is a proxy that connects by a Unix socket, which has no
-	// IP address. Empty: none.
+	// TrustedProxies are the networks whose X-Forwarded-For is believed when the client's IP
+	// address is needed for limits and logs. The zero netip.Prefix{} is a proxy that connects by a
+	// Unix socket, which has no IP address. Empty: none.
 	TrustedProxies []netip.Prefix
-	// ClientAddress replaces what TrustedProxies does, for sites that know the
-	// client's IP address in another way. What it says may have a port, and
-	// IPv4 may be mapped into IPv6; all spellings of one are one client. Text
-	// that is no IP address names a client as it is. Empty: unknown. nil: the
-	// right-most hop of X-Forwarded-For that is no trusted proxy, else the
-	// connection's.
+	// ClientAddress replaces what TrustedProxies does, for sites that know the client's IP address
+	// in another way. What it says may have a port, and IPv4 may be mapped into IPv6; all spellings
+	// of one are one client. Text that is no IP address names a client as it is. Empty: unknown.
+	// nil: the right-most hop of X-Forwarded-For that is no trusted proxy, else the connection's.
 	ClientAddress func(r *Request) string
 
-	// RedirectProxyURL is the base path URL of a stable deployment that sends
-	// OAuth callbacks on to this one. Empty: AUTH_REDIRECT_PROXY_URL, else
-	// none.
+	// RedirectProxyURL is the base path URL of a stable deployment that sends OAuth callbacks on to
+	// this one. Empty: AUTH_REDIRECT_PROXY_URL, else none.
 	RedirectProxyURL string
 	// RedirectProxyOrigins are the origins this deployment, being the proxy,
 	// sends callbacks on to, such as "https://*.preview.example". Empty: its
@@ -126,7 +119,7 @@ type Pages struct {
 	VerifyRequest string
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
 	Reauth        string // asks a signed-in user for another proof; gets for=recent or factor, callbackUrl, and error=<type> after a wrong one
-	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
+	Password      string // gets the query parameters "do", "token" of a link, and after a refusal "error" and "code"; see docs/passwords.md
 	Invite        string // shows an invitation; gets token and email, or error=Verification for one that is void
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
@@ -145,7 +138,7 @@ type Operations struct {
 	ShowReference bool
 	// RolloutGrace keeps session cookies that are sealed under an unknown secret for so
 	// long after the start, instead of clearing them: an instance that is rolled out
-	// with a wrong secret then signs nobody out for good. Such a cookie opens nothing.
+	// with a wrong secret then signs no user out for good. Such a cookie opens nothing.
 	// 0: they are cleared at once, as in Auth.js.
 	RolloutGrace time.Duration
 }
@@ -158,7 +151,7 @@ type Theme struct {
 	Logo        string // URL of an image
 	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
 	Name        string // of the site, in the titles and headings of pages and as what the logo says; empty: its host, and a logo without words
-	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: refusals name nobody
+	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: refusals name no contact
 }
 
 // Texts are what the built-in pages and mails say, and in which language. The
@@ -173,8 +166,9 @@ type Texts struct {
 	// replace them. Empty: English, and every other one that is built in.
 	Languages []string
 	// Choose picks the language for a request, for sites where visitors have
-	// chosen one. "", and what is none of Languages: what the browser asks for.
-	// nil: that. It may be called by many goroutines at once.
+	// chosen one. If it returns "" or a language that is none of Languages, the page has
+	// the one that the browser asks for. nil: always that one. It may be called by many
+	// goroutines at once.
 	Choose func(ctx context.Context, r *Request) string
 	// Text replaces texts. It is called by New for every key of every language,
 	// and for each mail, with the text as it would be; "" keeps that. A place
@@ -189,10 +183,10 @@ type Cookies struct {
 	// no sibling host can plant one. nil: on when
 	// Hardened.
 	HostPrefix *bool
-	// MigrateUntil lets sessions under the name from before HostPrefix be read
-	// and renamed until then: switch both on together, with a date one
-	// [SessionConfig].MaxAge ahead. Meanwhile a sibling host can still plant a
-	// session. Zero: such sessions have ended.
+	// MigrateUntil is until when session cookies that have the name from before
+	// HostPrefix are read, and renamed. Set it together with HostPrefix, to a date one
+	// [SessionConfig].MaxAge ahead. Until that date a sibling host can still plant a
+	// session. Zero: such cookies are not read.
 	MigrateUntil time.Time
 
 	SessionToken CookieOptions
@@ -203,7 +197,7 @@ type Cookies struct {
 	Nonce        CookieOptions
 	Challenge    CookieOptions // of a passkey
 	// Browser marks a browser that has signed in before, whose tries are
-	// counted apart from those of strangers. It is set by a sign-in whose tries
+	// counted apart from those of unknown browsers. It is set by a sign-in whose tries
 	// or mails are limited, lives 90 days, and opens nothing.
 	Browser CookieOptions
 }
@@ -219,8 +213,10 @@ type CookieOptions struct {
 	MaxAge   time.Duration // of the cookie, not of what it holds
 }
 
-// Limits bounds what strangers can make the server do. The zero value is on,
-// with generous numbers.
+// Limits bounds what unauthenticated clients can make the server do. The zero value is
+// on, with generous numbers. A [Rate] has both Events and Per above zero, or neither for
+// the default: New refuses any other. A single limit cannot be switched off, only made
+// large.
 type Limits struct {
 	Disabled bool // no limit on tries and mails; bodies and times stay bounded
 
@@ -233,15 +229,16 @@ type Limits struct {
 	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes
 
-	// Limiter counts tries and mails. nil: this process's memory; the Adapter
-	// when Hardened, if it is able. Share one between instances. One that is a
-	// [storage.ReturningLimiter] too gives back what did no harm. While it fails, each
-	// instance counts by itself.
+	// Limiter counts tries and mails. nil: this process's memory, or when Hardened the
+	// Adapter, if it is a [storage.Limiter]. Share one between instances. In a
+	// [storage.ReturningLimiter] tries that succeeded, tries that another limit refused
+	// and links that were used do not stay counted. While Limiter fails, each instance
+	// counts by itself.
 	Limiter storage.Limiter
 
-	// Replay remembers check values that completed a callback. nil: this
-	// process's memory; the Adapter when Hardened, if it is able. While it
-	// fails, callbacks are refused.
+	// Replay remembers check values that completed a callback. nil: this process's
+	// memory, or when Hardened the Adapter, if it is a [storage.ReplayStore]. While
+	// Replay fails, callbacks are refused.
 	Replay storage.ReplayStore
 
 	// Bytes.
@@ -267,14 +264,26 @@ type Limits struct {
 // and deletes the user.
 type AccountPage struct {
 	Enabled bool
-	// Activity keeps the latest sign-ins and changes of each user for 90 days: see
-	// Users.Activity. [Auth.Sweep] removes older ones. It needs an Adapter that is a
-	// [storage.ActivityAdapter].
+	Edit    AccountEdit // what users change of themselves there, such as EditName | EditImage
+	// Activity keeps the latest sign-ins and changes of each user for 90 days, and shows
+	// them on the page: see Users.Activity. [Auth.Sweep] removes older ones. It needs an
+	// Adapter that is a [storage.ActivityAdapter].
 	Activity bool
+	// Export lets users download everything that is kept of them, five times a day.
+	Export bool
 	// ExportMore returns what the application keeps of a user, as a value for JSON. It is
 	// the member "application" of every export, that of [Users] included. nil: nothing.
 	ExportMore func(ctx context.Context, u User) (any, error)
 }
+
+// AccountEdit is a set of what users change of themselves.
+type AccountEdit uint8
+
+// What users may change. A picture is a URL, which the library never fetches.
+const (
+	EditName AccountEdit = 1 << iota
+	EditImage
+)
 
 // needs yields what the account page needs of the Adapter, by field.
 func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
@@ -288,7 +297,7 @@ func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 
 // keepsEvents reports whether events are told or kept at all.
 func (c *Config) keepsEvents() bool {
-	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil
+	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil || c.Operations.Audit.Store
 }
 
 // Security switches single rules. The zero value suits most sites.
@@ -300,9 +309,9 @@ type Security struct {
 	// has accounts, passkeys or sessions that others may have attached before,
 	// instead of removing those. See [EvictEvent].
 	RefuseEviction bool
-	// OneFlow has a second sign-in that is begun at a provider replace the first
-	// of the same browser, as in Auth.js: a callback in the older tab is then
-	// refused. Without it up to four complete, in any order.
+	// OneFlow lets a browser have one sign-in at a provider under way, as in Auth.js: the
+	// second that begins replaces the first, and a callback in the older tab is refused.
+	// false: up to four are under way and complete, in any order.
 	OneFlow bool
 	// StrictSignOut answers 500 when the store could not end a session, instead
 	// of clearing the cookie and redirecting as usual. nil: on when
@@ -329,7 +338,8 @@ type Runtime struct {
 	Leases storage.LeaseStore
 	// Background runs f after the answer to a request, with a context that ends when
 	// the program has to stop: mails are sent there. It is for platforms that freeze
-	// the process after a response, and may call f before it returns. nil: this
-	// process runs eight at once, keeps 256 waiting, and drops and logs the rest.
+	// the process after a response. Background may also run f itself before it returns.
+	// nil: this process runs eight at once, keeps 256 waiting, and drops and logs the
+	// rest.
 	Background func(f func(context.Context))
 }

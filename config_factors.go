@@ -13,24 +13,35 @@ import (
 // [storage.BrowserAdapter], and a place for the instant at which the sessions of a
 // user ended: see [SessionConfig].Revocations.
 //
-// A user with a factor is asked for it at every sign-in, whatever the provider.
-// Until it is right there is no session, and nothing is written about the user.
+// A user with a factor is asked for it at every sign-in, whatever the provider, unless
+// the first proof counts as two factors, Require returns [FactorNone], or the browser is
+// remembered: see Remember. Until the factor is right there is no session, and nothing is
+// written about the user.
 type Factors struct {
-	Kinds  []FactorKind // that users can have, in the order shown; empty: off
-	Issuer string       // the site's name in authenticator apps; empty: Theme.Name, else the host
+	// Kinds are the kinds that users can have, in the order shown. FactorRecovery needs
+	// another kind beside it. Users can prove FactorPasskey only if there is a
+	// [WebAuthn] provider. Empty: second factors are off.
+	Kinds  []FactorKind
+	Issuer string // the site's name in authenticator apps; empty: Theme.Name, else the host
 
 	// Skew is how many steps of 30 seconds the clock of a user's device may be off, in
-	// each direction. 0: 1; at most 2; negative: none.
+	// each direction. 0: 1; at most 2, and 1 when Hardened; negative: none.
 	Skew int
 
 	// Require decides whether a sign-in needs a second factor. An error refuses the
-	// sign-in. nil: users who have a factor use it. It may be called by many goroutines
-	// at once.
+	// sign-in. nil: users who have a factor are asked for it. It may be called by many
+	// goroutines at once.
 	Require func(ctx context.Context, q FactorQuestion) (FactorDemand, error)
 
 	Recent   time.Duration // how recent a proof has to be for changes of factors; 0: 10 minutes
 	Pending  time.Duration // how long a sign-in waits for the factor; 0: 10 minutes, at most an hour
 	Remember time.Duration // how long a browser is remembered whose user asks for it; 0: 30 days; negative: never
+
+	// RecoveryDelay lets users who have lost every factor remove them all, this long
+	// after they have asked: the first factor was right, and the mails at once, half-way
+	// and in the end have a link that stops it, or does it. 0: off; else 24 hours to 30
+	// days. It sends mails.
+	RecoveryDelay time.Duration
 }
 
 // FactorKind is a kind of second factor.
@@ -52,27 +63,28 @@ type FactorQuestion struct {
 	User     User // the stored user, or the one that is created
 	Account  Account
 	Profile  Claims
-	Enrolled []storage.Factor // without secrets; a passkey counts by itself
+	Enrolled []storage.Factor // without secrets; passkeys are not listed here
 	IsNew    bool             // the sign-in creates the user
 	Request  *Request
 	Proven   Assurance // by the first factor
 }
 
-// FactorNeed says whether a sign-in needs a second factor.
+// FactorNeed says whether a sign-in needs a second factor. The zero value is
+// FactorIfEnrolled.
 type FactorNeed int
 
 // The values of [FactorNeed].
 const (
-	FactorIfEnrolled = FactorNeed(factor.IfEnrolled) // users who have one use it
-	FactorRequired   = FactorNeed(factor.Required)   // users without one set up an authenticator app first
-	FactorNone       = FactorNeed(factor.None)
+	FactorIfEnrolled = FactorNeed(factor.IfEnrolled) // users who have one are asked for it
+	FactorRequired   = FactorNeed(factor.Required)   // every user is asked; users without one set up an authenticator app first
+	FactorNone       = FactorNeed(factor.None)       // no user is asked, not even one who has a factor
 )
 
 // FactorDemand is what a site asks of a sign-in.
 type FactorDemand struct {
 	Need  FactorNeed
-	Kinds []FactorKind // that will do; empty: all of Factors.Kinds
-	Until time.Time    // with FactorRequired: until then users without one come in, and are reminded
+	Kinds []FactorKind // the kinds that are accepted; empty: all of Factors.Kinds
+	Until time.Time    // with FactorRequired: until then users without a factor are signed in, and reminded
 }
 
 // freshSignIn is how long ago a user may have proven who they are who changes how they

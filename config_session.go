@@ -17,19 +17,19 @@ type SessionConfig struct {
 	// it was renewed. 0: never; 30 days when Hardened. Stored sessions need an
 	// adapter that keeps StoredSession.Created.
 	AbsoluteMaxAge time.Duration
-	// NewToken makes the token of a stored session, at least 32 characters, of
-	// which "bearer." must not be the first.
-	// nil: 32 random bytes in hex.
+	// NewToken makes the token of a stored session, of at least 32 characters. It must
+	// not begin with "bearer.". nil: 32 random bytes in hex.
 	NewToken func() string
 	// Revocations makes the end of a JWT session final: a copied cookie is dead
 	// after the sign-out, and so are all of a user who is deleted. It costs one
 	// lookup a read. It also remembers when all sessions of a user were ended,
-	// which voids sign-ins under way. Stored sessions need it for that alone, and
-	// only with an Adapter that is not able. nil: the Adapter if it is able, else
-	// none.
+	// which voids sign-ins under way. Stored sessions need it for that alone, and only
+	// if the Adapter is no [storage.RevocationStore]. nil: the Adapter if it is a
+	// storage.RevocationStore, as most are; otherwise there is none.
 	Revocations storage.RevocationStore
-	// SkipRevocations has JWTSessions ask nobody whether they have ended, though
-	// the Adapter could say. Logs a warning.
+	// SkipRevocations makes the library accept JWT sessions without a lookup whether
+	// they have ended, even if the Adapter is a [storage.RevocationStore]. Logs a
+	// warning.
 	SkipRevocations bool
 	// Store keeps the sessions of DatabaseSessions apart from the users, in a
 	// store that is faster than the Adapter's database, or that takes reads off
@@ -44,11 +44,11 @@ type SessionConfig struct {
 	// Cache lets this process believe for a while what it has read of a session,
 	// or, with JWTSessions, of its revocation. The zero value asks every time.
 	Cache SessionCache
-	// Bearer has guards, the session route and the sign-out take the session
-	// token from the header Authorization: Bearer, too, for native apps and
-	// services; [Auth.BearerToken] hands such tokens out. A request that has
-	// the header is judged by it alone, and its cookies are left alone. Off by
-	// default. See docs/bearer.md.
+	// Bearer makes guards, the session route and the sign-out accept a session token in
+	// the header Authorization: Bearer as well, for native apps and services;
+	// [Auth.BearerToken] hands such tokens out. A request that has the header is judged
+	// by it alone, and its cookies are neither read nor changed. Off by default. See
+	// docs/bearer.md.
 	Bearer bool
 	// ActAs lets administrators act as users, each in a session of its own. Off by
 	// default.
@@ -58,21 +58,21 @@ type SessionConfig struct {
 }
 
 // ActAs says how long an administrator may act as a user: see [Auth.ActAsLink]. It
-// needs an Adapter that is a [storage.ChallengeAdapter] and a
-// [storage.SessionListAdapter], or with JWTSessions [SessionConfig].Revocations.
+// needs an Adapter that is a [storage.ChallengeAdapter]. Stored sessions also need a
+// [storage.SessionListAdapter], which is the Adapter or [SessionConfig].Store; JWTSessions
+// also need [SessionConfig].Revocations.
 type ActAs struct {
 	Max    time.Duration // of a session, which is never extended; 0: off; at most an hour
 	Notify bool          // mail the user, at a proven address, that an administrator has begun
 }
 
 // SessionCache says how long one process believes what a store has said of a
-// session that is read. A sign-out in this process is seen by it at once; one in
-// another process, or of another tenant who shares the Adapter, is seen here at
-// most MaxAge later, and so is whatever else they change about the user. Everything that changes something,
-// the account page and linking accounts ask the store all the same. A token that
-// is believed to be alive is not renewed for longer. It is kept
-// in memory by a hash of the token, for each configuration by itself: tenants
-// take no room from each other, and have as much each.
+// session that is read. A sign-out in this process is seen at once. A sign-out in
+// another process, or of another tenant that shares the Adapter, is seen here at most
+// MaxAge later, and so is any other change of the user there. Every change, the account
+// page and the linking of accounts ask the store all the same. A cached answer never
+// extends the lifetime of a JWT session. The cache is in memory, by a hash of the token.
+// Each configuration, and so each tenant, has a cache of its own of this size.
 type SessionCache struct {
 	MaxAge time.Duration // counted from before the store was asked; 0: there is no cache; at most 5 minutes
 	Size   int           // sessions kept, of which the least recently used goes first; 0: 10,000

@@ -19,14 +19,20 @@ type TokenConfig struct {
 	Keys []string
 	// Plain stores tokens unencrypted, for other programs that read the same rows.
 	Plain bool
+	// Cookie keeps the tokens in a sealed cookie of the browser, for sites without an
+	// Adapter. Only [Auth.AccessToken] returns them then, and of few and small accounts.
+	// false: without an Adapter nothing keeps them.
+	Cookie bool
 	// Early is how long before its expiry a token is renewed, at most a fifth of its
 	// lifetime. 0: a minute.
 	Early time.Duration
-	// Foreground makes callers wait for early renewals, for platforms that freeze a
-	// process between requests. false: they get the token that is still good.
+	// Foreground makes callers wait for a renewal before expiry (see Early), for
+	// platforms that freeze a process between requests. false: they get the token that
+	// is still valid, and it is renewed in the background. Callers always wait for the
+	// renewal of an expired token.
 	Foreground bool
-	// KeepAtProvider leaves tokens alive at the provider when their account or user is
-	// removed, and in Users.RevokeTokens. false: they are revoked.
+	// KeepAtProvider leaves tokens valid at the provider when their account or user is
+	// removed, and when the application calls Users.RevokeTokens. false: they are revoked.
 	KeepAtProvider bool
 }
 
@@ -37,8 +43,8 @@ type Refresh struct {
 	hidden
 
 	AskParams url.Values // [OAuth].Offline adds these to the authorization request
-	// AskScopes are added by Offline, too. nil, with no AskParams: offline_access of an
-	// OpenID Provider, and nothing of others. Empty and not nil: nothing.
+	// AskScopes are the scopes that Offline adds. nil: offline_access, if the provider is
+	// an OpenID Provider and AskParams is empty; otherwise none. Empty and not nil: none.
 	AskScopes []string
 	Params    url.Values // added to refresh requests
 	// Refused are error codes that mean what invalid_grant means: the refresh token is

@@ -12,31 +12,37 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
-// Core is what an [Auth] does on a neutral [Request] and [Response], for web
-// frameworks without net/http and for integrations. Get one from [Auth.Core].
-// The methods of Auth with the same names are these, on net/http. Contexts may
-// come from [ContextWithSession] or [Auth.LoadSession]; cookies that are
-// returned belong into the response. It is safe for concurrent use.
+// Core is what an [Auth] does on a neutral [Request] and [Response], for web frameworks without
+// net/http and for integrations. Get one from [Auth.Core]. The methods of Auth with the same names
+// do the same on net/http. A Core is safe for concurrent use.
+//
+// The context of a call decides where the cookies of a session that is read go:
+//
+//	context of           cookies go                          first read of the session
+//	Core.LoadSession     into the header given to it         in the goroutine that answers
+//	Core.Attach          into the result of Core.Renewal     in any goroutine
+//	Auth.LoadSession     into the http.ResponseWriter        in any goroutine
+//	ContextWithSession   nowhere: it holds the session       in any goroutine
+//	any other            into the results of the call        in any goroutine
+//
+// Add cookies that a call returns to the response, whatever the context.
 type Core struct {
 	hidden
 
 	auth *Auth
 }
 
-// Core returns what Auth does for frameworks without net/http: the same calls,
-// on [Request] and [Response].
+// Core returns what Auth does for frameworks without net/http: the same calls, on [Request] and [Response].
 func (a *Auth) Core() *Core { return &Core{auth: a} }
 
-// Respond answers r. An error becomes a page, a redirect or JSON, as the
-// browser expects it.
+// Respond answers r. An error becomes a page, a redirect or JSON, as the browser expects it.
 func (c *Core) Respond(ctx context.Context, r *Request) *Response {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return ownHeader(respond(ctx, s, fault, r))
 }
 
-// Do answers r and leaves errors to the caller: what Auth.js calls raw. An
-// error is an [*Error]; the cookies of the request that failed are lost with
-// it.
+// Do answers r and leaves errors to the caller, as Auth.js does with the option raw. An
+// error is an [*Error]. With an error the cookies that the answer would have set are lost.
 func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return do(ctx, s, fault, r, false)
@@ -59,17 +65,16 @@ func fail(ctx context.Context, x *exchange, err error) error {
 	return handOut(x, err)
 }
 
-// Match reports whether r is for Latchkey: below the base path, and a route
-// that is switched on.
+// Match reports whether r is for Latchkey: below the base path, and a route that is switched on.
 func (c *Core) Match(ctx context.Context, r *Request) bool {
 	s, _ := c.auth.setupOrBlank(ctx, r) // better an error page than the application's own answer
 	return s != nil && s.config.owns(r.URL.EscapedPath())
 }
 
-// ReadSession returns the session of r and the cookies that keep it alive, or that
-// clear one that has ended. The errors are those of [Auth.Session]. In a context of
-// [Core.Attach] or [Core.LoadSession] the session is read once, and there are no
-// cookies: they are where those say.
+// ReadSession returns the session of r and the cookies that keep the session alive, or that clear
+// the cookie of one that has ended. The errors are those of [Auth.Session]. In a context of
+// [Core.Attach] or [Core.LoadSession] the session is read once, and ReadSession returns no cookies:
+// they are in [Core.Renewal], or in the header given to Core.LoadSession.
 func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
 	if state := remembered(ctx, c, r); state != nil {
 		s, err := state.session()
@@ -100,20 +105,18 @@ func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	return x, nil
 }
 
-// Access is the answer of [Core.Authorize]: whether a request may pass, and who
-// is signed in.
+// Access is the answer of [Core.Authorize]: whether a request may pass, and who is signed in.
 type Access struct {
 	hidden
 
-	Session  *Session       // nil: nobody is signed in
+	Session  *Session       // nil: no user is signed in
 	Response *Response      // what to answer instead; nil: the request may pass
 	Cookies  []*http.Cookie // for the response, in either case
 }
 
-// Authorize calls decide to learn whether r may pass, and answers as
-// [Auth.Authorize] does. s is nil for a request without a session. A request for a
-// route of Latchkey's own is answered without calling decide; for that r needs its
-// body.
+// Authorize calls decide to learn whether r may pass, and answers as [Auth.Authorize] does. decide
+// gets a nil s for a request without a session. A request for a route of Latchkey's own is answered
+// without calling decide; for that r needs its body.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request, s *Session) error) Access {
 	if c.Match(ctx, r) {
 		return Access{Response: c.Respond(ctx, r)}
@@ -153,8 +156,7 @@ func (c *Core) ErrorResponse(ctx context.Context, r *Request, err error) *Respon
 	return res
 }
 
-// answerError answers err. It calls session only if the answer depends on it. state
-// may be nil.
+// answerError answers err. It calls session only if the answer depends on it. state may be nil.
 func (c *Core) answerError(ctx context.Context, r *Request, err error, state *requestState, session func() (*Session, error)) *Response {
 	if state.hasTold(err) {
 		return c.challenge(ctx, r, varied(c.fault(ctx, r, err)))
@@ -188,8 +190,7 @@ func (s *requestState) hasTold(err error) bool {
 	return s.known && s.err != nil && errors.Is(err, s.err)
 }
 
-// challenge completes the answer of a guard on sites that take tokens in the
-// Authorization header.
+// challenge completes the answer of a guard on sites that take tokens in the Authorization header.
 func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Response {
 	if s, _ := c.auth.setupFor(ctx, r); s == nil || !s.config.Session.Bearer {
 		return res
@@ -216,9 +217,8 @@ func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	return faultAnswer(ctx, strayExchange(s, r), why)
 }
 
-// SignIn starts signing in with a provider. The URL that the browser has to open is
-// Response.Redirect: the sign-in page for an empty provider, and for an unknown
-// one, which is logged. The error is an [*Error].
+// SignIn starts signing in with a provider. The URL that the browser has to open is Response.Redirect: the
+// sign-in page for an empty provider, and for an unknown one, which is logged. The error is an [*Error].
 func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -298,8 +298,7 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 	return res, nil
 }
 
-// startSignOut posts to the route in the place of the browser. form is what was
-// posted, which may have a token.
+// startSignOut posts to the route in the place of the browser. form is what was posted, which may have a token.
 func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, form url.Values) (*exchange, *Response, error) {
 	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.credential.Bearer != nil); err != nil {
 		return x, nil, err
@@ -315,8 +314,8 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 }
 
 // CSRFToken returns the token that the application's own form must post as
-// csrfToken, and its cookie where the browser has none yet: one token a response in
-// a context of [Core.Attach], however often it is asked.
+// csrfToken, and its cookie if the browser has none yet. In a context of [Core.Attach] or
+// [Core.LoadSession] all calls for one response return the same token.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
@@ -325,8 +324,7 @@ func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cooki
 	return csrfOnce(ctx, c, x)
 }
 
-// ActionURL returns the absolute URL of an action, such as "signin", as the
-// browser that sent r sees the site.
+// ActionURL returns the absolute URL of an action, such as "signin", as the browser that sent r sees the site.
 func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.URL, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

@@ -35,7 +35,9 @@ func withOrigin(h http.Header, origin string, err error) error {
 	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, texts.Cut(from, 64), origin)
 }
 
-// takeCSRF finds or makes this browser's token, and checks the one posted.
+// takeCSRF reads or makes the browser's CSRF token, and sets the cookie of a new one. For
+// a post it records in x.csrfVerified whether the posted token is right; it refuses
+// nothing.
 func (x *exchange) takeCSRF() {
 	if x.trusted || x.setup.config.Security.SkipCSRFCheck {
 		x.csrfVerified = true
@@ -49,7 +51,7 @@ func (x *exchange) takeCSRF() {
 		x.csrfVerified = isSameOrigin(x.request.Header, x.origin.Text) || secret.Equal(x.field("csrfToken"), token) && (x.csrfToken != "" || x.setup.validCSRF(token, hash))
 	}
 	if x.acceptsCrossSite() {
-		return // the browser kept its cookies back: a new token would undo its forms
+		return // the browser sent no SameSite cookies: a new token would void the forms that it shows
 	}
 	if x.csrfToken == "" && (!x.isPost() || !x.csrfVerified) {
 		x.csrfToken = secret.RandomHex(32)

@@ -12,8 +12,8 @@ import (
 // WithEnv returns c with what it leaves empty taken from the environment, as [New]
 // does on its own with os.Getenv. Use it where the environment comes from elsewhere.
 // It is what Auth.js calls setEnvDefaults: New then reads nothing but what getenv
-// answers, which is "" for what is not set. Of several environments the first counts
-// that has a variable.
+// answers, which is "" for what is not set. If WithEnv is called several times, each
+// variable comes from the first call whose getenv has it.
 //
 //   - AUTH_SECRET, alias NEXTAUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3 in
 //     front of it, the highest number first
@@ -22,8 +22,8 @@ import (
 //   - AUTH_REDIRECT_PROXY_URL
 //
 // The variables of providers (AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER)
-// are asked for by New: a field that the caller set wins over the variable, and
-// that over what a catalogue says.
+// are read by New: a field that the caller set wins over the variable, and the variable
+// wins over the default of a catalogue.
 func (c Config) WithEnv(getenv func(string) string) Config {
 	if len(c.Secrets) == 0 {
 		c.Secrets = envSecrets(getenv)

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
@@ -18,15 +19,16 @@ type ErrorType = fault.ErrorType
 // docs/protocol.md.
 const (
 	ErrAccessDenied                = fault.ErrAccessDenied                // the sign-in callback said no
-	ErrAccountNotLinked            = fault.ErrAccountNotLinked            // a passkey belongs to another user
+	ErrAccountNotLinked            = fault.ErrAccountNotLinked            // of passkeys alone: the passkey belongs to another user; see ErrOAuthAccountNotLinked
 	ErrAdapter                     = fault.ErrAdapter                     // the Adapter failed; the text names the operation
-	ErrCallbackRoute               = fault.ErrCallbackRoute               // anything without a type of its own
+	ErrAudit                       = fault.ErrAudit                       // what was asked for could not be recorded, and was not done
+	ErrCallbackRoute               = fault.ErrCallbackRoute               // any failure without a type of its own, on any route; the name is that of Auth.js
 	ErrCredentialsSignin           = fault.ErrCredentialsSignin           // what was typed is not right, or was tried too often
-	ErrDuplicateConditionalUI      = fault.ErrDuplicateConditionalUI      // several providers offer passkeys while somebody types
+	ErrDuplicateConditionalUI      = fault.ErrDuplicateConditionalUI      // several providers offer passkeys while a visitor types
 	ErrEmailSignIn                 = fault.ErrEmailSignIn                 // a magic link could not be made or sent
 	ErrErrorPageLoop               = fault.ErrErrorPageLoop               // Pages.Error itself asks for a sign-in
 	ErrEvent                       = fault.ErrEvent                       // a function of Events failed
-	ErrInvalidCallbackURL          = fault.ErrInvalidCallbackURL          // callbackUrl is no path and no http(s) URL
+	ErrInvalidCallbackURL          = fault.ErrInvalidCallbackURL          // callbackUrl is neither a path nor an http(s) URL
 	ErrInvalidCheck                = fault.ErrInvalidCheck                // a callback does not belong to a sign-in that this browser began
 	ErrInvalidEndpoints            = fault.ErrInvalidEndpoints            // a provider's issuer or endpoints make no sense
 	ErrInvalidProvider             = fault.ErrInvalidProvider             // a provider is not configured, or wrongly
@@ -37,13 +39,13 @@ const (
 	ErrMissingCSRF                 = fault.ErrMissingCSRF                 // a form has no valid CSRF token
 	ErrMissingSecret               = fault.ErrMissingSecret               // there is no secret, or one that is known to all
 	ErrMissingWebAuthnAutocomplete = fault.ErrMissingWebAuthnAutocomplete // no field of a passkey form is marked for passkeys
-	ErrOAuthAccountNotLinked       = fault.ErrOAuthAccountNotLinked       // the account, or its e-mail address, belongs to another user
-	ErrOAuthCallback               = fault.ErrOAuthCallback               // the provider refused, or somebody pressed Cancel there
+	ErrOAuthAccountNotLinked       = fault.ErrOAuthAccountNotLinked       // of accounts at providers and of links in mails: the account, or its e-mail address, belongs to another user
+	ErrOAuthCallback               = fault.ErrOAuthCallback               // the provider refused, or the visitor pressed Cancel there
 	ErrOAuthProfileParse           = fault.ErrOAuthProfileParse           // Identify failed, or found no Subject
 	ErrOAuthSignIn                 = fault.ErrOAuthSignIn                 // a sign-in could not be begun
-	ErrFactor                      = fault.ErrFactor                      // a second factor could not be asked for, set up or removed
+	ErrFactor                      = fault.ErrFactor                      // a second factor could not be asked for, set up or removed; a wrong code is ErrSecondFactor
 	ErrReauth                      = fault.ErrReauth                      // the user of a session has not proven who they are once more
-	ErrSecondFactor                = fault.ErrSecondFactor                // a second factor was wrong
+	ErrSecondFactor                = fault.ErrSecondFactor                // a second factor, such as a code, was wrong
 	ErrPassword                    = fault.ErrPassword                    // a new password is refused; Error.Code says why
 	ErrSessionToken                = fault.ErrSessionToken                // a stored session could not be read or extended
 	ErrSignOut                     = fault.ErrSignOut                     // a session could not be ended
@@ -52,7 +54,7 @@ const (
 	ErrUntrustedHost               = fault.ErrUntrustedHost               // nothing says which host to believe, or the request names another
 	ErrVerification                = fault.ErrVerification                // a magic link is unknown, used, expired or of another browser
 	ErrWebAuthnVerification        = fault.ErrWebAuthnVerification        // a passkey's answer is not right, or was given before
-	ErrReconnect                   = fault.ErrReconnect                   // only the user can help, by connecting the account again
+	ErrReconnect                   = fault.ErrReconnect                   // the account has no usable tokens: send the user through Auth.Link, or let them sign in with the provider again
 	ErrScopeMissing                = fault.ErrScopeMissing                // the user has not granted a scope that the call needs
 	ErrRefresh                     = fault.ErrRefresh                     // a provider token could not be renewed for now
 	ErrTokenKey                    = fault.ErrTokenKey                    // a stored token is encrypted under a key that is not configured
@@ -77,16 +79,18 @@ type TokenError = fault.TokenError
 func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSignin, Code: code} }
 
 // RedirectTo returns an error that sends the browser to url instead of going
-// on. It is for [Callbacks].SignIn, [Credentials].Authorize and the guards. The
-// URL goes through [Callbacks].Redirect.
+// on. It is for [Callbacks].SignIn, [Credentials].Authorize, the guards and
+// [Auth.WriteError], whose URL goes through [Callbacks].Redirect; and for the functions
+// of [Tenants] and [Func], whose URL does not.
 func RedirectTo(url string) error { return &redirect{url} }
 
 type redirect struct{ to string }
 
 func (r *redirect) Error() string { return "latchkey: redirect" }
 
-// RespondWith returns an error that answers the request with res. It is for
-// [Callbacks].SignIn, [Credentials].Authorize and the guards.
+// RespondWith returns an error that answers the request with res. It is for the
+// functions that [RedirectTo] is for. The error may be kept and returned for several
+// requests at once: res is copied, and its Body must not change. A nil res is a fault.
 func RespondWith(res *Response) error { return &ownResponse{res} }
 
 type ownResponse struct{ res *Response }
@@ -124,6 +128,13 @@ func isSteering(err error) bool {
 var (
 	// ErrNoSession reports that a request carries no live session.
 	ErrNoSession = errors.New("latchkey: no session")
+	// ErrSessionExpired reports that the session of a request has expired. It is an
+	// ErrNoSession.
+	ErrSessionExpired = fmt.Errorf("%w: it has expired", ErrNoSession)
+	// ErrSessionEnded reports that the session of a request was ended or is not known any
+	// more: a sign-out, a logout at a provider, or an end of the user's sessions. It is an
+	// ErrNoSession.
+	ErrSessionEnded = fmt.Errorf("%w: it was ended", ErrNoSession)
 	// ErrNotFound reports that there is no such record: it comes from the Adapter.
 	ErrNotFound = storage.ErrNotFound
 	// ErrConflict reports that a unique key is taken: it comes from the Adapter.
@@ -131,8 +142,8 @@ var (
 	// ErrUnavailable reports that a store cannot answer for now. The same request
 	// may succeed in a moment.
 	ErrUnavailable = storage.ErrUnavailable
-	// ErrNoValue is what [Value] returns for a member that is absent: a claim of
-	// a token that was made before the application added it, say.
+	// ErrNoValue reports that [Value] was asked for a member that is absent, such as a
+	// claim of a token that was made before the application added the claim.
 	ErrNoValue = errors.New("latchkey: no such value")
 
 	// ErrLastAccount reports that an account was not unlinked because it is the
@@ -141,9 +152,9 @@ var (
 	// ErrLastFactor reports that a second factor was not removed because it is the
 	// last one of a user who has to have one.
 	ErrLastFactor = fault.ErrLastFactor
-	// ErrSessionsNotEnded reports that a user was deleted while their JWT
-	// sessions go on until they expire, because no revocation store is
-	// configured: see [SessionConfig].Revocations.
+	// ErrSessionsNotEnded reports that a user was deleted or suspended, and that this is
+	// done, while their JWT sessions go on until they expire, because no revocation store
+	// is configured: see [SessionConfig].Revocations.
 	ErrSessionsNotEnded = fault.ErrSessionsNotEnded
 	// ErrBodyTooLarge is returned by [FromHTTP] for a body over the limit;
 	// answer it with status 413.

@@ -2,14 +2,18 @@ package latchkey
 
 import (
 	"context"
+	"log/slog"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Events tell the application what happened, for audit logs and the like. They
-// run after what they tell is done, in order, and before the answer is sent. An
-// error is logged and changes nothing. Each has [Limits].EventTimeout, five seconds.
+// Events are functions of the application that are called when something has happened,
+// for audit logs and the like. Each may be nil. They are called in order, after the change
+// that they tell of is stored and before the answer is sent; those of several requests are
+// called concurrently. An error is logged and changes nothing. Each call has
+// [Limits].EventTimeout, five seconds.
 type Events struct {
 	SignIn      func(ctx context.Context, e SignInEvent) error
 	SignOut     func(ctx context.Context, e SignOutEvent) error
@@ -22,9 +26,9 @@ type Events struct {
 
 	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
 	DeleteUser    func(ctx context.Context, u User) error
-	// Evict tells that an e-mail address was proven for the first time and that
-	// what others may have attached to its user before was removed, all
-	// sessions included.
+	// Evict tells that an e-mail address was proven for the first time, and that the
+	// accounts, passkeys and sessions that others may have attached to its user before
+	// were removed.
 	Evict func(ctx context.Context, e EvictEvent) error
 
 	// Observe hears every [Event], what failed included, without the records
@@ -65,3 +69,41 @@ type EvictEvent = event.EvictPayload
 // Expires. With NoMail the application hands the URL over itself. See
 // [users.Users.Invite].
 type Invitation = event.Invitation
+
+// Audit says where security events are kept. The zero value keeps none. See
+// docs/audit.md.
+type Audit struct {
+	// Logger gets one line for each event of package event. Use one of its own, which
+	// writes to a place that the program cannot change. Lines are written after the
+	// answer. [Auth.Shutdown] waits for them; a process that ends without it loses those
+	// that are not written yet.
+	Logger *slog.Logger
+	// Store keeps events in the Adapter, which has to be a [storage.AuditAdapter]. What
+	// succeeded is stored in the transaction of the work, if the Adapter is a
+	// [storage.TxAdapter], and before the answer otherwise. What failed is stored after
+	// the answer.
+	Store bool
+	// Required rolls work back whose event cannot be stored: it fails with ErrAudit.
+	// Sign-outs are done all the same. It needs Store and a [storage.TxAdapter].
+	Required bool
+	// Keep is how long Auth.Sweep keeps an event of Store. 0: 400 days; negative: for
+	// ever.
+	Keep time.Duration
+	// KeepPersonal is after how long Auth.Sweep erases client, user agent and the id of
+	// the user from an event of Store. 0: as Keep.
+	KeepPersonal time.Duration
+	// Address says how much of a client's IP address an event has.
+	Address AddressDetail
+	// Verbose keeps also that links were mailed and provider tokens renewed.
+	Verbose bool
+}
+
+// AddressDetail is how much of an IP address is kept.
+type AddressDetail string
+
+// The details of addresses.
+const (
+	AddressFull   AddressDetail = ""       // all of it
+	AddressPrefix AddressDetail = "prefix" // the network: /24, or /48 of IPv6
+	AddressNone   AddressDetail = "none"
+)

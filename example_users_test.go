@@ -12,6 +12,8 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/providers"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -144,5 +146,33 @@ func ExampleUsers_invite() {
 	// Output:
 	// true <nil>
 	// 1 ada@example.com team 7 <nil>
+	// <nil>
+}
+
+// An audit log in the store answers what changed on an account, and by whom.
+func ExampleAuditLog() {
+	auth, err := latchkey.New(latchkey.Config{
+		Site: latchkey.Site{URL: "https://app.example"}, Secrets: []string{"a-secret-of-at-least-32-characters"},
+		Adapter: memoryadapter.New(memoryadapter.Options{}), Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{ClientID: "id", ClientSecret: "secret"})},
+		Operations: latchkey.Operations{Audit: latchkey.Audit{Store: true, KeepPersonal: 90 * 24 * time.Hour}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := event.WithActor(context.Background(), event.Actor{Kind: event.ActorAdmin, ID: "7"})
+	var log *latchkey.AuditLog = auth.Audit()
+	if err := log.Record(ctx, latchkey.Event{Type: "app.plan", UserID: "42"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var page latchkey.AuditPage
+	page, err = log.List(ctx, latchkey.AuditQuery{UserID: "42"})
+	for _, e := range page.Events {
+		fmt.Println(e.Type, e.Outcome, e.By.Kind, e.By.ID)
+	}
+	fmt.Println(err)
+	// Output:
+	// app.plan success admin 7
 	// <nil>
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -68,21 +67,19 @@ var bodyBounds = jsonscan.Bounds{Values: 1000, Depth: 64, Length: longestValue}
 // have: what package oauth verifies.
 const longestGrant = 16 << 10
 
-// longestOf returns how long one value of a request may be; 0: the provider bounds it.
-func longestOf(x *exchange) int {
-	if takesFields(x) {
-		return 0
+// longestOf returns how long one value of a request may be. It returns 0 where the
+// provider itself bounds what was typed, and answers as it does to all wrong input.
+func longestOf(action string, p preparedProvider) int {
+	if action != "callback" || p == nil {
+		return longestValue
 	}
-	if x.action == "callback" && x.provider != nil && slices.Contains([]ProviderType{TypeOAuth, TypeOIDC}, x.provider.info().kind) {
+	switch p.info().kind {
+	case TypeCredentials, TypeWebAuthn:
+		return 0
+	case TypeOAuth, TypeOIDC:
 		return longestGrant
 	}
 	return longestValue
-}
-
-// takesFields reports whether the provider itself bounds what was typed, and
-// answers as it does to all wrong input.
-func takesFields(x *exchange) bool {
-	return x.action == "callback" && x.provider != nil && slices.Contains([]ProviderType{TypeCredentials, TypeWebAuthn}, x.provider.info().kind)
 }
 
 func badRequestFor(reason string) error {
@@ -112,7 +109,7 @@ func newExchange(s *setup, r *Request) (*exchange, error) {
 		}
 		x.query = lastOfEach(r.URL.RawQuery)
 		for name, values := range x.query {
-			if max(len(name), len(values[0])) > max(longestValue, longestOf(x)) { // one of each is left
+			if max(len(name), len(values[0])) > max(longestValue, longestOf(x.action, x.provider)) { // one of each is left
 				return x, errTooMuch
 			}
 		}
@@ -137,7 +134,7 @@ func bareExchange(s *setup, r *Request, action string) *exchange {
 	x.events.Hears = (*listeners)(&s.config.Events)
 	x.trail.On = s.log.Traces()
 	if s.config.keepsEvents() {
-		x.events.Base = x.eventBase()
+		x.events.Base, x.events.Audit = x.eventBase(), s.table
 	}
 	return x
 }
@@ -185,14 +182,14 @@ func (x *exchange) readForm() error {
 		}
 		x.form = map[string]any{}
 		for name, value := range formPairs(string(r.Body)) {
-			if bound := longestOf(x); bound > 0 && max(len(name), len(value)) > bound {
+			if bound := longestOf(x.action, x.provider); bound > 0 && max(len(name), len(value)) > bound {
 				return errTooMuch
 			}
 			x.form[name] = value
 		}
 	case jsonType:
 		bounds := bodyBounds
-		bounds.Length = longestOf(x)
+		bounds.Length = longestOf(x.action, x.provider)
 		if !bounds.Holds(r.Body) {
 			return errTooMuch
 		}

@@ -24,6 +24,8 @@ const (
 	defaultPending  = 10 * time.Minute
 	longestPending  = time.Hour
 	defaultRemember = 30 * 24 * time.Hour
+	shortestDelay   = 24 * time.Hour // of Factors.RecoveryDelay
+	longestDelay    = 30 * 24 * time.Hour
 )
 
 // prepareFactors checks the configuration of second factors.
@@ -46,6 +48,9 @@ func prepareFactors(s *setup, f *failure.List) {
 	if c.Recent < 0 || c.Pending < 0 || c.Pending > longestPending {
 		f.Add(ErrInvalidConfig, "Factors: want Recent and Pending of zero or more, and Pending of at most an hour")
 	}
+	if c.RecoveryDelay != 0 && (c.RecoveryDelay < shortestDelay || c.RecoveryDelay > longestDelay) {
+		f.Add(ErrInvalidConfig, "Factors.RecoveryDelay is %v: want 24h to 720h, or 0 for none", c.RecoveryDelay)
+	}
 	if s.revocations == nil || s.revocations.Store == nil {
 		f.Add(ErrMissingAdapterMethods, "Factors need a place for the instant at which the sessions of a user ended: an Adapter that is a RevocationStore, or Session.Revocations")
 	}
@@ -56,10 +61,13 @@ func prepareFactors(s *setup, f *failure.List) {
 	if s.directory == nil {
 		return
 	}
-	directory.OfferFactors(s.directory, directory.Factors{Kinds: c.Kinds, Skew: c.Skew, Issuer: cmp.Or(c.Issuer, s.config.Theme.Name, hostOf(s.config.Site.URL))}, s.config.Secrets, s.tenant)
+	directory.OfferFactors(s.directory, directory.Factors{Kinds: c.Kinds, Skew: c.Skew, Delay: c.RecoveryDelay, Issuer: cmp.Or(c.Issuer, s.config.Theme.Name, hostOf(s.config.Site.URL))}, s.config.Secrets, s.tenant)
 	s.pause = demandFactor
 	if slices.Contains(c.Kinds, FactorEmail) {
 		s.mails.need(f, "Factors with FactorEmail")
+	}
+	if c.RecoveryDelay > 0 {
+		s.mails.need(f, "Factors.RecoveryDelay")
 	}
 }
 
@@ -101,6 +109,8 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 	outcome, kinds := q.Decide()
 	isEnrol := outcome == factor.Enrol
 	switch {
+	case outcome == factor.Enter && known != nil && shownByPasskey(in):
+		return nil, s.directory.Factors.StopLostOf(ctx, &x.events, nil, known.ID)
 	case outcome == factor.Enter:
 		return nil, nil
 	case outcome == factor.Remind:
@@ -121,6 +131,12 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorRequired, errors.New("Factors.Require wants a second factor of a user whom the Adapter does not have: create the user first")))
 	}
 	return suspend(ctx, x, in, user, kinds, isEnrol)
+}
+
+// shownByPasskey reports whether a sign-in has proven a second factor by itself, so that
+// the user has not lost it.
+func shownByPasskey(in *directory.Assertion) bool {
+	return in.Account.Type == TypeWebAuthn && in.ACR == factor.AAL2
 }
 
 // firstProof writes what the first factor proves into an assertion.

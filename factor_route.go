@@ -33,12 +33,17 @@ func showFactor(ctx context.Context, x *exchange) (*Response, error) {
 			Host: x.origin.Host(), EnrolURL: x.url("account?do=totp"), ContinueURL: x.callbackURL,
 		}))
 	}
+	if res, err := lostRoute(ctx, x); res != nil || err != nil {
+		return res, err
+	}
 	_, p, err := pendingOf(ctx, x.setup, &x.visit)
 	switch {
 	case err != nil:
 		return nil, err
 	case p == nil:
 		return notPending(ctx, x)
+	case len(x.query) == 0 && leadsToRemoval(x.setup, &x.links, p):
+		return &Response{Redirect: p.CallbackURL}, nil
 	case asksForJSON(x.request):
 		return factorJSON(p), nil
 	}
@@ -64,20 +69,6 @@ func shownKind(p *directory.Pending, asked string) FactorKind {
 	return p.Kinds[0]
 }
 
-// notPending answers a browser without a sign-in that waits. The browser goes where it
-// was going if a user is signed in, and else to the sign-in page.
-func notPending(ctx context.Context, x *exchange) (*Response, error) {
-	x.cookies.EndHalf()
-	if asksForJSON(x.request) {
-		res := jsonBytes(http.StatusUnauthorized, []byte("null"))
-		return noStore(res), nil
-	}
-	if u, _ := x.setup.visitor(ctx, &x.visit); u != nil {
-		return &Response{Redirect: x.callbackURL}, nil
-	}
-	return onSignInPage(x), nil
-}
-
 // factorPage shows the form for a kind, or for the app that has to be enrolled.
 func factorPage(ctx context.Context, x *exchange, p *directory.Pending, use FactorKind) (*Response, error) {
 	s := x.setup
@@ -91,6 +82,9 @@ func factorPage(ctx context.Context, x *exchange, p *directory.Pending, use Fact
 		CSRFToken: x.csrfToken, Action: x.url("factor"), CancelAction: x.url("factor?do=cancel"), SendAction: x.url("factor?do=send"),
 		Use: string(use), Name: maskedName(p.Name), Host: x.origin.Host(), Wrong: wrong, Sent: x.query.Get("done") == "send",
 		Remember: days(s.config.Factors.Remember), FormOrigins: s.formOrigins(&x.links, p.CallbackURL),
+	}
+	if canLose(s, p) {
+		view.LostURL = x.url("factor?do=lost")
 	}
 	for _, kind := range p.Kinds {
 		if kind != use {
@@ -108,6 +102,9 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	do, started := x.query.Get("do"), x.now()
 	if do == "codes" {
 		return saveCodes(ctx, x)
+	}
+	if res, err := lostRoute(ctx, x); res != nil || err != nil {
+		return res, err
 	}
 	handle, p, err := pendingOf(ctx, x.setup, &x.visit)
 	switch {

@@ -17,9 +17,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// FormFailure is why a form action came to nothing. Texts about what people
-// typed are in their language; those for whoever writes the form name the field
-// and the cure, in English.
+// FormFailure is why a form action failed. Texts about what the user typed are in the
+// user's language; texts for the author of the form name the field and the cure, in
+// English.
 type FormFailure struct {
 	hidden
 

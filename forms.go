@@ -20,13 +20,16 @@ import (
 type Forms struct {
 	hidden
 
-	CSRFToken  string       // for the field csrfToken of every form that is posted; see [Auth.CSRFToken]
-	RedirectTo string       // for their field callbackUrl, redirectTo of a form action: callbackUrl of the query, else this page
+	CSRFToken string // for the field csrfToken of every form that is posted; see [Auth.CSRFToken]
+	// RedirectTo is where the browser goes after the sign-in: the query's callbackUrl,
+	// else this page. It belongs into the field callbackUrl of a form that posts to a
+	// route of the library, and into redirectTo of one that posts to a form action.
+	RedirectTo string
 	SignIn     []SignInForm // the ways to sign in, as configured
 	CodeField  *SignInForm  // the form for the code of a mail, on a page of Pages.VerifyRequest; nil: this browser has asked for none
 	Error      string       // what went wrong, where no form of SignIn says it; empty: nothing
 	Status     int          // of the response: that of the [FormFailure] that the page shows, else 200
-	Session    *Session     // who is signed in; nil: nobody
+	Session    *Session     // nil: no user is signed in
 
 	SignInURL  string // the sign-in page, with a way back to RedirectTo
 	SignOutURL string // where a sign-out is posted, or asked for
@@ -59,13 +62,13 @@ type SignInForm struct {
 	Error    string // what is wrong with what was typed; empty: nothing
 }
 
-// FormField is one input of a [SignInForm]. Label, Type and Autocomplete are
-// never empty where something fits, and Value is what was typed in vain.
+// FormField is one input of a [SignInForm]. Label, Type and Autocomplete are filled in
+// with what suits the field, and Value is what was typed in a try that failed.
 type FormField struct {
 	Field
-	Verbatim bool // a name and no prose: neither capitals nor spelling help
+	Verbatim bool // the value is a name: render it with autocapitalize="none" and spellcheck="false"
 	Invalid  bool // Error of its form is about it
-	Focus    bool // where the reader begins
+	Focus    bool // the input that the page focuses
 }
 
 // Forms returns what a page of the application needs for its own forms. It sets

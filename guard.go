@@ -21,8 +21,8 @@ func (a *Auth) ReadSession(w http.ResponseWriter, r *http.Request) (*Session, er
 
 // LoadSession makes the session available to next through [SessionFrom]. The first call
 // of SessionFrom, from any goroutine, reads the session. The renewed cookie is added
-// when next begins the response, so call it before you write the body: a session that
-// is read later, or never, is not renewed. [Auth.Middleware] and the guards do the
+// when next begins the response, so call SessionFrom before you write the body: a session
+// that is read later, or never, is not renewed. [Auth.Middleware] and the guards do the
 // same. A request costs next to nothing if its handler never calls SessionFrom.
 func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,21 +32,22 @@ func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	})
 }
 
-// Attach does what [Auth.LoadSession] does, for integrations that cannot replace w. It
-// returns r with a context in which [SessionFrom] reads the session on its first call,
-// which adds a renewed cookie to the header that w has now: that call has to come from
-// the goroutine that answers. [Core.Attach] and [Core.Renewal] have no such limit. A
-// request that is attached already is returned as it is.
+// Attach does what [Auth.LoadSession] does, for integrations that cannot hand another
+// http.ResponseWriter to the handler, as LoadSession does. It returns r with a context in
+// which [SessionFrom] reads the session on its first call. That call adds a renewed cookie
+// to w.Header() at once, so it has to come from the goroutine that answers. [Core.Attach]
+// and [Core.Renewal] have no such limit. A request that is attached already is returned as
+// it is.
 func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
 	_, r = a.stateOf(w, r)
 	return r
 }
 
-// CurrentUser returns the signed-in user as the Adapter has them: for
-// nothing with DatabaseSessions, by one lookup with JWTSessions, and from the
-// token where there is no Adapter. It returns ErrNoSession if no user is signed
-// in or the user was deleted, and without [Auth.LoadSession] or one of the guards
-// in front.
+// CurrentUser returns the signed-in user as the Adapter has them. With
+// DatabaseSessions the user was read together with the session, so the call makes no
+// query; with JWTSessions the first call makes one; without an Adapter the user is what
+// the token says. It returns ErrNoSession if no user is signed in or the user was
+// deleted, and without [Auth.LoadSession] or one of the guards in front.
 func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 	state := stateIn(ctx)
 	if state == nil || !state.concerns(a) {
@@ -57,9 +58,11 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 
 // RequireSession passes requests with a session to next. It redirects all
 // others to the sign-in page, which returns to the requested page afterwards.
-// Scripts, by what the browser says of the request, get status 401 with a challenge,
-// and so do WebSockets, streams of events and API clients; htmx gets the URL in
-// HX-Redirect. A sign-in page of the application,
+// Scripts, WebSockets, streams of events and API clients get status 401 with a challenge:
+// requests whose Sec-Fetch-Mode is not navigate, or from clients without that header
+// those with X-Requested-With: XMLHttpRequest, and those with Authorization or an Accept
+// for JSON that do not accept text/html. htmx gets the URL in HX-Redirect. A sign-in page
+// of the application,
 // [Pages].SignIn, is passed to next without a session, too. Like all guards it
 // answers a fault, such as a store that fails, with status 500 or 503; see
 // [Auth.Authorize].
@@ -88,15 +91,19 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 }
 
 // Authorize returns a guard that calls decide for each request. s is nil for a
-// request without a session. The request passes if decide returns nil. It is
-// answered otherwise:
+// request without a session. The request passes if decide returns nil. Any error is
+// answered, by the first of these rules that fits it:
 //
-//   - [ErrNoSession] leads to the sign-in page, and so does any other error about
-//     a request without a session, which is logged. Scripts get status 401.
-//   - [ErrAccessDenied] refuses a signed-in user, with status 403.
-//   - [RedirectTo] sends the browser elsewhere. Another site has to be accepted by
-//     [Callbacks].Redirect. Otherwise that is a fault.
 //   - [RespondWith] answers with a response of the application's.
+//   - [NeedRecent] and [NeedFactor] lead a signed-in user to the page that asks for the
+//     proof, unless the session has it: then the request passes. Scripts get status 401.
+//   - [RedirectTo] sends the browser elsewhere; scripts get status 401. Another site has
+//     to be accepted by [Callbacks].Redirect: otherwise the answer is status 500.
+//   - A panic of decide is logged and answered with status 500.
+//   - [ErrNoSession] leads to the sign-in page. Scripts get status 401.
+//   - Any other error about a request without a session, ErrAccessDenied among them, does
+//     what ErrNoSession does. It is logged, except for ErrAccessDenied.
+//   - [ErrAccessDenied] refuses a signed-in user, with status 403.
 //   - Any other error is a fault of decide. It is logged and answered with status
 //     500, or 503 if a store does not answer for now.
 //
@@ -106,8 +113,9 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 //
 // A guard refuses on every fault: a store that does not answer, a panic of decide
 // (such as one that uses s without a look whether it is nil), a wrong
-// configuration. It never redirects a page to itself: one of [Pages] passes, any
-// other is answered with status 403.
+// configuration. It never redirects a page to itself. If the target is the page that was
+// asked for, and this is a page that [Pages] names, the request passes to next; for any
+// other page the status is 403.
 //
 // The guard answers Auth's own routes, which [Auth.Match] knows, without calling
 // decide: next never sees them.
@@ -146,16 +154,17 @@ func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handle
 	return a.Authorize(func(*http.Request, *Session) error { return NeedFactor(kinds...) })
 }
 
-// WriteError answers r for a handler that cannot, because of err: as a guard would, with a
-// page for people and JSON for scripts. [ErrNoSession] leads to the sign-in page, or is
-// status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads any other
-// visitor to the sign-in page; [RedirectTo] and [RespondWith] are obeyed, and [Pages].Error
-// is asked, as by a guard. Every other error, nil included, is a fault: it is logged and
-// answered with status 500, or 503 if a store does not answer for now. A page is never
-// redirected to itself, which is status 403.
+// WriteError answers r for a handler that cannot, because of err, with a page for people
+// and JSON for scripts. An error for which [IsRefusal] returns true is answered as
+// [Auth.Authorize] would, [Pages].Error included: [ErrNoSession] leads to the sign-in page,
+// or is status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads any
+// other visitor to the sign-in page. Unlike a guard, WriteError answers every other error,
+// nil included, with status 500, or 503 if a store does not answer for now, also without a
+// session, and logs it. A page is never redirected to itself: the status is then 403.
 //
-// Call it before anything is written. Headers that describe the document which r
-// asked for are removed.
+// Call it before anything is written. It removes the headers Content-Encoding,
+// Content-Length, ETag and Last-Modified, and sets Cache-Control to private unless the
+// answer has one of its own.
 func (a *Auth) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	state, r := a.stateOf(w, r)
 	res := a.Core().answerError(r.Context(), requestHead(r), err, state, state.session)
@@ -169,7 +178,7 @@ func (a *Auth) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 
 // Match reports whether r is for Latchkey: below the base path, and a route of
 // its own that is switched on. Other paths there are the application's. With
-// [NewFunc] this asks for the configuration.
+// [NewFunc] and [NewTenants] it calls their functions to find the configuration.
 func (a *Auth) Match(r *http.Request) bool {
 	return a.Core().Match(r.Context(), requestHead(r))
 }

@@ -28,7 +28,7 @@ type HealthPart struct {
 }
 
 // Health returns what the instance knows of itself. It calls no provider and no store.
-// On a site with tenants, it knows whether it is ready and no parts.
+// With [NewFunc] and [NewTenants] it has no Parts.
 func (a *Auth) Health(context.Context) Health {
 	h := Health{Ready: a.life.IsReady()}
 	if a.fixed == nil {
@@ -42,12 +42,14 @@ func (a *Auth) Health(context.Context) Health {
 }
 
 // HealthHandler answers paths that end in /livez and /readyz with status 200 or 503
-// and one word. Mount it where load balancers ask, and strangers preferably cannot.
+// and one word. Mount it where load balancers can reach it and, preferably, no other
+// client can.
 //
-// An instance is live while it answers. It is ready once its store has answered and
-// until [Auth.Drain]: the handler asks the store itself, at most once a second, until
-// then. No outage makes it unready later, because all instances would be at once.
-// Without an Adapter, and with [NewFunc] or [NewTenants], it is ready at once.
+// An instance is live while it answers. It is ready from the first answer of its store
+// until [Auth.Drain]. Until that first answer the handler asks the store itself, at most
+// once a second. A later outage does not make the instance unready, because it would make
+// all instances unready at once. Without an Adapter, and with [NewFunc] or [NewTenants],
+// an instance is ready at once.
 func (a *Auth) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, word := http.StatusNotFound, "unknown"
@@ -85,9 +87,10 @@ func probe(a *Auth, ctx context.Context) bool {
 // that none is lost until the load balancer has noticed.
 func (a *Auth) Drain() { a.life.Drain() }
 
-// Shutdown drains and then waits for what requests have left to do: mails and
-// sign-outs that a store could not take. Call it after [http.Server.Shutdown]. What is
-// not done when ctx ends is dropped; the error, and a line in the log, say how much it was.
+// Shutdown drains and then waits for what requests have left to do: mails, lines of
+// [Audit], and sign-outs that a store could not take. Call it after
+// [http.Server.Shutdown]. What is not done when ctx ends is dropped; the error, and a line
+// in the log, say how much it was.
 // A second call waits for the first. It closes the idle connections to providers, unless
 // Runtime.HTTPClient is the application's. Functions that were handed to Runtime.Background
 // are the application's to wait for.
@@ -104,6 +107,7 @@ func finish(a *Auth, ctx context.Context) error {
 	pool, ends := a.pool, 0
 	if a.fixed != nil {
 		a.fixed.audit.Flush()
+		a.fixed.table.Flush(ctx)
 		pool, ends = a.fixed.mails.pool, a.fixed.lateEnds.Finish(ctx)
 	}
 	var left []string

@@ -48,8 +48,9 @@ const (
 	formBodyLimit    = 64 << 10
 )
 
-// FromHTTP reads r, its body included, up to 1 MiB (64 KiB for forms). A larger
-// one is ErrBodyTooLarge; answer it with status 413 and close the connection.
+// FromHTTP reads r, its body included. The limit of 1 MiB, and 64 KiB for forms, is fixed:
+// [Core.ReadBody] has the configured one. A larger body is ErrBodyTooLarge; answer it with
+// status 413 and close the connection. Any other error is one of reading the body.
 func FromHTTP(r *http.Request) (*Request, error) {
 	req := requestHead(r)
 	return req, req.readBody(r.Body, r.ContentLength, defaultBodyLimit)

@@ -17,8 +17,9 @@ import (
 type LinkOptions struct {
 	SignInOptions
 
-	// ProviderAccountID is the account that is meant. The user who comes back with
-	// another one gets ErrOAuthAccountNotLinked. Empty: any that is not another user's.
+	// ProviderAccountID is the account to be linked or to grant scopes. A user who comes
+	// back with another account gets ErrOAuthAccountNotLinked. Empty: any account that
+	// is not another user's.
 	ProviderAccountID string
 }
 
@@ -26,13 +27,14 @@ type LinkOptions struct {
 // more scopes. It answers the request as [Auth.SignIn] does, under the same rules
 // against forms of other sites.
 //
-// The same user leaves and comes back: a connect creates no user and signs no other
-// user in. If the session has ended meanwhile, the callback fails with ErrAccessDenied.
+// Linking creates no user and signs no other user in. If the session has ended when the
+// browser comes back, the callback fails with ErrAccessDenied.
 // An account of another user is ErrOAuthAccountNotLinked. If the user refuses a scope,
 // the browser comes back all the same: [Auth.AccessToken] says what is missing.
 //
-// Without a session of a stored user Link returns ErrNoSession. It needs Config.Adapter and an [OAuth]
-// provider.
+// Without a session of a stored user Link returns ErrNoSession. Without Config.Adapter it
+// returns ErrMissingAdapter, and for an id that is not that of an [OAuth] provider
+// ErrInvalidProvider.
 func (a *Auth) Link(w http.ResponseWriter, r *http.Request, provider string, o LinkOptions) error {
 	res, err := a.Core().Link(r.Context(), requestHead(r), provider, o)
 	return sendTo(w, res, err)

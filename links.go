@@ -69,6 +69,9 @@ func (l *links) change() string { return l.url("account?do=change") }
 // deletion returns the page that asks before an account is deleted.
 func (l *links) deletion() string { return l.url("account?do=delete") }
 
+// ownExport returns the page where users download what is kept of them.
+func ownExport(l *links) string { return l.url("account?do=export") }
+
 // errorPageFor leads to own, which is [Pages].Error, with the name of an error. It
 // returns nil where the built-in page has to answer: own is empty, the request is
 // not believed, or it asks for own itself, which a guard would refuse once more.

@@ -76,6 +76,9 @@ func endSessionURL(ctx context.Context, x *exchange, p *oauthProvider, ended end
 		if err == nil && !weburl.IsHTTP(to) {
 			err = errors.New("Logout.URL returned no http(s) URL")
 		}
+		if err == nil {
+			to, err = oauth.WithParams(to, params)
+		}
 	} else {
 		to, err = p.client.EndSessionURL(ctx, oauth.EndSession{IDToken: ended.hint.IDToken, LogoutHint: ended.hint.Login, ReturnTo: returnTo, State: state, Params: params})
 	}

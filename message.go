@@ -61,6 +61,7 @@ const (
 	MessageNewPassword   MessageKind = "new_password"   // its URL does, because the old password may be known to others
 	MessageNewEmail      MessageKind = "new_email"      // its URL, or its code, proves the new address of a user
 	MessageFactorCode    MessageKind = "factor_code"    // its code is a second factor
+	MessageRecoveryReady MessageKind = "recovery_ready" // its URL removes the second factors, in the browser that asked
 	MessageInvitation    MessageKind = "invitation"     // its URL accepts an invitation
 
 	MessagePasswordChanged MessageKind = "password_changed" // the password was set, changed or removed

@@ -61,12 +61,13 @@ type Session struct {
 	Extra   Claims // members beside user and expires, put there by [Callbacks].Session
 
 	// UserID is the application's id of the user. Empty: the token does not
-	// say. Without an Adapter it is made up at each OAuth sign-in and names
-	// nobody afterwards: keep the provider's id with [Callbacks].Token.
+	// say. Without an Adapter it is made up at each OAuth sign-in, and another sign-in of
+	// the same user has another one: keep the provider's id with [Callbacks].Token.
 	UserID string
-	// ID is the same for the whole life of the session. Empty with JWTSessions,
-	// unless there are [SessionConfig].Revocations, as with most Adapters, or an
-	// AbsoluteMaxAge.
+	// ID is the same for the whole life of the session. With JWTSessions it is empty,
+	// unless [SessionConfig].AbsoluteMaxAge is set or revocations are kept, in
+	// SessionConfig.Revocations or in an Adapter that is a [storage.RevocationStore], as
+	// most are.
 	ID string
 
 	Tenant   string     // name of the tenant, on sites made with [NewTenants]; empty: there is one site

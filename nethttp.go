@@ -22,10 +22,11 @@ type SignInOptions struct {
 	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X
 	Params     url.Values // added to the authorization request of an OAuth provider, in the place of its own; those of Form win
 	// SkipCSRFCheck says that the application has checked where the request
-	// comes from. false: what the browser marks as another site's, by
-	// Sec-Fetch-Site or Origin, is ErrMissingCSRF, a link from there included;
-	// so is a csrfToken in Form that is not [Auth.CSRFToken]'s. A sibling host
-	// needs that token.
+	// comes from. false: a request that the browser marks as another site's, by
+	// Sec-Fetch-Site or Origin, is ErrMissingCSRF. That holds for a GET as well: a
+	// handler that calls SignIn refuses visitors who follow a link from another site.
+	// A csrfToken in Form that is not [Auth.CSRFToken]'s is ErrMissingCSRF, too. A
+	// sibling host, such as another subdomain, needs that token.
 	SkipCSRFCheck bool
 
 	// What this call asks of an OAuth provider. Each wins over Params, Form and the
@@ -33,15 +34,16 @@ type SignInOptions struct {
 	// and Scopes.
 
 	Prompt    string   // such as login, select_account or none; proves nothing, see MaxAge; empty: not asked
-	LoginHint string   // who is expected, such as an e-mail address; empty: not asked
+	LoginHint string   // the user that is expected, such as by an e-mail address; empty: not asked
 	Scopes    []string // in the place of the provider's; openid is added where it is needed; empty: the provider's
 	// MaxAge demands a sign-in at the provider that is no older, in whole seconds. The
 	// ID token has to prove it by auth_time, with a minute of leeway, or the sign-in is
-	// ErrAccessDenied and nothing is written. A pointer to zero demands one since this
-	// call. nil: any will do. At a provider without OIDC it is ErrInvalidConfig.
+	// ErrAccessDenied and nothing is written. A pointer to zero demands a sign-in since
+	// this call. nil: a sign-in of any age is accepted. At a provider without OIDC a
+	// MaxAge is ErrInvalidConfig.
 	MaxAge *time.Duration
 	// ACRValues demands that the acr of the ID token is one of these. Otherwise, and at
-	// a provider without OIDC, the errors are those of MaxAge. nil: any will do.
+	// a provider without OIDC, the errors are those of MaxAge. nil: any acr is accepted.
 	ACRValues []string
 }
 
@@ -49,9 +51,9 @@ type SignInOptions struct {
 // cookies on w and redirects, to the provider or to where a completed sign-in
 // ends up. With an empty or unknown provider it redirects to the sign-in page.
 //
-// The error is an [*Error] that has been logged, and nothing is written then: it is
-// for the form that was posted. Wrong credentials are ErrCredentialsSignin, a form of
-// another site is ErrMissingCSRF.
+// The error is an [*Error] that has been logged, and nothing is written then: show the
+// error beside the form that was posted. Wrong credentials are ErrCredentialsSignin, a
+// form of another site is ErrMissingCSRF.
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) error {
 	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o)
 	return sendTo(w, res, err)
@@ -59,7 +61,8 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 
 // SignInURL does what [Auth.SignIn] does, without the redirect: it sets the
 // cookies on w and returns the URL that the browser has to open. The URL is
-// empty if a callback answers with [RespondWith]; that needs SignIn.
+// empty, and the error nil, if a callback answers with [RespondWith], whose response is
+// lost: use SignIn where callbacks do that.
 func (a *Auth) SignInURL(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (string, error) {
 	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o)
 	return urlFor(w, res, err)
@@ -76,7 +79,7 @@ type SignOutOptions struct {
 	SkipCSRFCheck bool
 
 	AtProvider *bool      // whether to sign out at the provider, too; nil: as its Logout says
-	Params     url.Values // added to the address at the provider, such as ui_locales; not those of the protocol
+	Params     url.Values // added to the URL at the provider, such as ui_locales; not those of the protocol
 }
 
 // SignOut ends the session. It answers the request: it clears the cookies on w and
@@ -158,11 +161,11 @@ func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
 	return a.Core().ActionURL(r.Context(), requestHead(r), action)
 }
 
-// ClientURL returns the absolute URL of the browser client as the browser that
-// sent r sees the site. The name of the file has a hash of its content, so that
-// browsers keep it and never ask again; below "client/latchkey.js" they ask each
-// time. It returns ErrUntrustedHost if r says something about the site that is not
-// believed.
+// ClientURL returns the absolute URL of the JavaScript module that the library serves for
+// pages (see docs/client.md), as the browser that sent r sees the site. The name of the
+// file has a hash of its content, so that browsers cache it for good; under the name
+// client/latchkey.js they ask each time. It returns ErrUntrustedHost if r claims a host
+// that the configuration does not trust.
 func (a *Auth) ClientURL(r *http.Request) (*url.URL, error) {
 	return a.ActionURL(r, "client/"+client.Name(client.Module))
 }

@@ -35,15 +35,17 @@ const (
 	// On the account page: done, …
 	noticeLinked    = "linked"
 	noticeUnlinked  = "unlinked"
-	noticeEnded     = "ended"     // a session was
-	noticeOthers    = "others"    // … or all but this one
-	noticeAdded     = "added"     // a passkey was
-	noticeRenamed   = "renamed"   // … or was given a name
-	noticeRemoved   = "removed"   // … or taken away; Typed[goneKey] says which
-	noticePassword  = "password"  // the password was changed
-	noticeEmail     = "email"     // the address was
-	noticeAsked     = "sent"      // … or a link went to the new one
-	noticeForgotten = "forgotten" // a known browser is not known any more
+	noticeEnded     = "ended"      // a session was
+	noticeOthers    = "others"     // … or all but this one
+	noticeAdded     = "added"      // a passkey was
+	noticeRenamed   = "renamed"    // … or was given a name
+	noticeRemoved   = "removed"    // … or taken away; Typed[goneKey] says which
+	noticePassword  = "password"   // the password was changed
+	noticeUnset     = "nopassword" // … or removed
+	noticeEmail     = "email"      // the address was
+	noticeAsked     = "sent"       // … or a link went to the new one
+	noticeForgotten = "forgotten"  // a known browser is not known any more
+	noticeProfile   = "profile"    // the name or the picture was changed
 	// … and not done.
 	noticeLast      = "last"  // the account is the last way in
 	noticeTaken     = "taken" // the account is somebody else's
@@ -132,7 +134,7 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 	}
 	switch left.About {
 	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten,
-		noticePassword, noticeEmail, noticeAsked:
+		noticePassword, noticeUnset, noticeEmail, noticeAsked, noticeProfile:
 		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:
 		view.Error = left.About

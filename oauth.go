@@ -231,12 +231,11 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 	return nil
 }
 
-// statelessFlow returns the flow of an answer without a state that names one.
-// Every flow of ours is sent with a state, so only the newest that Auth.js began
-// without one is left, for an answer that has none; and where the operator switched all
-// checks off, a flow without values. A provider may refuse a sign-in and leave out its
-// state, or refuse one that this browser has forgotten meanwhile: no user is signed in
-// then.
+// statelessFlow chooses the flow of a callback whose state names no flow of this browser
+// if the callback has no state, the newest one that Auth.js began without a
+// state; else, with Security.SkipStateCheck and without CheckState, the newest; else, for
+// a provider without checks, a flow without values. Otherwise it returns an error: that of
+// the provider, if the callback says that it refused the sign-in, else ErrInvalidCheck.
 func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1
 	if answer.State == "" {

@@ -180,7 +180,8 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 
 // UpstreamMFA returns an [OAuth].Assurance for a provider that is trusted to have asked
 // for two factors: if the ID token's amr is a list with mfa in it, or its acr is one of
-// the given values. Its auth_time is believed in any case. Words of another type count
+// the given values. The Assurance then has AMR mfa and ACR aal2. Its Proved is the ID
+// token's auth_time, with two factors or without. Claims of an unexpected JSON type count
 // as absent.
 func UpstreamMFA(acr ...string) func(Grant) Assurance {
 	acr = slices.Clone(acr)

@@ -106,15 +106,16 @@ func hasGoogleCSRF(r *Request, value string) bool {
 	return matched
 }
 
-// useOnce refuses an ID token that is old or was used before, and returns when it was
-// issued.
+// useOnce returns when an ID token was issued, at the latest now. It returns
+// ErrOAuthCallback if the token is older than idTokenMaxAge or has no iat, and
+// ErrInvalidCheck if it was used before; the time then means nothing.
 func useOnce(ctx context.Context, p *oauthProvider, v *visit, token string, claims Claims) (time.Time, error) {
 	now := v.now()
 	seconds, err := Value[int64](claims, "iat")
 	if issued := time.Unix(seconds, 0); err != nil || now.Sub(issued) > idTokenMaxAge {
 		return issued, failure.WrapFor(ErrOAuthCallback, p.ID, failure.Of(fault.IDTokenExpired, &failure.Mistake{Err: errors.New("the ID token is too old: ask the provider for another one")}))
 	}
-	signed := token[:strings.LastIndexByte(token, '.')] // the signature may have another spelling
+	signed := token[:strings.LastIndexByte(token, '.')] // without the signature, which base64 can spell in several ways
 	first, err := p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "ID token at "+p.ID, signed, now.Add(spentMaxAge))
 	if err == nil && !first {
 		err = errCheck(p, fault.FlowReplayed, spentText)

@@ -57,8 +57,8 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	return o, o.validate()
 }
 
-// askUpstream has the provider be asked for the levels that are trusted, where the site
-// wants second factors.
+// askUpstream adds the acr values that are trusted to the provider's parameters, if the
+// site wants second factors.
 func askUpstream(o *oauthProvider, s *setup) {
 	if o.Assurance == nil || len(o.ACRValues) == 0 || s.config.Factors.Require == nil || o.Authorization.Params.Has("acr_values") {
 		return

@@ -87,7 +87,8 @@ func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Cont
 	return context.WithValue(ctx, askedKey{}, a), nil
 }
 
-// askedIn returns what the application's own code asks in this call; zero: nothing.
+// askedIn returns the demands that SignInOptions made for the sign-in that ctx belongs to,
+// such as Prompt and MaxAge. It returns the zero oneCall if there are none.
 func askedIn(ctx context.Context) oneCall {
 	a, _ := ctx.Value(askedKey{}).(oneCall)
 	return a

@@ -46,12 +46,21 @@ func (l *links) ownPage(to string, params ...string) *Response {
 	return &Response{Redirect: l.absolute(weburl.WithQuery(to, params...))}
 }
 
+// Why a session is over, in the query of the sign-in page.
+const (
+	overExpired = "expired"
+	overEnded   = "ended"
+)
+
 func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	failed := x.query.Get("error")
 	if own := x.setup.config.Pages.SignIn; own != "" {
 		params := []string{"callbackUrl", x.callbackURL}
 		if failed != "" {
 			params = withShownReference(shownReference(x.setup, &x.visit, x.query), append(params, "error", failed)...)
+		}
+		if over := x.query.Get("notice"); over == overExpired || over == overEnded {
+			params = append(params, "notice", over)
 		}
 		return x.ownPage(own, params...), nil
 	}
@@ -61,7 +70,7 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 		Script: x.setup.passkeyScript(&x.links),
 	}
 	view.SignUpURL, view.ForgotURL = passwordURLs(x.setup.passwords, &x.links)
-	view.Done = x.query.Get("done")
+	view.Done, view.Over = x.query.Get("done"), x.query.Get("notice")
 	if failed != "" {
 		view.Reference = shownReference(x.setup, &x.visit, x.query)
 	}

@@ -15,9 +15,10 @@ import (
 // and address on pages below {base path}/password and {base path}/account. For existing
 // clients it is a provider of the type credentials: they post email and password to
 // {base path}/callback/password. One may be configured. It needs an Adapter that is a
-// [storage.PasswordAdapter], [storage.ChallengeAdapter] and [storage.BrowserAdapter] and
-// keeps revocations, and a way to send mails: [Config].Mail or an [Email] provider.
-// Provider of module password fills in Hasher, MinLength and Weakness.
+// [storage.PasswordAdapter], a [storage.ChallengeAdapter] and a [storage.BrowserAdapter];
+// a [storage.RevocationStore], which is the Adapter or [SessionConfig].Revocations; and a
+// way to send mails, which is [Config].Mail or an [Email] provider. Provider of module
+// password fills in Hasher, MinLength and Weakness.
 type Password struct {
 	hidden
 
@@ -71,8 +72,8 @@ type SignUpPolicy int
 
 // The sign-up policies.
 const (
-	SignUpOpen    SignUpPolicy = iota // everybody
-	SignUpClosed                      // nobody: the application creates the users
+	SignUpOpen    SignUpPolicy = iota // every visitor
+	SignUpClosed                      // no visitor: the application creates the users
 	SignUpInvited                     // addresses with an invitation: see [Config].Invitations
 )
 

@@ -73,7 +73,7 @@ func (p *Password) prepare(s *setup, _ func(string) string) (preparedProvider, e
 // given returns the configured Password.
 func (p *passwordProvider) given() *Password { return &p.Password }
 
-// use has the provider work by f.
+// use sets the flows that the provider works with.
 func (p *passwordProvider) use(f *passwords.Flows) { p.flows = f }
 
 func (p *passwordProvider) info() *providerInfo { return &p.about }

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
@@ -95,7 +96,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		mail: mailOf(s), limits: s.limits, log: s.log, timeout: s.config.Limits.MailTimeout, theme: s.config.Theme, texts: s.config.Texts,
 		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background, health: &s.health.Mail,
 	}
-	prepareAudit(s)
+	prepareAudit(s, &faults)
 	s.prepareDirectory(&faults)
 	prepareActing(s, &faults)
 	prepareVault(s, &faults)
@@ -203,7 +204,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
 	s.keys = keys.New(secrets, s.tenant, s.trust.origin.Text)
-	s.cursors = people.NewCursors(secrets, s.tenant, s.now)
+	s.cursors, s.auditCursors = people.NewCursors(secrets, s.tenant, s.now), audit.NewCursors(secrets, s.tenant, s.now)
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
@@ -291,22 +292,42 @@ func pageOptions(look Theme, say Texts) page.Options {
 }
 
 // prepareAudit makes the audit log, if there is one.
-func prepareAudit(s *setup) {
+func prepareAudit(s *setup, f *failure.List) {
 	a := &s.config.Operations.Audit
-	if a.Logger == nil {
-		return
-	}
-	told := func(outcome string, n int) {
-		s.log.Count(context.Background(), telemetry.Measure{Kind: telemetry.AuditEvents, Provider: "log", Value: outcome, N: int64(n)})
-		if outcome == "dropped" {
-			s.log.Alert("the audit log does not keep up, so that events were dropped: look at the handler of Operations.Audit.Logger", "alert", true, "dropped", n)
-		}
-	}
 	run := s.mails.pool.Go
 	if later := s.config.Runtime.Background; later != nil {
 		run = func(f func()) bool {
 			return guarded.Contain(func() error { later(func(context.Context) { f() }); return nil }) == nil
 		}
 	}
-	s.audit = &audit.Sink{Logger: a.Logger, Address: audit.Address(a.Address), Now: s.now, Go: run, Told: told}
+	sink := func(name string) *audit.Sink {
+		told := func(outcome string, n int) {
+			s.log.Count(context.Background(), telemetry.Measure{Kind: telemetry.AuditEvents, Provider: name, Value: outcome, N: int64(n)})
+			if outcome == "dropped" {
+				s.log.Alert("the audit log does not keep up, so that events were dropped: look at the handler of Operations.Audit.Logger, or at the store", "alert", true, "dropped", n)
+			}
+		}
+		return &audit.Sink{Verbose: a.Verbose, Address: audit.Address(a.Address), Now: s.now, Go: run, Told: told}
+	}
+	if a.Logger != nil {
+		s.audit = sink("log")
+		s.audit.Logger = a.Logger
+	}
+	switch {
+	case a.Required && !a.Store:
+		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs Operations.Audit.Store")
+	case a.Required && s.config.Session.Store != nil:
+		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs sessions in the Adapter, whose transactions they take part in: leave Session.Store out")
+	case a.Store && s.store == nil:
+		f.Add(ErrMissingAdapter, "Operations.Audit.Store needs an Adapter: set Config.Adapter")
+	case a.Store && !s.store.Has(directory.AbilityAudit):
+		*f = append(*f, s.store.Require("Operations.Audit.Store", directory.AbilityAudit))
+	case a.Required && s.store.Tx == nil:
+		*f = append(*f, s.store.Require("Operations.Audit.Required", directory.AbilityTx))
+	case a.Store:
+		s.table = tableOf(s, sink("store"))
+		if s.store.Tx == nil {
+			s.log.WarnAtStart("Operations.Audit.Store: the Adapter is no TxAdapter, so that an event is stored after what it tells")
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/tokenjar"
 	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -35,6 +36,10 @@ func prepareVault(s *setup, f *failure.List) {
 		f.Add(ErrInvalidConfig, "Tokens.Early must not be negative; zero is a minute")
 	}
 	checkOffline(s, f)
+	if c.Cookie {
+		prepareJar(s, f)
+		return
+	}
 	if s.store == nil || s.store.Tokens == nil || s.store.AccountLists == nil || len(s.config.Secrets) == 0 {
 		return
 	}
@@ -45,13 +50,34 @@ func prepareVault(s *setup, f *failure.List) {
 		f.Add(ErrInvalidConfig, "Tokens.Keys: %w", err)
 		return
 	}
+	of := vaultConfig(s)
+	of.Rows, of.Leases, of.Seals = directory.TokenRows{Store: s.store}, leases(s), seals
+	s.vault = vault.New(of)
+	s.directory.Tokens = s.vault
+}
+
+// vaultConfig returns what every vault works with.
+func vaultConfig(s *setup) vault.Config {
+	c := &s.config.Tokens
 	fill.Default(&c.Early, defaultEarly)
-	s.vault = vault.New(vault.Config{
-		Rows: directory.TokenRows{Store: s.store}, Leases: leases(s), Bounds: s.bounds, Seals: seals, Providers: tokenProviders(s), Log: s.log, Now: s.now,
+	return vault.Config{
+		Bounds: s.bounds, Providers: tokenProviders(s), Log: s.log, Now: s.now,
 		Early: c.Early, Foreground: c.Foreground, CallTime: s.config.Limits.ProviderTimeout, StoreTime: s.config.Limits.StoreTimeout,
 		KeepGrants: c.KeepAtProvider, HTTP: cmp.Or[http.RoundTripper](s.config.Runtime.HTTPClient.Transport, http.DefaultTransport), Tell: func(ctx context.Context, e event.Event) { tellOfTokens(ctx, s, e) },
-	})
-	s.directory.Tokens = s.vault
+	}
+}
+
+// prepareJar has browsers keep the tokens.
+func prepareJar(s *setup, f *failure.List) {
+	c := &s.config.Tokens
+	switch {
+	case s.config.Adapter != nil:
+		f.Add(ErrInvalidConfig, "Tokens: Cookie is for sites without an Adapter, which keeps the tokens otherwise: leave one of the two out")
+	case c.Plain || len(c.Keys) > 0:
+		f.Add(ErrInvalidConfig, "Tokens: Plain and Keys are for the rows of an Adapter, and the cookie is encrypted under Config.Secrets: leave them out, or Cookie")
+	default:
+		s.jar = tokenjar.New(vaultConfig(s), s.tenant, s.config.Session.MaxAge)
+	}
 }
 
 // tokenKeys returns what tokens are encrypted under.
@@ -81,8 +107,10 @@ func checkOffline(s *setup, f *failure.List) {
 		switch {
 		case p.isForeign():
 			f.Add(ErrInvalidConfig, "%s is for OAuth 2, and Protocol replaces that: leave one of the two out", who)
+		case s.store == nil && s.config.Tokens.Cookie:
+			s.log.WarnAtStart("Tokens.Cookie: requests that a browser sends at once may refresh twice in different processes; where that ends a grant, use an Adapter", "provider", p.ID)
 		case s.store == nil:
-			f.Add(ErrMissingAdapter, "%s needs an Adapter that keeps the tokens: set Config.Adapter", who)
+			f.Add(ErrMissingAdapter, "%s needs an Adapter that keeps the tokens: set Config.Adapter, or Tokens.Cookie to keep them in the browser", who)
 		case s.store.Tokens == nil:
 			*f = append(*f, s.store.Require(who, directory.AbilityTokens))
 		case s.store.AccountLists == nil:
@@ -165,7 +193,7 @@ func tellOfTokens(ctx context.Context, s *setup, e event.Event) {
 	if !s.config.keepsEvents() {
 		return
 	}
-	o := &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}}
+	o := &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}, Audit: s.table}
 	o.Add(e, nil)
 	s.tell(ctx, o, journal.NoSubject{})
 }
@@ -173,8 +201,10 @@ func tellOfTokens(ctx context.Context, s *setup, e event.Event) {
 // hasVault returns an error if nothing keeps provider tokens.
 func hasVault(s *setup) error {
 	switch {
+	case s.jar != nil:
+		return failure.Wrap(ErrMissingAdapter, errors.New("with Tokens.Cookie only Auth.AccessToken returns tokens, for a request with a session cookie: set Config.Adapter"))
 	case s.store == nil:
-		return failure.Wrap(ErrMissingAdapter, errors.New("provider tokens need an Adapter: set Config.Adapter"))
+		return failure.Wrap(ErrMissingAdapter, errors.New("provider tokens need an Adapter, or Tokens.Cookie: set Config.Adapter"))
 	case s.vault == nil:
 		return failure.Wrap(ErrMissingAdapterMethods, fmt.Errorf("provider tokens need an Adapter that is a storage.TokenAdapter and a storage.AccountAdapter; %T is not", s.config.Adapter))
 	}
@@ -211,8 +241,9 @@ func prepareLogout(s *setup, f *failure.List) {
 	}
 }
 
-// checkProviderLogouts refuses stores that cannot end sessions by what a provider calls
-// them, and warns of tables without the columns.
+// checkProviderLogouts adds a fault if the store of sessions is no
+// storage.ProviderLogoutAdapter, and warns if its tables have no columns for the sid and
+// sub of a provider. who is the provider whose BackChannel needs it.
 func checkProviderLogouts(s *setup, f *failure.List, who string) {
 	if _, whole := directory.ProviderLogouts(s.store); !whole {
 		f.Add(ErrMissingAdapterMethods, "%s.BackChannel needs stored sessions in a storage.ProviderLogoutAdapter: the Adapter %T or Session.Store is not", who, s.config.Adapter)

@@ -10,9 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 )
 
-// Provider is one way to sign in: an [*OAuth], [*Email], [*Credentials] or
-// [*WebAuthn].
-// Package providers has many ready-made. The interface is sealed.
+// Provider is one way to sign in: an [*OAuth], [*Email], [*Credentials], [*Password] or
+// [*WebAuthn]. The interface is sealed, so there are no others. Package providers has
+// many ready-made.
 type Provider interface {
 	// prepare checks the provider and makes it ready; what it returns shares
 	// nothing with the receiver.
@@ -48,7 +48,7 @@ const (
 	CheckPKCE  Check = "pkce"  // RFC 7636, S256
 	CheckState Check = "state" // RFC 6749, section 10.12
 	CheckNonce Check = "nonce" // OpenID Connect Core 1.0, section 3.1.2.1
-	CheckNone  Check = "none"  // nothing is added to the others; alone: no check at all. Without state unsafe; logs a warning then
+	CheckNone  Check = "none"  // with other checks: exactly those, and none is added; alone: no check at all. Without CheckState it is unsafe, and logs a warning
 )
 
 // ClientAuth is how the site proves itself at a provider's token endpoint. See
@@ -82,7 +82,7 @@ type EmailTrust int
 const (
 	EmailTrustUnknown EmailTrust = iota // the provider does not say
 	EmailProven                         // the person has shown that the mailbox is theirs
-	EmailUnproven                       // nobody has checked
+	EmailUnproven                       // the address was not checked
 )
 
 // Grant is what an OAuth provider handed over at the end of a sign-in.
@@ -97,11 +97,10 @@ type Grant struct {
 
 // Identity is a person as one provider knows them.
 type Identity struct {
-	// Subject is the provider's own immutable id for the person, never a handle
-	// or an e-mail address. It becomes [Account].ProviderAccountID, with
-	// [NewTenants] after a prefix that stands for the issuer. Empty: the sign-in is
-	// refused. The sub of an ID token has at most 255 characters, all
-	// of them printable ASCII, or the token is refused (OpenID Connect Core 1.0,
+	// Subject is the provider's own immutable id for the person, never a handle or an e-mail
+	// address. It becomes [Account].ProviderAccountID, with [NewTenants] after a prefix that stands
+	// for the issuer. Empty: the sign-in is refused. The sub of an ID token has at most 255
+	// characters, all of them printable ASCII, or the token is refused (OpenID Connect Core 1.0,
 	// section 2).
 	Subject string
 	Name    string
@@ -109,9 +108,8 @@ type Identity struct {
 	Image   string         // URL of a picture; anything but http and https becomes empty
 	Extra   map[string]any // becomes [User].Extra
 
-	// Photo is the picture itself, for providers that have no URL of it: a
-	// JPEG, PNG, GIF or WebP. It becomes a data URL, and wins over Image. nil:
-	// none.
+	// Photo is the picture itself, for providers that have no URL of it: a JPEG, PNG, GIF or WebP.
+	// It becomes a data URL, and wins over Image. nil: none.
 	Photo []byte
 
 	// WithoutImage says that an empty Image means that there is no picture: the
@@ -119,10 +117,11 @@ type Identity struct {
 	// makes that difference for some providers.
 	WithoutImage bool
 
-	// EmailTrust says whether the provider vouches for Email.
-	// EmailTrustUnknown: it does if the profile's email_verified is true and
-	// Email is the profile's email (OpenID Connect Core 1.0, section 5.1). A
-	// mapping that takes another claim has to say itself.
+	// EmailTrust says whether the provider vouches for Email. EmailProven and
+	// EmailUnproven win over [OAuth].EmailTrust. EmailTrustUnknown: the provider vouches
+	// if the profile's email_verified is true and Email is the profile's email (OpenID
+	// Connect Core 1.0, section 5.1), unless [OAuth].EmailTrust is EmailUnproven. An
+	// Identify that takes Email from another claim must set EmailTrust itself.
 	EmailTrust EmailTrust
 }
 
@@ -141,7 +140,7 @@ type OAuth struct {
 	// NewClientSecret makes a secret when one is needed, such as a signed JWT.
 	// nil: ClientSecret.
 	NewClientSecret func(ctx context.Context, now time.Time) (string, error)
-	ClientAuth      ClientAuth // empty: client_secret_basic
+	ClientAuth      ClientAuth // empty: client_secret_basic, which needs a secret; a public client sets ClientAuthNone
 	SigningKey      SigningKey // for private_key_jwt
 	// AssertionAudience is the aud of client assertions. Empty: the issuer.
 	AssertionAudience string
@@ -165,24 +164,26 @@ type OAuth struct {
 	// authorization and token requests. Empty: none.
 	ClientIDParam string
 	ResponseMode  string // "form_post", or empty for the query
-	// VisitorParams names parameters of Authorization that the request of a sign-in
-	// may replace, such as prompt. nil: none; of what Authorization does not set, a
-	// request may add anything but the parameters of the protocol. It may always ask
-	// for another scope and for a shorter max_age.
+	// VisitorParams names parameters that Authorization sets and that the request of a sign-in may
+	// replace, such as prompt. nil: it may replace none of them, but for scope and a shorter
+	// max_age, which a request may always ask for. Parameters that Authorization does not set need
+	// no entry: a request may add any, except the parameters of the protocol.
 	VisitorParams []string
 	// CallbackParams names parameters of the callback that the token request
 	// repeats, such as the device_id of VK ID. nil: none.
 	CallbackParams []string
 
-	// Checks tie a callback to its sign-in. nil: PKCE. Unless PKCE is among
-	// them and discovery says that the provider supports S256, state is added,
-	// and for OIDC nonce. CheckNone switches that off. With any check a callback
-	// has to bring back the state that was sent; see docs/protocol.md.
+	// Checks tie a callback to its sign-in. nil: PKCE. CheckState, and for OIDC
+	// CheckNonce, are added unless PKCE is among Checks and discovery says that the
+	// provider supports S256. CheckNone in Checks keeps them from being added.
+	//
+	// A state is always sent. With at least one check a callback has to bring it back;
+	// [Security].SkipStateCheck lifts that where CheckState is none of the checks. See
+	// docs/protocol.md.
 	Checks []Check
 
-	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the
-	// discovery document, or RS256. HS256 is only accepted when listed. Ed25519
-	// (RFC 9864) and EdDSA are the same.
+	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the discovery document, or
+	// RS256. HS256 is only accepted when listed. Ed25519 (RFC 9864) and EdDSA are the same.
 	IDTokenAlgs []string
 	// AllowedAudiences are the other audiences an ID token may have, its azp
 	// naming this client. nil: any; none when Hardened.
@@ -194,17 +195,16 @@ type OAuth struct {
 	NativeClientIDs []string
 	// ProfileFromUserInfo takes the profile of an OIDC provider from the
 	// userinfo endpoint instead of the ID token, which is verified all the
-	// same. Without it the endpoint is only asked for what the ID token lacks of
-	// what the scopes promise: name (profile) and email.
+	// same. false: the endpoint is called only if the ID token lacks a claim that the
+	// scopes promise: name with the scope profile, or email with the scope email.
 	ProfileFromUserInfo bool
 
 	// Identify maps what the provider handed over to a person. nil: sub or id;
 	// name, nickname or preferred_username; email; picture.
 	Identify func(Grant) (Identity, error)
-	// KeepTokens chooses what is stored with the account, and nothing else:
-	// callbacks and events get everything. nil: access, refresh and ID token,
-	// ExpiresAt, scope, type, session state and authorization details, but not
-	// Extra.
+	// KeepTokens chooses what is stored with the account, and nothing else: callbacks and events
+	// get everything. nil: access, refresh and ID token, ExpiresAt, scope, type, session state and
+	// authorization details, but not Extra.
 	KeepTokens func(Tokens) Tokens
 
 	// Offline asks for a refresh token, in this provider's way. It needs an Adapter that is
@@ -219,10 +219,11 @@ type OAuth struct {
 	// Logout says what a sign-out has to do with the provider. The zero value: nothing.
 	Logout Logout
 
-	// EmailTrust says whether the provider proves e-mail addresses before it
-	// hands them out. When a user's address is proven for the first time, an
-	// account stays linked only if its provider vouched for that address, and is
-	// not EmailUnproven.
+	// EmailTrust says whether the provider proves e-mail addresses before it hands
+	// them out. With EmailUnproven it vouches for no address, unless Identify sets
+	// [Identity].EmailTrust, which wins. When a user's address is proven for the first
+	// time, an account stays linked only if its provider vouched for that address when
+	// it was linked, and EmailTrust of the provider is not EmailUnproven.
 	EmailTrust EmailTrust
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
 	// with the same e-mail address, if the provider says that it is verified.
@@ -296,25 +297,22 @@ type Email struct {
 	// Send delivers the message, within [Limits].MailTimeout. Its error becomes an
 	// error page, and the link in it is void.
 	Send func(ctx context.Context, m Message) error
-	// NewSend makes Send when [New] is called, for catalogues whose settings may
-	// come from the environment; getenv is the one that New reads. Not called
-	// when Send is set. nil: Send.
+	// NewSend makes Send when [New] is called, for catalogues whose settings may come from the
+	// environment; getenv is the one that New reads. Not called when Send is set. nil: Send.
 	NewSend func(getenv func(string) string) (func(ctx context.Context, m Message) error, error)
-	// Normalize turns what was typed into one mailbox. nil: trimmed,
-	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so
-	// too, and checked to be exactly one plain mailbox.
+	// Normalize turns what was typed into one mailbox. nil: trimmed, lower-cased, Unicode NFKC, the
+	// domain in ASCII. Its result is treated so too, and checked to be exactly one plain mailbox.
 	Normalize func(typed string) (string, error)
-	// NewToken makes what a link is recognised by, with 128 random bits or more,
-	// such as crypto/rand.Text. Less, down to six digits, is accepted where
-	// MaxAge is 15 minutes at most and wrong tries are limited to 20 or fewer
-	// ([Limits].LinkTries). New asks for a few. nil: 32 random bytes in hex.
+	// NewToken makes what a link is recognised by, with 128 random bits or more, such as
+	// crypto/rand.Text. Less, down to six digits, is accepted where MaxAge is 15 minutes at most
+	// and wrong tries are limited to 20 or fewer ([Limits].LinkTries). New calls NewToken a few
+	// times to check that. nil: 32 random bytes in hex.
 	NewToken func() (string, error)
 	// Secret is mixed into the stored hash, and so is ID where several Email
 	// providers have one secret. Empty: Config.Secrets.
 	Secret string
-	// ConfirmLink shows a page with a button when the link is opened, and
-	// spends the link when the button is pressed, so that mail scanners cannot.
-	// nil: on when Hardened.
+	// ConfirmLink shows a page with a button when the link is opened, and spends the link when the
+	// button is pressed, so that mail scanners cannot. nil: on when Hardened.
 	ConfirmLink *bool
 	// SameBrowser accepts a link only in the browser that asked for it.
 	SameBrowser bool
@@ -326,21 +324,19 @@ type Email struct {
 	Style      Style
 }
 
-// Credentials signs people in by what they type, such as a name and a password,
-// which the application checks. Their form posts to /callback/{ID} below the
-// base path. The library creates no users for them: with stored sessions,
-// Authorize returns a user whom the Adapter has, by the id, and as the only provider they
-// need JWTSessions.
+// Credentials signs people in by what they type, such as a name and a password, which the
+// application checks. Their form posts to /callback/{ID} below the base path. The library creates
+// no users for them. With stored sessions, Authorize returns a user that the Adapter has, with the
+// user's id. A site whose only provider is Credentials needs JWTSessions.
 type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials
 	Fields []Field
-	// Authorize returns the user who has these credentials. It refuses with a
-	// zero User, ErrNotFound, ErrCredentialsSignin or [CredentialsError], all of
-	// which lead back to the form; [RedirectTo] and [RespondWith] lead elsewhere;
-	// any other error is an error page. fields holds everything that was posted,
-	// untouched, at most 32 fields of 4 KiB, but for what is ours or the
-	// browser client's: csrfToken, callbackUrl, json, redirect.
+	// Authorize returns the user who has these credentials. It refuses with a zero User,
+	// ErrNotFound, ErrCredentialsSignin or [CredentialsError], all of which lead back to the form;
+	// [RedirectTo] and [RespondWith] lead elsewhere; any other error is an error page. fields holds
+	// everything that was posted, untouched, at most 32 fields of 4 KiB, but for what is ours or
+	// the browser client's: csrfToken, callbackUrl, json, redirect.
 	Authorize func(ctx context.Context, fields map[string]string, r *Request) (User, error)
 	// AccountField names the field that failed tries are counted under. Empty:
 	// the first of Fields.

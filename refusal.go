@@ -35,6 +35,9 @@ func consult(fault error, decide func() error) (*Response, error) {
 		return nil, &undecided{fault}
 	}
 	why := guarded.Contain(decide)
+	if fault != nil && (errors.Is(why, ErrNoSession) || wantedIn(why) != nil) {
+		why = fault // which says why there is none
+	}
 	own, ok := errors.AsType[*ownResponse](why)
 	switch {
 	case !ok:
@@ -48,10 +51,10 @@ func consult(fault error, decide func() error) (*Response, error) {
 // errNoError is the fault of a caller that asks for an answer to no error.
 var errNoError = errors.New("WriteError was given no error")
 
-// IsRefusal reports whether a guard, [Auth.WriteError] and [Core.ErrorResponse] know
-// an answer of its own for err, which is one of [ErrNoSession], [ErrAccessDenied],
-// [RedirectTo], [RespondWith], [NeedRecent] and [NeedFactor]. Error handlers of web frameworks leave all other
-// errors to the application.
+// IsRefusal reports whether err wraps [ErrNoSession] or [ErrAccessDenied], or was made by
+// [RedirectTo], [RespondWith], [NeedRecent] or [NeedFactor]. It is for error handlers of
+// web frameworks: they answer such an error with [Auth.WriteError] or
+// [Core.ErrorResponse], and leave all other errors to the application.
 func IsRefusal(err error) bool {
 	return errors.Is(err, ErrNoSession) || errors.Is(err, ErrAccessDenied) || isSteering(err) || wantedIn(err) != nil
 }
@@ -69,7 +72,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		return nil
 	}
 	here := x.asked(x.request)
-	to := x.links.signIn(cameFrom(x, here))
+	to := overAt(x.links.signIn(cameFrom(x, here)), why)
 	elsewhere, steered := errors.AsType[*redirect](why)
 	if steered {
 		asked, err := x.outward(elsewhere.to), error(nil)
@@ -104,6 +107,17 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
+// overAt returns the URL of the sign-in page with the reason why a session is over.
+func overAt(page string, why error) string {
+	switch {
+	case errors.Is(why, ErrSessionExpired):
+		return weburl.WithQuery(page, "notice", overExpired)
+	case errors.Is(why, ErrSessionEnded):
+		return weburl.WithQuery(page, "notice", overEnded)
+	}
+	return page
+}
+
 // refuseUnproven answers a request if its session lacks a proof. It returns nil for a
 // request for the application's own page that takes the proof.
 func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response {
@@ -133,13 +147,15 @@ func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response 
 	return &Response{Status: status, Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// Unmet returns nil if why asks for nothing but proofs that s has, by [NeedRecent] and
-// [NeedFactor]. Otherwise it returns the first of them that s has not, or why itself.
-// It is for guards of integrations; ctx is that of [Core.Attach].
-func (c *Core) Unmet(ctx context.Context, s *Session, why error) error {
-	wanted, now := wantedIn(why), time.Now
+// Unmet compares the demands of [NeedRecent] and [NeedFactor] in demand, also if
+// errors.Join combines them, with s. It returns nil if s meets all of them, and otherwise
+// an error for the first that s does not meet. It returns demand as it is if s is nil or
+// if demand is any other error, or nil. Unmet is for guards of integrations; ctx comes
+// from [Core.Attach].
+func (c *Core) Unmet(ctx context.Context, s *Session, demand error) error {
+	wanted, now := wantedIn(demand), time.Now
 	if wanted == nil || s == nil {
-		return why
+		return demand
 	}
 	if state := stateIn(ctx); state != nil && state.concerns(c.auth) {
 		if in, _ := state.setup(); in != nil {

@@ -174,7 +174,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	fromAccount := x.setup.config.AccountPage.Enabled && (isTaken || x.callbackURL == account)
 	switch {
 	case errors.Is(err, directory.ErrNotFresh):
-		return proofForLink(ctx, x)
+		return proofForLink(ctx, x.setup, &x.visit, &x.links, x.callbackURL)
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
 	case fromAccount && isTaken:
@@ -186,27 +186,6 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 		return orConfigJSON(ctx, x, res, err)
 	}
 	return nil
-}
-
-// proofForLink leads a user whose sign-in is too old to link an account to the page that
-// asks for a proof. It returns nil on a site without such a page: the sign-in page
-// asks the user to sign in with the account they have.
-func proofForLink(ctx context.Context, x *exchange) *Response {
-	switch {
-	case x.setup.config.AccountPage.Enabled:
-		return &Response{Redirect: x.change()}
-	case !x.setup.config.stepsUp():
-		return nil
-	}
-	here, err := x.setup.sessions.current(ctx, &x.visit)
-	if here == nil || err != nil {
-		return nil
-	}
-	_, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
-	if err != nil {
-		return nil
-	}
-	return &Response{Redirect: reauthURL(&x.links, byFactor, x.callbackURL)}
 }
 
 // renderError leads to the page that fits the error.

@@ -18,6 +18,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if res, err := routeOpen(ctx, x); res != nil || err != nil {
 		return res, err
 	}
+	remindOfLost(x.setup, ctx, &x.links)
 	x.takeCSRF()
 	if err := x.takeCallbackURL(ctx); err != nil {
 		return nil, err

@@ -57,9 +57,21 @@ func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err 
 		return nil, handOut(x, err)
 	}
 	if r == nil {
-		return nil, ErrNoSession
+		return nil, noSession(x.why)
 	}
 	return r, nil
+}
+
+// noSession returns the error for a request without a session. why is the word by which
+// that is counted.
+func noSession(why string) error {
+	switch why {
+	case "expired":
+		return ErrSessionExpired
+	case "ended", "revoked":
+		return ErrSessionEnded
+	}
+	return ErrNoSession
 }
 
 // ask finds the session of a request: by what is plugged in, else by the
@@ -190,4 +202,46 @@ func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider string, 
 	}
 	opened, at := atProviderIn(claims)
 	return opened == provider && slices.Contains(names, at.SID), nil
+}
+
+func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
+	if t.setup.store == nil {
+		return nil, nil
+	}
+	claims, err := t.claims(ctx, v)
+	if claims == nil || err != nil {
+		return nil, err
+	}
+	t.track(claims)
+	id := directory.OriginOfToken(claims).UserID
+	if id == "" {
+		return nil, nil
+	}
+	u, err := guarded.Optional(t.setup.store.User(ctx, id))
+	if u == nil || err != nil {
+		return nil, err
+	}
+	since, _ := claims.Time(jwtclaims.AuthTime)
+	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
+	if keepsProofs(t.setup) && !here.isAdopted() {
+		readAssurance(&here.Assurance, claims)
+	}
+	if a := directory.ActorOf(claims); a != nil {
+		here.actor = a.UserID
+	}
+	return ownUser(v, here)
+}
+
+func (t *tokenStrategy) acts(ctx context.Context, v *visit) bool {
+	claims, err := t.claims(ctx, v)
+	return err == nil && directory.ActorOf(claims) != nil
+}
+
+func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
+	claims, err := t.claims(ctx, v)
+	if claims == nil || err != nil {
+		return nil, err
+	}
+	u, _, err := userFromClaims(claims)
+	return &User{Name: u.Name, Email: u.Email, Image: u.Image}, err
 }

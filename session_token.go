@@ -11,10 +11,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
+	"github.com/latchkeyhq/latchkey/internal/tokenjar"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -68,6 +68,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
 	kept := keepOwn(claims, keepsProofs(t.setup), t.setup.acting != nil, ownNames(t.setup)...) // sub is the application's to choose, now
+	former := t.formerJar(ctx, v)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -78,6 +79,9 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	claims = kept.putBack(claims)
 	if t.setup.tracksSignIns() {
 		claims = nameUser(claims, who.User.ID)
+	}
+	if err := t.setup.jar.SignIn(&v.cookies, former, jarSessionOf(claims), &who.Account, who.Keep); err != nil {
+		return failure.Wrap(ErrJWTSession, err)
 	}
 	if err := t.seal(ctx, v, claims, life{who.Until}); err != nil {
 		return err
@@ -275,48 +279,6 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	return r, t.seal(ctx, v, claims, l)
 }
 
-func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
-	if t.setup.store == nil {
-		return nil, nil
-	}
-	claims, err := t.claims(ctx, v)
-	if claims == nil || err != nil {
-		return nil, err
-	}
-	t.track(claims)
-	id := directory.OriginOfToken(claims).UserID
-	if id == "" {
-		return nil, nil
-	}
-	u, err := guarded.Optional(t.setup.store.User(ctx, id))
-	if u == nil || err != nil {
-		return nil, err
-	}
-	since, _ := claims.Time(jwtclaims.AuthTime)
-	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
-	if keepsProofs(t.setup) && !here.isAdopted() {
-		readAssurance(&here.Assurance, claims)
-	}
-	if a := directory.ActorOf(claims); a != nil {
-		here.actor = a.UserID
-	}
-	return ownUser(v, here)
-}
-
-func (t *tokenStrategy) acts(ctx context.Context, v *visit) bool {
-	claims, err := t.claims(ctx, v)
-	return err == nil && directory.ActorOf(claims) != nil
-}
-
-func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
-	claims, err := t.claims(ctx, v)
-	if claims == nil || err != nil {
-		return nil, err
-	}
-	u, _, err := userFromClaims(claims)
-	return &User{Name: u.Name, Email: u.Email, Image: u.Image}, err
-}
-
 // claims returns the claims of the request's token, or nil if it has no valid
 // one.
 func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
@@ -342,4 +304,25 @@ func ownNames(s *setup) []string {
 		return []string{jwtclaims.Provider}
 	}
 	return nil
+}
+
+// jarSession is the session that provider tokens in a cookie belong to.
+type jarSession = tokenjar.Session
+
+func jarSessionOf(claims Claims) jarSession {
+	return jarSession{Subject: claims.String(jwtclaims.Subject), ID: claims.String(jwtclaims.SessionID)}
+}
+
+// formerJar returns the session that a sign-in takes the place of. It is zero if there is
+// none, or if its tokens do not matter.
+func (t *tokenStrategy) formerJar(ctx context.Context, v *visit) jarSession {
+	if t.setup.jar == nil || !browser.BringsTokens(&v.cookies) {
+		return jarSession{}
+	}
+	token := v.credential.Token()
+	claims, err := t.decode(ctx, token.Text, token.Spec)
+	if err != nil {
+		return jarSession{}
+	}
+	return jarSessionOf(claims)
 }

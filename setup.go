@@ -2,16 +2,19 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/explain"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/health"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -22,10 +25,12 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/tokenjar"
 	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
@@ -62,8 +67,10 @@ type setup struct {
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
 
-	audit *audit.Sink // nil: there is no audit log
-	ids   audit.IDs   // of events
+	audit        *audit.Sink    // lines of the audit log; nil: none are written
+	table        *audit.Table   // the audit log in the store; nil: there is none
+	auditCursors *audit.Cursors // of its lists
+	ids          audit.IDs      // of events
 
 	mark  processMark
 	mails *mails
@@ -79,6 +86,7 @@ type setup struct {
 	limits      *limit.Limits
 	hints       *directory.Hints  // seals what a logout at a provider needs
 	vault       *vault.Vault      // nil: the Adapter cannot swap tokens
+	jar         *tokenjar.Jar     // nil: browsers keep no provider tokens
 	acting      *directory.Acting // nil: administrators do not act as users
 	passwords   *passwords.Flows  // nil: the library keeps no passwords
 
@@ -133,7 +141,7 @@ func (s *setup) secrets() []string {
 // tracksSignIns reports whether session tokens have to name the sign-in they
 // come from.
 func (s *setup) tracksSignIns() bool {
-	return s.revocations != nil || assures(s) || s.config.logouts.any || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
+	return s.revocations != nil || assures(s) || s.config.logouts.any || s.config.Tokens.Cookie || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }
 
 // assures reports whether sessions keep what their users have proven.
@@ -153,13 +161,70 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 			s.log.Error(ctx, about, err)
 		}
 	}
+	_ = o.KeepRecords(ctx) // what is lost is reported
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, func(e *Event) { keepEvent(s, e) })
 }
 
-// keepEvent gives an event its id, and keeps it in the audit log.
+// keepEvent gives an event an id, unless it has one, and writes its line.
 func keepEvent(s *setup, e *Event) {
-	e.ID = s.ids.Next(s.now())
+	if e.ID == "" {
+		e.ID = s.ids.Next(s.now())
+	}
 	s.audit.Add(*e)
+}
+
+// outboxOf returns an outbox for events without a request.
+func outboxOf(ctx context.Context, s *setup) *directory.Outbox {
+	return &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, Audit: s.table}
+}
+
+// told tells an event. It returns ErrAudit if the audit log is required and does not
+// take it.
+func told(ctx context.Context, s *setup, e Event) error {
+	o := outboxOf(ctx, s)
+	o.Add(e, nil)
+	err := o.KeepRecords(ctx)
+	s.tell(ctx, o, journal.NoSubject{})
+	if err != nil && s.config.Operations.Audit.Required {
+		return failure.Wrap(ErrAudit, failure.Of(fault.AuditStore, err))
+	}
+	return nil
+}
+
+// pruneAudit removes what is older than the audit log keeps, some rows at a time, and
+// returns how many events it has removed or erased.
+func pruneAudit(ctx context.Context, s *setup) (total int, err error) {
+	if s.table == nil {
+		return 0, nil
+	}
+	before, personal := audit.Retention(s.config.Operations.Audit.Keep, s.config.Operations.Audit.KeepPersonal, s.now())
+	for n := 1; n > 0 && err == nil; total += n {
+		if n, err = directory.PruneAudit(ctx, s.store, before, personal, audit.PruneAtOnce); err == nil {
+			err = ctx.Err()
+		}
+	}
+	if total > 0 {
+		err = errors.Join(err, told(context.WithoutCancel(ctx), s, Event{Type: event.AuditPruned, Count: total}))
+	}
+	return total, err
+}
+
+// tableOf returns what keeps events in the store. failures is for those that failed.
+func tableOf(s *setup, failures *audit.Sink) *audit.Table {
+	a := &s.config.Operations.Audit
+	t := &audit.Table{
+		Required: a.Required, Verbose: a.Verbose, Address: audit.Address(a.Address), Now: s.now, Told: failures.Told, Failures: failures,
+		NewID: func() string { return s.ids.Next(s.now()) },
+		Append: func(ctx context.Context, records []storage.AuditRecord) error {
+			return directory.AppendAudit(context.WithoutCancel(ctx), s.store, records)
+		},
+		Lost: func(n int, err error) {
+			s.log.Error(context.Background(), journal.NoSubject{}, failure.Wrap(ErrAudit, failure.Of(fault.AuditStore, err)), "alert", true, "lost", n)
+		},
+	}
+	failures.Verbose = true // the table has looked at that
+	failures.Keep = t.KeepLater
+	return t
 }
 
 // setsSession reports whether res has a session cookie.
@@ -174,7 +239,9 @@ func (s *setup) setsSession(res *Response) bool {
 	return false
 }
 
-// countSealed counts a token that was sealed, and the secret of the one it replaces.
+// countSealed counts the size of a new session token, and whether the token that it
+// replaces was sealed under the newest secret or an older one. It marks the read of the
+// session as renewed. It does nothing without a tracer.
 func countSealed(ctx context.Context, s *setup, v *visit, size int) {
 	if !s.log.Traces() {
 		return

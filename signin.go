@@ -189,7 +189,7 @@ func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 // leaveFresh has the account page know that this session is new, where no store
 // and no token may say so.
 func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != x.deletion() && x.callbackURL != x.change() {
+	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != x.deletion() && x.callbackURL != x.change() && x.callbackURL != ownExport(&x.links) {
 		return nil
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)
@@ -207,7 +207,10 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		who := &directory.SignIn{Assertion: in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
-			err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID)
+			if err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID); err == nil {
+				who.Session.ID = sessionIDFor(x.setup)
+				err = x.events.RecordSignIn(ctx, x.setup.store, who)
+			}
 		}
 		return who, err
 	}
@@ -218,6 +221,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	if here != nil {
 		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
+	in.SessionID = sessionIDFor(x.setup)
 	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
 	if err == nil && in.Vouched {
 		who.Said = in.Said
@@ -230,6 +234,15 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		x.leave(forAccount(&x.visit, about, here.ID))
 	}
 	return who, err
+}
+
+// sessionIDFor returns the id of the JWT session of a sign-in that is recorded before the
+// session is opened. It is empty if that needs none.
+func sessionIDFor(s *setup) string {
+	if s.table == nil || s.config.Session.Strategy != JWTSessions || !s.tracksSignIns() {
+		return ""
+	}
+	return secret.RandomHex(16)
 }
 
 // linkingUser returns the signed-in user that a new account should be linked
@@ -309,14 +322,12 @@ func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	if events.Wants(event.SignIn) {
 		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IDToken: who.IDToken, IsNewUser: who.IsNew, Invitation: who.Invitation.Shown()}
 	}
-	events.Add(Event{
-		Type: event.SignIn, UserID: who.User.ID, SessionID: who.Session.ID,
-		Provider: who.Account.Provider, ProviderType: who.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: who.User.ID},
-	}, payload)
+	events.Add(who.Event(), payload)
 }
 
-// addRefusal tells a sign-in that came to nothing. There is no handler for
-// it, only the observer.
+// addRefusal adds the event of a sign-in that failed, for Events.Observe: no other
+// function of Events hears of it. A redirect or response of the application has no reason
+// in the event but ErrAccessDenied.
 func addRefusal(x *exchange, err error) {
 	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
 	if x.events.Base != nil && !isSteering(err) {

@@ -41,8 +41,9 @@ func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Withi
 
 // NeedFactor returns an error as [NeedRecent] does. The request passes if a second
 // factor of one of the kinds was proven in the session, however long ago. Without kinds
-// any will do, also a passkey with user verification alone: [Assurance].ACR is aal2.
-// errors.Join combines it with NeedRecent. It needs [Config].Factors.
+// the request passes if [Assurance].ACR is aal2, which a passkey with user verification
+// reaches alone. errors.Join combines the error with one of NeedRecent. NeedFactor needs
+// [Config].Factors.
 func NeedFactor(kinds ...FactorKind) error {
 	return &wantedProof{factor.Wanted{IsFactor: true, Kinds: slices.Clone(kinds)}}
 }
@@ -79,7 +80,9 @@ func unmetBy(s *Session, all []*wantedProof, now time.Time) *wantedProof {
 }
 
 // StepUpChallenge returns the parameters of a challenge (RFC 9470, section 3) for an
-// error of [NeedRecent] or [NeedFactor]. It returns "" for any other error.
+// error of [NeedRecent] or [NeedFactor], such as error="…", max_age="300". They follow the
+// scheme in the header WWW-Authenticate, which is not among them. It returns "" for any
+// other error.
 func StepUpChallenge(err error) string {
 	wanted := wantedIn(err)
 	if wanted == nil {
@@ -130,7 +133,7 @@ func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Re
 // askAgain asks for a recent sign-in, which leads to the URL to.
 func askAgain(ctx context.Context, s *setup, v *visit, l *links, to string) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, v).Reauth(page.Reauth{
-		SignInURL: l.signIn(to), CancelURL: l.url("account"), Host: l.origin.Host(), Deletes: to == l.deletion(),
+		SignInURL: l.signIn(to), CancelURL: l.url("account"), Host: l.origin.Host(), Deletes: to == l.deletion(), Exports: to == ownExport(l),
 	}))
 }
 
@@ -145,7 +148,28 @@ func askIfStale(ctx context.Context, x *exchange, here *currentUser, back string
 	return askProof(ctx, x, byFactor, back)
 }
 
-// showReauth answers GET /reauth, and has showFactor answer GET /factor.
+// proofForLink leads a user whose sign-in is too old to link an account to the page that
+// asks for a proof. It returns nil on a site without such a page: the sign-in page
+// asks the user to sign in with the account they have.
+func proofForLink(ctx context.Context, s *setup, v *visit, l *links, back string) *Response {
+	switch {
+	case s.config.AccountPage.Enabled:
+		return &Response{Redirect: l.change()}
+	case !s.config.stepsUp():
+		return nil
+	}
+	here, err := s.sessions.current(ctx, v)
+	if here == nil || err != nil {
+		return nil
+	}
+	_, byFactor, err := mayChange(ctx, s, v, here)
+	if err != nil {
+		return nil
+	}
+	return &Response{Redirect: reauthURL(l, byFactor, back)}
+}
+
+// showReauth answers GET /reauth. It passes GET /factor to showFactor.
 func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 	if x.action == "factor" {
 		return showFactor(ctx, x)

@@ -26,9 +26,10 @@ type Func struct {
 	// Config returns the Config of a request. It is called once for each request,
 	// concurrently. A Config is prepared once and cached by its pointer, so return
 	// the same pointer again for the same settings, and do not change what it
-	// points to. r has no body. The errors mean what they mean for [Tenants]; a nil
-	// Config, and one that New would refuse, is a configuration error for that
-	// request.
+	// points to. r has no body. An error that is [ErrNotFound] says that there is no such
+	// site: the request is answered with status 404. [RedirectTo], with a path or a full
+	// URL, and [RespondWith] answer the request in another way. Any other error, a nil
+	// Config, and one that New would refuse, is a configuration error for that request.
 	Config func(ctx context.Context, r *Request) (*Config, error)
 	// CacheSize is how many prepared configurations are kept at one time; see
 	// [Tenants].CacheSize. 0: 4,096; negative: one.

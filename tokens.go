@@ -22,23 +22,47 @@ var ErrAmbiguousAccount = users.ErrAmbiguousAccount
 // renews it if necessary: Users.AccessToken, which documents the errors, for the user of
 // the request. Without a session it returns ErrNoSession. It reads the session, and so
 // may set a cookie: call it before writing the body.
+//
+// With [TokenConfig].Cookie a renewed token is kept in a cookie, too, and a browser
+// without tokens of the provider is ErrReconnect. Once the response has begun nothing is
+// renewed: that is ErrRefresh. It is noticed behind [Auth.Middleware],
+// [Auth.LoadSession] and the guards, and by a w with a method Written() bool.
 func (a *Auth) AccessToken(w http.ResponseWriter, r *http.Request, provider string, o TokenOptions) (Tokens, error) {
 	session, err := a.ReadSession(w, r)
 	if err != nil {
 		return Tokens{}, err
 	}
 	s, err := a.setupFor(r.Context(), requestHead(r))
-	return accessToken(r.Context(), s, session, provider, o, err)
+	if err != nil || s.jar == nil {
+		return accessToken(r.Context(), s, session, provider, o, err)
+	}
+	state, _ := a.stateOf(w, r)
+	writer, _ := w.(interface{ Written() bool })
+	t, cookies, err := tokenInJar(r.Context(), s, requestHead(r), session, provider, o, state.late.Begun() || writer != nil && writer.Written())
+	state.setCookies(cookies)
+	return t, err
 }
 
-// AccessToken does what [Auth.AccessToken] does. The cookies belong into the response.
+// AccessToken does what [Auth.AccessToken] does. The cookies belong into the response. In
+// a context of [Core.Attach] or [Core.LoadSession] there are none: they are where those
+// say.
 func (c *Core) AccessToken(ctx context.Context, r *Request, provider string, o TokenOptions) (Tokens, []*http.Cookie, error) {
 	session, cookies, err := c.ReadSession(ctx, r)
 	if err != nil {
 		return Tokens{}, cookies, err
 	}
 	s, err := c.auth.setupFor(ctx, r)
-	t, err := accessToken(ctx, s, session, provider, o, err)
+	if err != nil || s.jar == nil {
+		t, err := accessToken(ctx, s, session, provider, o, err)
+		return t, cookies, err
+	}
+	state := remembered(ctx, c, r)
+	if state == nil || state.auth == nil {
+		t, renewed, err := tokenInJar(ctx, s, r, session, provider, o, false)
+		return t, append(cookies, renewed...), err
+	}
+	t, renewed, err := tokenInJar(ctx, s, r, session, provider, o, state.late.Begun())
+	state.setCookies(renewed)
 	return t, cookies, err
 }
 
@@ -55,4 +79,40 @@ func accessToken(ctx context.Context, s *setup, session *Session, provider strin
 		return Tokens{}, err
 	}
 	return s.vault.AccessToken(ctx, vault.Ref{UserID: session.UserID, Provider: provider}, vault.Options{Scopes: o.Scopes, Rejected: o.Rejected, MinLife: o.MinLife})
+}
+
+// tokenInJar returns an access token that the browser of a request keeps, and the
+// cookies for the response. With begun the response has begun.
+func tokenInJar(ctx context.Context, s *setup, r *Request, session *Session, provider string, o TokenOptions, begun bool) (Tokens, []*http.Cookie, error) {
+	if session.Via == ViaBearer {
+		return Tokens{}, nil, hasVault(s)
+	}
+	x, err := readingExchange(s, r)
+	if err != nil {
+		return Tokens{}, nil, failure.Public(err)
+	}
+	of := jarSession{}
+	if t, ok := s.sessions.(*tokenStrategy); ok { // by the token itself: Callbacks.Session may have changed the session
+		token := x.credential.Token()
+		if claims, err := t.decode(ctx, token.Text, token.Spec); err == nil {
+			of = jarSessionOf(claims)
+		}
+	}
+	t, err := s.jar.AccessToken(ctx, &x.cookies, of, provider, vault.Options{Scopes: o.Scopes, Rejected: o.Rejected, MinLife: o.MinLife, ReadOnly: begun})
+	return t, x.cookies.Out, err
+}
+
+// setCookies puts cookies into the response.
+func (s *requestState) setCookies(cookies []*http.Cookie) {
+	if len(cookies) == 0 {
+		return
+	}
+	s.inResponse(func(h http.Header) {
+		for _, c := range cookies {
+			addCookie(h, c)
+		}
+		if h.Get("Cache-Control") == "" {
+			h["Cache-Control"] = []string{"private"}
+		}
+	})
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/users"
 )
 
-// Users reads and changes users, their accounts, passkeys and sessions, without a
+// Users reads and changes users, their accounts, passkeys and sessions, with or without a
 // request: Get, Accounts, Unlink, Sessions, EndSessions, Delete and others. Every
 // method needs Config.Adapter. Its methods are documented in package users.
 type Users = users.Users
@@ -28,7 +28,8 @@ type Users = users.Users
 type AccountRef = users.AccountRef
 
 // Users returns what the application can do with users, their accounts and their
-// sessions, without a request.
+// sessions, with or without a request. In a handler behind a guard, pass r.Context():
+// methods that end sessions and say so then spare the session of the request.
 func (a *Auth) Users() *Users { return users.New(usersBackend{a}) }
 
 // usersBackend lets package users work on the directory of a site.
@@ -39,12 +40,12 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &directory.Work{Directory: s.directory, Cursors: s.cursors, Events: &directory.Outbox{Hears: (*listeners)(&s.config.Events)}}
+	w := &directory.Work{Directory: s.directory, Cursors: s.cursors, ActsAs: s.acting != nil, Events: &directory.Outbox{Hears: (*listeners)(&s.config.Events)}}
 	if state := stateIn(ctx); state != nil && state.concerns(b.auth) {
 		w.SessionID = state.sessionID()
 	}
 	if s.config.keepsEvents() {
-		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}
+		w.Events.Base, w.Events.Audit = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, s.table
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
 	return w, nil

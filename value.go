@@ -12,9 +12,10 @@ import (
 //	granted, err := latchkey.Value[[]string](session.Extra, "permissions")
 //
 // A value that was decoded from JSON becomes a T as encoding/json would make
-// it, so T may be a struct of the application's own. The error is ErrNoValue
-// for a member that is absent, and names key when the value does not fit; with
-// any error the result is T's zero value.
+// it, so T may be a struct of the application's own. A member that is present and null
+// becomes T's zero value, without an error. The error is ErrNoValue for a member that is
+// absent, and names key when the value does not fit; with any error the result is T's
+// zero value.
 func Value[T any, M ~map[string]any](m M, key string) (T, error) {
 	var out T
 	v, ok := m[key]
@@ -36,7 +37,9 @@ func Value[T any, M ~map[string]any](m M, key string) (T, error) {
 }
 
 // Decode turns a set of claims, such as a provider's profile, into a struct T
-// with json tags.
+// with json tags. It follows encoding/json: unknown members are ignored, absent ones and
+// null leave a field as it is, and a member that does not fit its field is an error, such
+// as a number out of range. With an error the result may be filled in part.
 func Decode[T any, M ~map[string]any](m M) (T, error) {
 	var out T
 	raw, err := json.Marshal(map[string]any(m))

@@ -52,7 +52,8 @@ func nameUser(claims Claims, id string) Claims {
 	return claims
 }
 
-// Refer returns the reference code of what failed.
+// Refer returns the reference code of the visit's failure. The first call makes it, and
+// later ones return the same. It is not safe for concurrent use.
 func (v *visit) Refer(make func() string) string {
 	if v.reference == "" {
 		v.reference = make()

@@ -29,7 +29,7 @@ type Options struct {
 	// the user that an action is for. An error, a panic, and no answer within five
 	// seconds refuse. Required.
 	Staff func(ctx context.Context, u latchkey.User) (bool, error)
-	// Allow returns an error for what a staff member may not do. nil: all of it. It
+	// Allow returns an error for what a staff member may not do. nil: all but ActAs. It
 	// hides the button, and refuses the request. It is bounded as Staff is.
 	Allow func(ctx context.Context, a Attempt) error
 
@@ -72,6 +72,7 @@ const (
 	RemovePasskey Action = "remove-passkey"
 	ResetFactors  Action = "reset-factors"
 	Export        Action = "export"
+	ActAs         Action = "act-as" // only with Options.Allow
 	Delete        Action = "delete"
 )
 

@@ -176,7 +176,7 @@ func routes(id string) []ask {
 // posts are forms that every action takes.
 var posts = map[string]url.Values{
 	"suspend": {"reason": {"spam"}}, "restore": {}, "update": {"name": {"Changed"}}, "email": {"email": {"changed@app.example"}},
-	"sign-in-link": {}, "password-reset": {}, "end-sessions": {}, "unlink": {"provider": {"acme"}, "account": {"1"}},
+	"sign-in-link": {}, "password-reset": {}, "end-sessions": {"all": {"true"}}, "unlink": {"provider": {"acme"}, "account": {"1"}},
 	"remove-passkey": {"passkey": {"AQ"}}, "reset-factors": {}, "export": {}, "delete": {"confirm": {"delete"}},
 }
 
@@ -507,6 +507,65 @@ func TestJSON(t *testing.T) {
 		}
 		if w := s.do(t, ask{method: "GET", path: at + "?done=stale", cookie: cookie}); !strings.Contains(w.Body.String(), "out of date") {
 			t.Error("no notice")
+		}
+	})
+}
+
+// TestEndSessionsNamesWhat checks that a field that was forgotten or misspelt ends no
+// session.
+func TestEndSessionsNamesWhat(t *testing.T) {
+	s := newSite(t, nil)
+	target, cookie := s.user(t, "Ada", "ada@app.example"), s.session(t, s.staff.ID, 0)
+	s.session(t, target.ID, 0)
+	s.session(t, target.ID, time.Minute)
+	at := "/admin/users/" + target.ID
+	open := func() []storage.StoredSession {
+		t.Helper()
+		rows, err := s.store.ListSessions(t.Context(), target.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	one := open()[0].ID
+	for _, row := range []struct{ body, field string }{
+		{`{}`, "session"},
+		{`{"session":""}`, "session"},
+		{`{"session":null}`, "session"},
+		{`{"all":false}`, "session"},
+		{`{"all":"true"}`, "all"},
+		{`{"sesion":"` + one + `"}`, "sesion"},
+		{`{"session":"` + one + `","all":true}`, "all"},
+	} {
+		t.Run("P-058 end-sessions with "+row.body, func(t *testing.T) {
+			w := s.do(t, ask{method: "POST", path: at + "/end-sessions", json: row.body, cookie: cookie})
+			if w.Code != http.StatusUnprocessableEntity || decoded(t, w)["field"] != row.field || len(open()) != 2 {
+				t.Errorf("%d %s, %d sessions are left", w.Code, w.Body, len(open()))
+			}
+		})
+	}
+	t.Run("P-058 end-sessions by an empty form", func(t *testing.T) {
+		w := s.do(t, ask{method: "POST", path: at + "/end-sessions", form: url.Values{"all": {""}}, cookie: cookie})
+		if w.Code != http.StatusUnprocessableEntity || len(open()) != 2 {
+			t.Errorf("%d, %d sessions are left", w.Code, len(open()))
+		}
+	})
+	t.Run("P-060 end-sessions ends one, then all", func(t *testing.T) {
+		if w := s.do(t, ask{method: "POST", path: at + "/end-sessions", json: `{"session":"` + one + `"}`, cookie: cookie}); w.Code != http.StatusOK || len(open()) != 1 {
+			t.Fatalf("%d %s, %d sessions are left", w.Code, w.Body, len(open()))
+		}
+		if w := s.do(t, ask{method: "POST", path: at + "/end-sessions", json: `{"all":true}`, cookie: cookie}); w.Code != http.StatusOK || len(open()) != 0 {
+			t.Errorf("%d %s, %d sessions are left", w.Code, w.Body, len(open()))
+		}
+	})
+	t.Run("P-060 the page has a button for all", func(t *testing.T) {
+		s.session(t, target.ID, 2*time.Minute)
+		if page := s.do(t, ask{method: "GET", path: at, cookie: cookie}).Body.String(); !strings.Contains(page, `name="all" value="true"`) {
+			t.Error("there is none")
+		}
+		w := s.do(t, ask{method: "POST", path: at + "/end-sessions", form: url.Values{"all": {"true"}}, cookie: cookie})
+		if w.Code != http.StatusSeeOther || !strings.HasSuffix(w.Header().Get("Location"), "?done=ended") || len(open()) != 0 {
+			t.Errorf("%d %s, %d sessions are left", w.Code, w.Header().Get("Location"), len(open()))
 		}
 	})
 }

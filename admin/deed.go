@@ -8,6 +8,8 @@ import (
 	"net/http"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/frame"
 	"github.com/latchkeyhq/latchkey/users"
 )
 
@@ -16,8 +18,9 @@ type deed struct {
 	action  Action
 	onStaff bool // it may be done to staff, oneself included
 	fields  fields
-	// do returns the key of a notice.
-	do func(ctx context.Context, c *call, u *latchkey.User, in input) (notice string, err error)
+	// answer answers by itself. nil: do does it, and returns the key of a notice.
+	answer func(ctx context.Context, c *call, u *latchkey.User, in input) (*latchkey.Response, error)
+	do     func(ctx context.Context, c *call, u *latchkey.User, in input) (notice string, err error)
 }
 
 // deeds returns what staff can do to a user, by the last part of the path.
@@ -30,11 +33,12 @@ func deeds() map[Action]*deed {
 		{action: Email, fields: fields{"email": text}, do: changeEmail},
 		{action: SignInLink, onStaff: true, do: sendLink},
 		{action: PasswordReset, do: sendReset},
-		{action: EndSessions, fields: fields{"session": text}, do: endSessions},
+		{action: EndSessions, fields: fields{"session": text, "all": flag}, do: endSessions},
 		{action: Unlink, fields: fields{"provider": text, "account": text}, do: unlink},
 		{action: RemovePasskey, fields: fields{"passkey": text}, do: removePasskey},
 		{action: ResetFactors, do: resetFactors},
-		{action: Export, onStaff: true},
+		{action: Export, onStaff: true, answer: export},
+		{action: ActAs, fields: fields{"reason": text}, answer: actAs},
 		{action: Delete, fields: fields{"confirm": text}, do: erase},
 	} {
 		all[d.action] = d
@@ -45,8 +49,8 @@ func deeds() map[Action]*deed {
 // act does a deed and answers.
 func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Response, error) {
 	in, err := c.read(d.fields)
-	if err == nil && d.action == Export {
-		return c.export(ctx, &u)
+	if err == nil && d.answer != nil {
+		return d.answer(ctx, c, &u, in)
 	}
 	notice := ""
 	if err == nil {
@@ -102,11 +106,19 @@ func sendReset(ctx context.Context, c *call, u *latchkey.User, _ input) (string,
 	return "mailed", c.users.SendPasswordReset(ctx, u.ID)
 }
 
+// endSessions ends one session, or all of them if the field "all" says so. A field that
+// was forgotten ends nothing.
 func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
-	if id := in["session"]; id != "" {
-		return "ended", c.users.EndSession(ctx, u.ID, id)
+	id, all := in["session"], in["all"] == "true"
+	switch {
+	case id == "" && !all:
+		return "", wrong("session", `it is empty; send its id, or "all" as true`)
+	case id != "" && all:
+		return "", wrong("all", "there is a session, too; send one of the two")
+	case all:
+		return "ended", c.users.EndSessions(ctx, u.ID)
 	}
-	return "ended", c.users.EndSessions(ctx, u.ID)
+	return "ended", c.users.EndSession(ctx, u.ID, id)
 }
 
 func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
@@ -136,7 +148,7 @@ func erase(ctx context.Context, c *call, u *latchkey.User, in input) (string, er
 }
 
 // export answers with everything that is kept of a user, as a file.
-func (c *call) export(ctx context.Context, u *latchkey.User) (*latchkey.Response, error) {
+func export(ctx context.Context, c *call, u *latchkey.User, _ input) (*latchkey.Response, error) {
 	var out bytes.Buffer
 	if err := c.users.Export(ctx, u.ID, &out); err != nil {
 		return c.fail(ctx, err)
@@ -146,9 +158,29 @@ func (c *call) export(ctx context.Context, u *latchkey.User) (*latchkey.Response
 	}}, nil
 }
 
-// create stores a user.
+// actAs shows the link by which the staff member acts as a user. It is theirs alone, so
+// it is not mailed.
+func actAs(ctx context.Context, c *call, u *latchkey.User, in input) (*latchkey.Response, error) {
+	link, err := c.core.ActAsLink(ctx, c.r, u.ID, in["reason"])
+	switch {
+	case err != nil:
+		return c.failOn(ctx, err, &failedForm{ActAs, in, nil}, *u)
+	case c.json:
+		return writeJSON(http.StatusOK, map[string]string{"link": link}), nil
+	}
+	w, err := c.inWords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.core.Page(ctx, c.r, latchkey.Frame{
+		Heading: w.text("act.heading", "name", nameOf(w, u)), Lead: u.Email, Back: frame.Link{Text: nameOf(w, u), URL: c.personURL(u.ID)},
+		Parts: []frame.Part{{Text: w.text("act.text"), Rows: []frame.Row{{Name: link}}}},
+	})
+}
+
+// create stores a user, and invites the user if that was asked for.
 func (c *call) create(ctx context.Context) (*latchkey.Response, error) {
-	in, err := c.read(fields{"name": text, "email": text, "image": text})
+	in, err := c.read(fields{"name": text, "email": text, "image": text, "invite": flag})
 	var u latchkey.User
 	if err == nil {
 		u, err = c.users.Create(ctx, users.NewUser{Name: in["name"], Email: in["email"], Image: in["image"]})
@@ -159,10 +191,18 @@ func (c *call) create(ctx context.Context) (*latchkey.Response, error) {
 	if err != nil {
 		return c.failOn(ctx, err, &failedForm{Create, in, nil}, u)
 	}
-	if c.json {
-		return writeJSON(http.StatusCreated, map[string]any{"user": userJSON(&u)}), nil
+	notice := "created"
+	if in["invite"] == "true" {
+		notice = "invited"
+		if _, err := c.users.Invite(ctx, users.Invitation{Email: u.Email}); err != nil { // the user is there all the same
+			c.tell(ctx, event.Event{Type: event.InvitationMade, UserID: u.ID, Outcome: event.Failed, Err: err})
+			notice = "uninvited"
+		}
 	}
-	return c.done(c.personURL(u.ID), "created"), nil
+	if c.json {
+		return writeJSON(http.StatusCreated, map[string]any{"user": userJSON(&u), "done": notice}), nil
+	}
+	return c.done(c.personURL(u.ID), notice), nil
 }
 
 // failedForm is a form that was sent in vain.

@@ -30,6 +30,8 @@ type call struct {
 // patience is how long Staff and Allow may take.
 const patience = 5 * time.Second
 
+var errNotAllowed = errors.New("admin: set Options.Allow to let staff act as users")
+
 var errSlow = errors.New("admin: Options.Staff or Allow did not answer in time")
 
 // bounded calls a function of the application's. A panic is an error, and so is no
@@ -68,7 +70,10 @@ func (c *call) isStaff(ctx context.Context, u latchkey.User) (bool, error) {
 
 // may returns an error if the application does not allow an action.
 func (c *call) may(ctx context.Context, action Action, on latchkey.User) error {
-	if c.Allow == nil {
+	switch {
+	case c.Allow == nil && action == ActAs:
+		return errNotAllowed
+	case c.Allow == nil:
 		return nil
 	}
 	_, err := bounded(ctx, func(ctx context.Context) (struct{}, error) {
@@ -147,11 +152,38 @@ func (c *call) admit(ctx context.Context) (*latchkey.Response, error) {
 		}
 		return c.notFound(ctx)
 	}
-	within := c.Shift
 	if c.r.Method == http.MethodPost && !c.is("users", "search") {
-		within = c.Recent
+		return proveForChange(ctx, c)
 	}
-	return c.prove(ctx, within)
+	return c.prove(ctx, latchkey.NeedRecent(c.Shift))
+}
+
+// longestForActing is how old a proof may be by which an administrator acts as a user,
+// unless Options.Recent is shorter.
+const longestForActing = 10 * time.Minute
+
+// proveForChange returns a response that asks the staff member for the proof that
+// changes take: a recent one, and a second factor if the staff member has one. It
+// returns nil if the session has it.
+func proveForChange(ctx context.Context, c *call) (*latchkey.Response, error) {
+	need := latchkey.NeedRecent(c.Recent)
+	if len(c.path) > 2 && c.path[2] == string(ActAs) {
+		need = latchkey.NeedRecent(min(c.Recent, longestForActing))
+	}
+	can, err := c.users.Capabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if can.Factors {
+		held, err := c.users.Factors(ctx, c.staff.ID)
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return nil, err
+		}
+		if len(held) > 0 {
+			need = errors.Join(latchkey.NeedFactor(), need)
+		}
+	}
+	return c.prove(ctx, need)
 }
 
 // is reports whether the path of the request is the one of the parts.
@@ -167,31 +199,35 @@ func (c *call) is(parts ...string) bool {
 	return true
 }
 
-// prove returns a response that asks the staff member for a proof of identity, if the
-// last one is older than within or unknown.
-func (c *call) prove(ctx context.Context, within time.Duration) (*latchkey.Response, error) {
-	age := c.clock().Sub(c.session.Proved)
-	if !c.session.Proved.IsZero() && age >= 0 && age <= within {
+// prove returns a response that asks the staff member for the proofs that need asks for,
+// if the session lacks one. The browser is led to the page that takes the proof, and
+// then to the user or the list that the request was about.
+func (c *call) prove(ctx context.Context, need error) (*latchkey.Response, error) {
+	unmet := c.core.Unmet(ctx, c.session, need)
+	if unmet == nil {
 		return nil, nil
-	}
-	back := c.Path + "/users"
-	switch {
-	case c.r.Method != http.MethodPost:
-		back = c.r.URL.RequestURI()
-	case len(c.path) > 1 && c.path[1] != "search":
-		back = c.personURL(c.path[1])
 	}
 	if c.json || c.session.Via == latchkey.ViaBearer {
 		res := failJSON(http.StatusUnauthorized, "insufficient_user_authentication", "", "prove again who you are")
-		res.Header.Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_user_authentication", max_age=%d`, int(within.Seconds())))
+		res.Header.Set("WWW-Authenticate", "Bearer "+latchkey.StepUpChallenge(unmet))
 		return res, nil
 	}
-	to, err := c.core.ActionURL(ctx, c.r, "signin")
-	if err != nil {
-		return nil, err
+	back := *c.r
+	if c.r.Method == http.MethodPost {
+		to := &url.URL{Path: c.Path + "/users"}
+		if len(c.path) > 1 && c.path[1] != "search" {
+			to = &url.URL{Path: c.Path + "/users/" + c.path[1], RawPath: c.personURL(c.path[1])}
+		}
+		back.Method, back.URL, back.Body = http.MethodGet, to, nil
 	}
-	to.RawQuery = url.Values{"callbackUrl": {back}}.Encode()
-	return &latchkey.Response{Status: http.StatusSeeOther, Redirect: to.String()}, nil
+	found := c.core.Authorize(ctx, &back, func(*latchkey.Request, *latchkey.Session) error { return unmet })
+	if found.Response == nil { // a concurrent request has brought the proof
+		return &latchkey.Response{Status: http.StatusSeeOther, Redirect: back.URL.RequestURI()}, nil
+	}
+	if c.r.Method == http.MethodPost {
+		found.Response.Status = http.StatusSeeOther
+	}
+	return withCookies(found.Response, found.Cookies), nil
 }
 
 // tell tells an event of this staff member.

@@ -161,6 +161,10 @@ func (c *call) newPage(ctx context.Context, failed *failedForm) (*latchkey.Respo
 			{Name: "name", Label: w.text("field.name"), Autocomplete: "off", MaxLength: 256},
 		},
 	}
+	if can, err := c.users.Capabilities(ctx); err == nil && can.Invite {
+		form.Text = w.text("new.text.invite")
+		form.Fields = append(form.Fields, frame.Field{Name: "invite", Label: w.text("field.invite"), Type: "checkbox", Value: "true"})
+	}
 	p := latchkey.Frame{
 		Heading: w.text("people.add"), Back: frame.Link{Text: w.text("people.back"), URL: c.Path + "/users"},
 	}
@@ -178,8 +182,10 @@ func blame(w *words, p *latchkey.Frame, form *frame.Form, failed *failedForm, ac
 	p.Status = http.StatusUnprocessableEntity
 	field := lowered(failed.wrong.Field)
 	said := w.text("wrong.other")
-	if key := "wrong." + field; has(key) {
-		said = w.text(key)
+	for _, key := range []string{"wrong." + field, "wrong." + string(action) + "." + field} {
+		if has(key) {
+			said = w.text(key)
+		}
 	}
 	p.Title = said + " " + p.Heading
 	i := slices.IndexFunc(form.Fields, func(f frame.Field) bool { return f.Name == field })

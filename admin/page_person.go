@@ -110,8 +110,13 @@ func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.For
 			field.Hint = w.text("field.email.hint")
 		}
 		form.Fields = []frame.Field{field}
-	case ResetFactors, EndSessions:
+	case ActAs:
+		form.Open, form.Text = name, w.text("act.warning")
+		form.Fields = []frame.Field{{Name: "reason", Label: w.text("field.reason"), Hint: w.text("act.reason.hint"), Required: true, Autocomplete: "off", MaxLength: 500}}
+	case ResetFactors:
 		form.Danger = true
+	case EndSessions:
+		form.Danger, form.Hidden = true, []frame.Value{{Name: "all", Value: "true"}}
 	case Delete: // a page asks first
 		form.Open, form.Danger, form.Text = name+"…", true, w.text("delete.text")
 		form.Fields = []frame.Field{{Name: "confirm", Label: w.root("delete.agree"), Type: "checkbox", Value: "delete", Required: true}}
@@ -233,7 +238,7 @@ func activityPart(w *words, p *person) frame.Part {
 // sameActivity are types of activity that share a text with another one.
 var sameActivity = map[event.Type]event.Type{
 	event.PasswordSet: event.PasswordChanged, event.PasswordReset: event.PasswordChanged, event.EmailReverted: event.EmailChanged,
-	event.FactorReset: event.FactorRemoved,
+	event.FactorReset: event.FactorRemoved, event.RecoveryDone: event.FactorRemoved, event.PasswordRemoved: event.PasswordChanged,
 }
 
 // activityName returns what an activity is called.

@@ -24,7 +24,7 @@ type person struct {
 }
 
 // order is the order in which actions are offered.
-var order = []Action{Suspend, Restore, Update, Email, SignInLink, PasswordReset, EndSessions, Unlink, RemovePasskey, ResetFactors, Export, Delete}
+var order = []Action{Suspend, Restore, Update, Email, SignInLink, PasswordReset, EndSessions, Unlink, RemovePasskey, ResetFactors, Export, ActAs, Delete}
 
 // person answers GET /users/{id}.
 func (c *call) person(ctx context.Context, u latchkey.User) (*latchkey.Response, error) {
@@ -79,7 +79,7 @@ func (c *call) offered(ctx context.Context, p *person, can *users.Capabilities) 
 		Email: !u.Provisioned.IsZero() || can.Passwords, SignInLink: can.SignInLink && hasEmail && !suspended,
 		PasswordReset: can.Passwords && hasEmail && !suspended, EndSessions: can.EndSessions,
 		Unlink: can.Accounts && len(p.accounts) > 0, RemovePasskey: can.Passkeys && can.Accounts && len(p.passkeys) > 0,
-		ResetFactors: can.Factors && len(p.factors) > 0, Export: true, Delete: can.Delete,
+		ResetFactors: can.Factors && len(p.factors) > 0, Export: true, ActAs: can.ActAs && !suspended, Delete: can.Delete,
 	}
 	list := []Action{}
 	for _, action := range order {

@@ -57,8 +57,12 @@ func everyPage(r *page.Renderer) (all []page.Page, err error) {
 	}
 	add(r.DeleteAccount(page.DeleteAccount{Name: longEmail, CancelURL: "/", Host: longHost, Error: true}))
 	for _, deletes := range []bool{true, false} {
-		add(r.Reauth(page.Reauth{SignInURL: "/", CancelURL: "/", Host: longHost, Deletes: deletes}))
+		add(r.Reauth(page.Reauth{SignInURL: "/", CancelURL: "/", Host: longHost, Deletes: deletes, Exports: true}))
+		field := page.ProfileField{Value: strings.Repeat("long", 20), Wrong: deletes}
+		add(r.Profile(page.Profile{BackURL: "/", Host: longHost, Name: &field, Image: &field}))
+		add(r.Export(page.Export{BackURL: "/", Host: longHost, Wait: deletes}))
 	}
+	add(r.Activity(page.Activity{BackURL: "/", Host: longHost, List: someActivity()}))
 	add(r.Farewell(page.Farewell{Host: longHost, Origin: "/"}))
 	return all, err
 }
@@ -78,6 +82,16 @@ func manyProviders(buttons int) []page.Provider {
 	return all
 }
 
+// someActivity has an activity of each kind that has a text.
+func someActivity() (list []page.Happening) {
+	for key := range words.English() {
+		if kind, is := strings.CutPrefix(key, "activity."); is {
+			list = append(list, page.Happening{Type: kind, Provider: manyProviders(0)[2], Browser: "Samsung Internet", System: "Android", Time: time.Unix(0, 0), Support: len(list)%2 > 0})
+		}
+	}
+	return list
+}
+
 func fullAccount(notice, failed string) page.Account {
 	some := manyProviders(4)
 	return page.Account{
@@ -89,6 +103,7 @@ func fullAccount(notice, failed string) page.Account {
 		Devices: []page.Device{
 			{ID: "1", Name: "Samsung Internet", System: "Android", Seen: time.Now(), This: true}, {ID: "2", Name: "Firefox", System: "Linux", Seen: time.Unix(0, 0)}, {ID: "3"},
 		},
+		Own: page.Own{ProfileURL: "/", Name: true, Image: true, ActivityURL: "/", Activity: someActivity()[:3], ExportURL: "/"}, AddressURL: "/", PasswordURL: "/",
 		EndAction: "/", OthersAction: "/", SignOutURL: "/", DeleteURL: "/",
 	}
 }

@@ -81,7 +81,7 @@ func (d *site) config() latchkey.Config {
 		Secrets:     d.secrets,
 		Site:        latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
 		Session:     latchkey.SessionConfig{Strategy: d.strategy},
-		AccountPage: latchkey.AccountPage{Enabled: true},
+		AccountPage: latchkey.AccountPage{Enabled: true, Edit: latchkey.EditName | latchkey.EditImage, Activity: true, Export: true},
 		Theme:       latchkey.Theme{Name: "Latchkey demo", Logo: "/logo.svg", Icon: "/favicon.ico"},
 		Texts:       latchkey.Texts{Text: hint},
 		Runtime:     latchkey.Runtime{Logger: d.log},

@@ -50,6 +50,9 @@ type Event struct {
 	// Ended is how many stored sessions ended. A logout at a provider has it.
 	Ended int
 
+	// Erased says that an audit log has erased what was personal of the event.
+	Erased bool
+
 	// Err is the cause of a failure, with its secrets redacted. It is for the
 	// duration of the call: do not store it.
 	Err error
@@ -77,6 +80,7 @@ const (
 	PasswordSet     Type = "password.set"     // the first password of a user, or one that the application has set
 	PasswordChanged Type = "password.changed" // by its user
 	PasswordReset   Type = "password.reset"   // by a link to the user's address
+	PasswordRemoved Type = "password.removed" // by its user, who has a passkey
 	EmailAsked      Type = "email.asked"      // a user asked for another address, which is not proven yet
 	EmailChanged    Type = "email.changed"
 	EmailReverted   Type = "email.reverted"    // the owner of the former address took it back
@@ -100,6 +104,9 @@ const (
 	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
 	RecoveryUsed      Type = "recovery.used"
 	RecoveryChanged   Type = "recovery.changed"   // new recovery codes replaced the old ones
+	RecoveryAsked     Type = "recovery.asked"     // the second factors of a user are removed after a delay, unless that is stopped
+	RecoveryStopped   Type = "recovery.stopped"   // … by a link, in a session, or by a second factor
+	RecoveryDone      Type = "recovery.done"      // the delay has passed, and a link has removed them
 	BrowserTrusted    Type = "browser.remembered" // a browser of the user is not asked for the second factor
 	InvitationMade    Type = "invitation.made"
 	InvitationUsed    Type = "invitation.used" // by the user who signed in with it
@@ -107,6 +114,9 @@ const (
 	RequestRefused    Type = "request.refused" // a page of another site has posted a form
 	Fault             Type = "fault"           // a panic, or a store that failed
 	AuditFailed       Type = "audit.failed"    // the audit log has lost Count events; told there alone
+	AuditRead         Type = "audit.read"      // events were listed; UserID: those about this user
+	AuditPruned       Type = "audit.pruned"    // Count events were old enough to be removed
+	AuditErased       Type = "audit.erased"    // what was personal of Count events was erased
 	PasskeyRenamed    Type = "passkey.renamed"
 	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )

@@ -24,7 +24,7 @@ const ActorAdmin ActorKind = "admin"
 
 type actorKey struct{}
 
-// WithActor returns a context that has calls of latchkey.Users name the actor in their
+// WithActor returns a context in which calls of latchkey.Users name a as the actor of their
 // events. Without it the actor is the system.
 func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)

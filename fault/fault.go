@@ -17,15 +17,16 @@ type ErrorType string
 // docs/protocol.md.
 const (
 	ErrAccessDenied                ErrorType = "AccessDenied"                // the sign-in callback said no
-	ErrAccountNotLinked            ErrorType = "AccountNotLinked"            // a passkey belongs to another user
+	ErrAccountNotLinked            ErrorType = "AccountNotLinked"            // of passkeys alone: the passkey belongs to another user; see ErrOAuthAccountNotLinked
 	ErrAdapter                     ErrorType = "AdapterError"                // the Adapter failed; the text names the operation
-	ErrCallbackRoute               ErrorType = "CallbackRouteError"          // anything without a type of its own
+	ErrAudit                       ErrorType = "AuditError"                  // what was asked for could not be recorded, and was not done
+	ErrCallbackRoute               ErrorType = "CallbackRouteError"          // any failure without a type of its own, on any route; the name is that of Auth.js
 	ErrCredentialsSignin           ErrorType = "CredentialsSignin"           // what was typed is not right, or was tried too often
-	ErrDuplicateConditionalUI      ErrorType = "DuplicateConditionalUI"      // several providers offer passkeys while somebody types
+	ErrDuplicateConditionalUI      ErrorType = "DuplicateConditionalUI"      // several providers offer passkeys while a visitor types
 	ErrEmailSignIn                 ErrorType = "EmailSignInError"            // a magic link could not be made or sent
 	ErrErrorPageLoop               ErrorType = "ErrorPageLoop"               // Pages.Error itself asks for a sign-in
 	ErrEvent                       ErrorType = "EventError"                  // a function of Events failed
-	ErrInvalidCallbackURL          ErrorType = "InvalidCallbackUrl"          // callbackUrl is no path and no http(s) URL
+	ErrInvalidCallbackURL          ErrorType = "InvalidCallbackUrl"          // callbackUrl is neither a path nor an http(s) URL
 	ErrInvalidCheck                ErrorType = "InvalidCheck"                // a callback does not belong to a sign-in that this browser began
 	ErrInvalidEndpoints            ErrorType = "InvalidEndpoints"            // a provider's issuer or endpoints make no sense
 	ErrInvalidProvider             ErrorType = "InvalidProvider"             // a provider is not configured, or wrongly
@@ -36,13 +37,13 @@ const (
 	ErrMissingCSRF                 ErrorType = "MissingCSRF"                 // a form has no valid CSRF token
 	ErrMissingSecret               ErrorType = "MissingSecret"               // there is no secret, or one that is known to all
 	ErrMissingWebAuthnAutocomplete ErrorType = "MissingWebAuthnAutocomplete" // no field of a passkey form is marked for passkeys
-	ErrOAuthAccountNotLinked       ErrorType = "OAuthAccountNotLinked"       // the account, or its e-mail address, belongs to another user
-	ErrOAuthCallback               ErrorType = "OAuthCallbackError"          // the provider refused, or somebody pressed Cancel there
+	ErrOAuthAccountNotLinked       ErrorType = "OAuthAccountNotLinked"       // of accounts at providers and of links in mails: the account, or its e-mail address, belongs to another user
+	ErrOAuthCallback               ErrorType = "OAuthCallbackError"          // the provider refused, or the visitor pressed Cancel there
 	ErrOAuthProfileParse           ErrorType = "OAuthProfileParseError"      // Identify failed, or found no Subject
 	ErrOAuthSignIn                 ErrorType = "OAuthSignInError"            // a sign-in could not be begun
-	ErrFactor                      ErrorType = "FactorError"                 // a second factor could not be asked for, set up or removed
+	ErrFactor                      ErrorType = "FactorError"                 // a second factor could not be asked for, set up or removed; a wrong code is ErrSecondFactor
 	ErrReauth                      ErrorType = "Reauth"                      // the user of a session has not proven who they are once more
-	ErrSecondFactor                ErrorType = "SecondFactor"                // a second factor was wrong
+	ErrSecondFactor                ErrorType = "SecondFactor"                // a second factor, such as a code, was wrong
 	ErrPassword                    ErrorType = "PasswordError"               // a new password is refused: Code is short, long, common, context, repeated, breached or control
 	ErrSessionToken                ErrorType = "SessionTokenError"           // a stored session could not be read or extended
 	ErrSignOut                     ErrorType = "SignOutError"                // a session could not be ended
@@ -51,7 +52,7 @@ const (
 	ErrUntrustedHost               ErrorType = "UntrustedHost"               // nothing says which host to believe, or the request names another
 	ErrVerification                ErrorType = "Verification"                // a magic link is unknown, used, expired or of another browser
 	ErrWebAuthnVerification        ErrorType = "WebAuthnVerificationError"   // a passkey's answer is not right, or was given before
-	ErrReconnect                   ErrorType = "ReconnectRequired"           // only the user can help, by connecting the account again
+	ErrReconnect                   ErrorType = "ReconnectRequired"           // the account has no usable tokens: send the user through Auth.Link, or let them sign in with the provider again
 	ErrScopeMissing                ErrorType = "MissingScope"                // the user has not granted a scope that the call needs
 	ErrRefresh                     ErrorType = "TokenRefreshError"           // a provider token could not be renewed for now
 	ErrTokenKey                    ErrorType = "TokenKeyError"               // a stored token is encrypted under a key that is not configured
@@ -100,8 +101,9 @@ var (
 	// ErrLastFactor reports that a second factor was not removed because it is the
 	// last one of a user who has to have one.
 	ErrLastFactor = errors.New("latchkey: this is the last second factor of a user who has to have one")
-	// ErrSessionsNotEnded reports that a user was deleted while their JWT sessions
-	// go on until they expire, because no revocation store is configured.
+	// ErrSessionsNotEnded reports that a user was deleted or suspended, and that this is
+	// done, while their JWT sessions go on until they expire, because no revocation store
+	// is configured.
 	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted, but JWT sessions go on without Session.Revocations")
 	// ErrAmbiguousAccount reports that a user has several accounts at a provider, and
 	// the call named none of them.

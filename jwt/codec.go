@@ -98,11 +98,11 @@ func (c *Codec) Seal(payload []byte) (string, error) {
 }
 
 // Open decrypts token and returns its payload, after it has made sure that the
-// token was sealed with one of the secrets and not changed since. What the
-// payload says, its expiry above all, it does not look at; [Codec.OpenClaims]
-// does. The result belongs to the caller. It fails with [ErrInvalid] whatever
-// is wrong with the token, with [ErrNoSecret], or where the platform forbids so
-// short a secret.
+// token was sealed with one of the secrets and not changed since. It ignores what the
+// payload says, the expiry included: [Codec.OpenClaims] checks it. The result belongs to
+// the caller. The error is [ErrInvalid] for any fault of the token, and [ErrNoSecret]
+// without a secret. Any other error says that the platform forbids a secret, as FIPS 140
+// does with very short ones.
 func (c *Codec) Open(token string) ([]byte, error) { return c.AppendOpen(nil, token) }
 
 // AppendOpen is [Codec.Open] that appends the payload to dst. With an error dst
@@ -144,8 +144,10 @@ func (c *Codec) key() (*cbcKey, error) {
 	return k, nil
 }
 
-// openOther opens a token that this Codec's newest secret did not seal: it
-// comes from an older secret, or from another implementation, which may write the header differently.
+// openOther opens a token whose header is not that of the newest key: the token is sealed
+// by an older secret, or by another implementation, which may write the header
+// differently. It finds the key by the header or by its kid. A token without a kid is
+// tried with the newest key alone. The error is ErrInvalid.
 func (c *Codec) openOther(dst []byte, newest *cbcKey, p parts) ([]byte, error) {
 	if len(c.secrets) > 1 {
 		if k := c.cbc().byHeader[p.header]; k != nil {
@@ -181,9 +183,10 @@ func (c *Codec) openGCM(dst []byte, h header, p parts) ([]byte, error) {
 	return k.open(dst, p)
 }
 
-// SealedBy returns the index of the secret that the header of token names, and -1 if
-// it names a key of none of them. It opens nothing, so it proves nothing. It returns 0 for
-// a token that names no key, and for text that is no token.
+// SealedBy returns the index of the secret whose key the header of token names by its kid,
+// and -1 if the kid is of no key of c. It also returns 0, the index of the newest secret,
+// for a token without a kid and for text that is no token. It opens nothing, so its result
+// proves nothing.
 func (c *Codec) SealedBy(token string) int {
 	newest, err := c.key()
 	if err != nil || len(token) > MaxLen {

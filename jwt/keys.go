@@ -44,8 +44,9 @@ type cbcMode interface {
 // in pieces ordinarily has.
 const maxKept = 32 << 10
 
-// newCBCKey fails only where the platform forbids a key, as FIPS 140 does with
-// very short secrets.
+// newCBCKey derives the A256CBC-HS512 key of a secret and a salt, with its kid and its
+// header. It fails only where the platform forbids a key, as FIPS 140 does with very short
+// secrets.
 func newCBCKey(secret, salt string) (*cbcKey, error) {
 	raw, block, err := derive(secret, salt, 64, 32)
 	if err != nil {

@@ -46,18 +46,17 @@ type TokenParams struct {
 	Decode func(token string, p Params) (Claims, error)
 
 	MaxAge time.Duration    // life of tokens without exp, counted from iat; 0: 30 days
-	Logger *slog.Logger     // gets, at debug level, why a token was refused; nil: nobody
+	Logger *slog.Logger     // gets, at debug level, why a token was refused; nil: it is not logged
 	Time   func() time.Time // the clock; nil: time.Now
 }
 
 // GetToken returns the claims of the token that a request with the header h
 // carries: in the session cookie, whole or in pieces, or else as
-// "Authorization: Bearer" with the token percent-encoded. A cookie that is
-// there decides, even when it is no good, and a bearer token of Latchkey's is no good
-// in a cookie. It fails with [ErrNoToken] when there
-// is nothing to decode, with [ErrInvalid], [ErrExpired] or [ErrNoSecret] as
-// [Decode] does, or with the error of p.Decode. Claims and error are never both
-// set. Safe for concurrent use.
+// "Authorization: Bearer" with the token percent-encoded. If there is a session cookie,
+// the header is not read, even if the cookie is invalid. A token that Latchkey made for
+// the header is invalid in a cookie. GetToken returns [ErrNoToken] if there is no token,
+// [ErrInvalid], [ErrExpired] or [ErrNoSecret] as [Decode] does, or the error of p.Decode.
+// Claims and error are never both set. It is safe for concurrent use.
 func GetToken(h http.Header, p TokenParams) (Claims, error) {
 	token, isCookie, err := rawToken(h, p)
 	if err != nil {

@@ -22,7 +22,7 @@ type passkeyCeremony struct {
 	rawData    []byte
 }
 
-// signed is what signatures cover.
+// signed returns the bytes that signatures cover.
 func (c *passkeyCeremony) signed() []byte {
 	return slices.Concat(c.rawData, sha256Of(c.clientData))
 }
@@ -82,7 +82,7 @@ func (c *passkeyCeremony) register(o creationOptions) ([]byte, error) {
 	})
 }
 
-// authenticate is an AuthenticationResponseJSON.
+// authenticate returns the AuthenticationResponseJSON of a passkey.
 func (c *passkeyCeremony) authenticate() ([]byte, error) {
 	if err := c.prepare(&AuthenticatorData{}); err != nil {
 		return nil, err

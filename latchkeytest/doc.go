@@ -5,6 +5,7 @@
 //   - [Authenticator] keeps passkeys and answers for the browser that asks for
 //     them, also wrongly on demand.
 //   - [CodeApp] is an authenticator app, which shows the code of any time.
+//   - [Crowd] is a few hundred users with names in twenty scripts, the same each time.
 //   - [Client] is a browser that walks through an application's sign-in, and asks its
 //     API as scripts do.
 //   - [TestUnlink] tests a promise that an adapter keeps together with the library.

@@ -48,7 +48,7 @@ type IssuerConfig struct {
 	Rotation Rotation
 	// SignedUserInfo answers the userinfo request with a signed token.
 	SignedUserInfo bool
-	// People are offered for choice on a page. Empty: nobody is asked.
+	// People are offered for choice on a page. Empty: there is no such page.
 	People []Person
 
 	Addr string           // to listen on; empty: a free port of 127.0.0.1
@@ -174,7 +174,7 @@ func (iss *Issuer) Provider() *latchkey.OAuth {
 	return p
 }
 
-// Person is somebody who has an account at the [Issuer].
+// Person is a person who has an account at the [Issuer].
 type Person struct {
 	Subject string // empty: left out, which no real provider does
 	Name    string

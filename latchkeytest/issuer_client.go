@@ -13,8 +13,9 @@ import (
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-// isClient says whether a token request proves to be from the client, by the
-// method that was agreed and by no other (RFC 6749, section 2.3).
+// isClient reports whether a token request authenticates the client by the configured
+// ClientAuth and by no other method (RFC 6749, section 2.3). With an empty ClientAuth any
+// one method is accepted.
 func (iss *Issuer) isClient(r *http.Request) bool {
 	method := presented(r)
 	if want := iss.config.ClientAuth; want != "" && method != want {
@@ -36,7 +37,8 @@ func (iss *Issuer) isClient(r *http.Request) bool {
 	return false
 }
 
-// presented is the method that a request uses; empty: more than one.
+// presented returns the method by which a token request authenticates the client:
+// ClientAuthNone without any, and "" if it uses several. It needs a parsed form.
 func presented(r *http.Request) latchkey.ClientAuth {
 	var methods []latchkey.ClientAuth
 	if r.Header.Get("Authorization") != "" {

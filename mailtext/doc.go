@@ -1,6 +1,6 @@
 // Package mailtext words the mails of a site, a kind of message each, and checks what
 // goes into one. It delivers nothing: it is what package mail and the mail APIs
-// of package providers share, and it is for whoever writes another Send.
+// of package providers share, and it is for authors of another Send.
 //
 //	&latchkey.Email{Send: func(ctx context.Context, m latchkey.Message) error {
 //		content, err := mailtext.Compose(m)

@@ -35,6 +35,7 @@ var shapes = map[latchkey.MessageKind]shape{
 	latchkey.MessageNewPassword:   {subject: "mail.reset.subject", text: "mail.renew.text", action: reset, once: true},
 	latchkey.MessageNewEmail:      {subject: "mail.newemail.subject", action: confirm, foot: ignore, once: true},
 	latchkey.MessageFactorCode:    {subject: "mail.factor.subject", foot: ignore},
+	latchkey.MessageRecoveryReady: {subject: "mail.ready.subject", text: "mail.ready.text", action: "mail.ready.action", foot: notMe, once: true},
 	latchkey.MessageInvitation:    {subject: "mail.invitation.subject", action: "mail.invitation.action", foot: "mail.invitation.ignore", once: true},
 
 	latchkey.MessagePasswordChanged: {subject: "mail.password.subject", text: "mail.password.text", action: account},

@@ -19,6 +19,7 @@ var kinds = map[latchkey.MessageKind]struct{ link, code, other bool }{
 	latchkey.MessageNewPassword:     {link: true},
 	latchkey.MessageNewEmail:        {link: true, code: true},
 	latchkey.MessageFactorCode:      {code: true},
+	latchkey.MessageRecoveryReady:   {link: true},
 	latchkey.MessageInvitation:      {link: true},
 	latchkey.MessagePasswordChanged: {link: true},
 	latchkey.MessageEmailChange:     {link: true},

@@ -137,9 +137,10 @@ func bytesOf(name, text string, least, most int) ([]byte, error) {
 	return raw, nil
 }
 
-// Format returns the name of the format of a stored hash, such as bcrypt, and an error
-// that wraps [ErrHash] for a hash that no [Hasher] checks. The error does not hold the
-// hash.
+// Format returns the name of the format of a stored hash, such as bcrypt. It returns an
+// error that wraps [ErrHash] for a hash that a [Hasher] of the zero [Options] cannot
+// check, and so for every hash that needs a pepper. A hash without a known prefix is one of
+// better-auth or an error. The error does not hold the hash.
 func Format(hash string) (string, error) {
 	_, err := Options{}.parse(hash)
 	if err != nil {

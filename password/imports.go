@@ -50,6 +50,8 @@ func (o Options) parseBcrypt(rest string) (verifier, error) {
 	return bcryptOf("$2b$"+rest, func(text string) string { return text + o.DevisePepper })
 }
 
+// parseDjangoBcrypt parses a hash of Django's BCryptPasswordHasher. rest is the bcrypt hash
+// without its "$2", which is part of the prefix that was cut off.
 func (o Options) parseDjangoBcrypt(rest string) (verifier, error) {
 	return bcryptOf("$2"+rest, unchanged)
 }

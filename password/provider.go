@@ -3,8 +3,9 @@ package password
 import "github.com/latchkeyhq/latchkey"
 
 // Provider returns a provider for passwords that the library keeps, with a [Hasher] of
-// these options. It fills in the fields of p that are empty: Hasher, MinLength and
-// Weakness. latchkey.New reports an option that is wrong.
+// these options. Its Derive, which replaces that of p, fills in the fields Hasher,
+// MinLength and Weakness that are empty, when latchkey.New calls it. latchkey.New returns
+// an error for an option that is wrong.
 func Provider(p latchkey.Password, o Options) *latchkey.Password {
 	p.Derive = func(p *latchkey.Password) error {
 		h, err := New(o)

@@ -60,8 +60,8 @@ func askRange(ctx context.Context, client *http.Client, url, suffix string) (boo
 	return listed(io.LimitReader(resp.Body, maxRange), suffix)
 }
 
-// listed reports whether lines of "suffix:count" have a suffix with a count above 0. It
-// returns an error if none of the lines has this form.
+// listed reports whether one of the lines "suffix:count" has the given suffix, with a count
+// other than 0. It returns an error if body cannot be read or no line has this form.
 func listed(body io.Reader, suffix string) (found bool, err error) {
 	lines, known := bufio.NewScanner(body), 0
 	for lines.Scan() {

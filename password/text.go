@@ -31,7 +31,8 @@ func prepared(password string) (string, error) {
 // asTyped returns the password alone.
 func asTyped(password string) []string { return []string{password} }
 
-// compatible returns the password in NFKC, as better-auth hashes it.
+// compatible returns the password in NFKC, as better-auth hashes it, as the only text to
+// compare with the hash.
 func compatible(password string) []string { return []string{norm.NFKC.String(password)} }
 
 // preparedOrTyped returns the texts that an argon2id hash may have been made of: ours is

@@ -47,8 +47,9 @@ func (h *Hasher) Weakness(ctx context.Context, password string, about []string) 
 	return "", ctx.Err()
 }
 
-// isMonotonous reports whether a text repeats one short block, or consists of runs of
-// four characters and more on average.
+// isMonotonous reports whether a text repeats one block of at most four characters or a
+// third of its length, whichever is more, or consists of runs of one character that are
+// four long or longer on average.
 func isMonotonous(text []rune) bool {
 	return hasPeriod(text, max(4, len(text)/3)) || runs(text)*4 <= len(text)
 }

@@ -8,10 +8,11 @@ import (
 // Adapter stores users and the provider accounts that are linked to them. The
 // package comment has the rules that hold for every method.
 type Adapter interface {
-	// CreateUser stores u and returns it as stored. An empty ID is replaced by one
-	// that the store chooses. A store whose ids have another type may replace any
-	// ID. Ids of users are unique: a taken ID is ErrConflict, or is replaced. A taken
-	// e-mail address that is not empty is ErrConflict.
+	// CreateUser stores u and returns it as stored, with the ID that the user has from
+	// then on. The store replaces an empty ID by one that it chooses. It may replace any
+	// other ID as well, for example because its ids have another type, or because the ID
+	// is taken; a taken ID that it does not replace is ErrConflict. A taken e-mail
+	// address that is not empty is ErrConflict.
 	CreateUser(ctx context.Context, u User) (User, error)
 	// GetUser returns the user with the given id.
 	GetUser(ctx context.Context, id string) (User, error)
@@ -24,8 +25,8 @@ type Adapter interface {
 	UpdateUser(ctx context.Context, id string, c UserChange) (User, error)
 	// LinkAccount stores a. The pair of Provider and ProviderAccountID is unique:
 	// a pair that is taken is ErrConflict. If there is no user with the UserID, a
-	// store may return ErrNotFound; one that stores the account never finds a user by
-	// it.
+	// store may return ErrNotFound, or store the account. GetUserByAccount of such an
+	// account must then return ErrNotFound.
 	LinkAccount(ctx context.Context, a Account) error
 }
 
@@ -106,30 +107,32 @@ type TxAdapter interface {
 	// bound to one transaction. If f returns an error or panics, everything is
 	// rolled back and the error or panic is passed on.
 	//
-	// What is done through that Adapter is part of the transaction: users, accounts,
-	// authenticators, sessions, verification tokens, revocations, and the stores
-	// that its methods return. Limits and used values may be kept at once. What is
-	// done meanwhile through another Adapter is not part of it. f must not use that Adapter after it has returned.
+	// What f does through the Adapter that it gets is part of the transaction: users,
+	// accounts, authenticators, sessions, verification tokens, revocations, and the
+	// stores that the Adapter's methods return. Limits and used values may be written at
+	// once. What is done meanwhile through another Adapter is not part of the
+	// transaction. f must not keep the Adapter that it gets: nothing uses that Adapter
+	// after f has returned.
 	//
 	// InTx of the Adapter that f gets is a transaction within the transaction: its
 	// error rolls back what it did, and the rest goes on. An engine without
 	// savepoints may roll back everything then, and return an error from the outer
 	// InTx too.
 	//
-	// A call in f that returns ErrNotFound leaves the transaction usable. After a
-	// call that returns ErrConflict the engine may have ended the transaction: f
-	// returns that error, and the library tries again in another transaction. If
-	// f continues instead, InTx keeps all of it, or returns an error and keeps
-	// nothing.
+	// A call in f that returns ErrNotFound leaves the transaction usable. After a call
+	// that returns ErrConflict the engine may have ended the transaction. If f then
+	// returns that error, everything is rolled back, and the library tries again in
+	// another transaction. If f goes on and returns nil, InTx has two choices: it
+	// commits all that f did, or it returns an error and commits nothing.
 	//
 	// InTx may call f again after a serialization failure or a deadlock. What the
 	// earlier runs did is rolled back, and the last run counts.
 	//
-	// UpdateUser locks the user, even if it changes nothing: another transaction
-	// that updates the same user waits until this one has ended, and then sees in
-	// all its reads what this one has done. Alternatively one of the two ends in
-	// ErrConflict. Two transactions that each take one of the last two sign-in
-	// methods of a user rely on it.
+	// UpdateUser locks the user, even if it changes nothing: of two transactions that
+	// update the same user, the second waits until the first has ended, and then sees in
+	// all its reads what the first has done. A store may instead end one of the two with
+	// ErrConflict. Two transactions that each remove one of the last two sign-in methods
+	// of a user rely on that lock.
 	InTx(ctx context.Context, f func(Adapter) error) error
 }
 
@@ -140,18 +143,20 @@ type TxAdapter interface {
 type SignUpAdapter interface {
 	// BeginSignUp records userID for the account, unless an id is on record
 	// already, and returns the id on record. A store whose ids have another type
-	// returns the id that it makes of userID: CreateUser keeps that one.
+	// returns the id that it makes of userID; its CreateUser stores a user with that id
+	// unchanged.
 	BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error)
-	// EndSignUp removes the record.
+	// EndSignUp removes the record. Without a record it returns ErrNotFound or nil.
 	EndSignUp(ctx context.Context, provider, providerAccountID string) error
 }
 
 // SweepAdapter removes rows that have expired.
 type SweepAdapter interface {
-	// Sweep removes sessions, verification tokens, revocations, used values,
-	// limits, challenges and browsers that expired before the given instant, and
-	// returns how many. If the deadline of ctx leaves no time for all of them, it
-	// stops before the deadline, and returns ErrUnfinished with the number of those
-	// that it has removed.
+	// Sweep removes the rows that expired before the given instant, and returns how many:
+	// sessions, verification tokens, revocations, used values, limits, challenges,
+	// browsers and leases, as far as the store keeps them. It leaves sign-ups and
+	// activities alone; [ActivityStore].Prune removes the latter. If the deadline of ctx
+	// leaves no time for all rows, Sweep stops before the deadline, and returns
+	// ErrUnfinished with the number of rows that it has removed.
 	Sweep(ctx context.Context, before time.Time) (int, error)
 }

@@ -53,14 +53,14 @@ type AuditStore interface {
 	// is left as it is, so that the caller may try again.
 	Append(ctx context.Context, records []AuditRecord) error
 	// List returns the newest records first, and records of one instant by descending
-	// id. A caller that goes on from the last record of a page meets each record once
-	// that is stored throughout.
+	// id. A caller that goes on from the last record of a page meets each record exactly
+	// once that is stored throughout.
 	List(ctx context.Context, q AuditQuery) ([]AuditRecord, error)
 	// Prune removes the oldest records from before the first instant. If it removes
 	// none, it erases UserID, Client and Personal of the oldest records from before the
-	// second. A zero instant leaves all records alone. Prune changes at most most
+	// second. A zero instant leaves all records alone. Prune changes at most limit
 	// records and returns how many it has changed; 0: nothing is left to do.
-	Prune(ctx context.Context, before, personalBefore time.Time, most int) (int, error)
+	Prune(ctx context.Context, before, personalBefore time.Time, limit int) (int, error)
 	// Erase erases UserID, Client and Personal of the records about a user, and returns
 	// of how many. The records stay. An empty or unknown id erases nothing.
 	Erase(ctx context.Context, userID string) (int, error)

@@ -15,8 +15,8 @@ type Browser struct {
 	PublicID  string // safe to show; unique
 	Created   time.Time
 	Seen      time.Time // the latest sign-in
-	Trusted   time.Time // until then no second factor is asked for; zero: it is
-	Expires   time.Time // when the row is worth nothing
+	Trusted   time.Time // until then the user is not asked for a second factor; zero: the user is asked
+	Expires   time.Time // when the row may be removed
 	UserAgent string    // the browser's description of itself; optional
 }
 

@@ -22,14 +22,15 @@ type Challenge struct {
 	Expires    time.Time
 }
 
-// ChallengeQuery names challenges. An empty field matches all but Tenant, which is
-// compared always.
+// ChallengeQuery names challenges. An empty Purpose, UserID or Identifier matches every
+// challenge. Tenant is always compared: an empty Tenant matches only challenges without
+// a tenant.
 type ChallengeQuery struct {
 	Purpose    string
 	Tenant     string
 	UserID     string
 	Identifier string
-	Limit      int // at most so many; 0: 1,000
+	Limit      int // challenges to return at most; 0: 1,000
 }
 
 // ChallengeAdapter is an [Adapter] that keeps challenges. Passwords, mail codes,
@@ -51,13 +52,14 @@ type ChallengeStore interface {
 	// List returns the challenges that q names, the newest first.
 	List(ctx context.Context, q ChallengeQuery) ([]Challenge, error)
 	// Try counts one try in one atomic step and returns the challenge with that try
-	// counted. If most tries were counted before, it returns ErrConflict and counts
+	// counted. If limit tries were counted before, it returns ErrConflict and counts
 	// nothing.
-	Try(ctx context.Context, id string, most int) (Challenge, error)
+	Try(ctx context.Context, id string, limit int) (Challenge, error)
 	// Take removes a challenge and returns it. Of any number of concurrent calls at
 	// most one succeeds.
 	Take(ctx context.Context, id string) (Challenge, error)
 	// Delete removes the challenges of a user that have one of the purposes, of every
-	// tenant, and returns how many. Without purposes it removes all of the user's.
+	// tenant, and returns how many. Without purposes it removes all challenges of the
+	// user.
 	Delete(ctx context.Context, userID string, purposes ...string) (int, error)
 }

@@ -6,22 +6,32 @@
 // # Writing an adapter
 //
 // An adapter stores records and decides nothing. It implements the six methods of
-// [Adapter], and for each further feature an optional interface:
+// [Adapter], and for each further feature an optional interface. These are all of them:
 //
 //	feature                             interface
 //	stored sessions                     SessionAdapter, or a SessionStore apart from the users
 //	lists of devices, ending sessions   SessionListAdapter
+//	another token for a session         SessionRenewalAdapter
+//	logout that begins at a provider    ProviderLogoutAdapter
+//	administrators who act as users     ActorAdapter, if the tables may lack its columns; ChallengeAdapter
 //	magic links                         VerificationTokenAdapter
 //	lists of accounts, unlinking        AccountAdapter
 //	deletion of users                   UserDeletionAdapter
-//	passkeys                            AuthenticatorAdapter
+//	passkeys                            AuthenticatorAdapter, AccountAdapter
 //	all or nothing                      TxAdapter; in stores without transactions SignUpAdapter
-//	passwords                           PasswordAdapter, ChallengeAdapter, BrowserAdapter
-//	second factors                      FactorAdapter, ChallengeAdapter, BrowserAdapter
-//	another token for a session         SessionRenewalAdapter
-//	removal of expired rows             SweepAdapter
+//	passwords                           PasswordAdapter, ChallengeAdapter, BrowserAdapter, RevocationStore
+//	second factors                      FactorAdapter, ChallengeAdapter, BrowserAdapter, RevocationStore
+//	invitations, codes in mails         ChallengeAdapter
+//	lists and searches of users         DirectoryAdapter
+//	suspension of users                 SuspensionAdapter
+//	latest activities of a user         ActivityAdapter
+//	audit log                           AuditAdapter
+//	provider tokens                     TokenAdapter, AccountAdapter; TokenSharer, if other programs read them
+//	one renewal of several processes    LeaseStore
 //	sign-out that ends JWT sessions     RevocationStore
 //	limits and used values, shared      Limiter, ReturningLimiter, ReplayStore
+//	removal of expired rows             SweepAdapter
+//	the database's name in traces       SystemAdapter
 //
 // latchkey.New reports by name what a configuration needs and an adapter lacks.
 // A method that the tables of one installation cannot serve returns an error that
@@ -39,7 +49,9 @@
 // These rules hold for every method of every interface here. The suites of
 // package latchkeytest/storagetest test them.
 //
-//   - A lookup, update or deletion that finds no row returns [ErrNotFound].
+//   - A lookup, update or deletion of one row that finds none returns [ErrNotFound]. A
+//     method that returns a list or a number returns an empty list or 0 instead. Other
+//     exceptions stand at their methods.
 //   - A write that a unique key refuses returns [ErrConflict] and changes nothing.
 //   - A store that cannot answer for now returns an error that says so: the error
 //     of its context, an error of package net, or [ErrUnavailable]. Users are then
@@ -54,7 +66,7 @@
 //     refuses the write with an error. A user agent is never refused: it may be
 //     altered.
 //   - Fields that a record marks as optional read back empty if the store has no
-//     room for them.
+//     column for them.
 //   - Sessions and verification tokens that have expired are returned as they
 //     are. A store whose engine removes them may return ErrNotFound instead.
 //   - Methods are safe for concurrent use.
@@ -65,7 +77,8 @@
 // store that keeps JSON converts them to a type that is written out on purpose:
 // [AccountRecord], [StoredSessionRecord] or [VerificationTokenRecord]. An
 // [Authenticator] holds no secret; [AuthenticatorRecord] gives it the names of
-// Auth.js. A [User] needs no conversion.
+// Auth.js. A [User] holds no secret either, but its JSON is that of Auth.js: it leaves out
+// Created, Provisioned and Suspension, which a store of JSON keeps beside it.
 //
 // The Token of a session is the secret in a browser's cookie. A store should keep a
 // hash of it, and find the session by the hash. The Token of a verification token

@@ -47,11 +47,11 @@ type FactorStore interface {
 	Create(ctx context.Context, f Factor) error
 	// List returns the factors of a user, in any order. An unknown user has none.
 	List(ctx context.Context, userID string) ([]Factor, error)
-	// Use records that a code of the step was accepted at the given instant, and
+	// Use records that a code of the step was accepted at the instant used, and
 	// clears the failures, in one atomic step. A step that is not higher than the
 	// stored one is ErrConflict and changes nothing. A secret that is not empty
 	// replaces the stored one.
-	Use(ctx context.Context, id string, step int64, secret string, at time.Time) error
+	Use(ctx context.Context, id string, step int64, secret string, used time.Time) error
 	// Fail counts one wrong code in one atomic step and returns how many there have
 	// been since the last right one.
 	Fail(ctx context.Context, id string) (failures int, err error)
@@ -59,8 +59,8 @@ type FactorStore interface {
 	// another user is ErrNotFound.
 	Delete(ctx context.Context, userID, id string) (Factor, error)
 	// ReplaceRecoveryCodes replaces the hashes of the user's recovery codes in one
-	// atomic step. No hashes: the user has none afterwards. An unknown user may be
-	// ErrNotFound.
+	// atomic step. Without hashes the user has no codes afterwards. It may return
+	// ErrNotFound for an unknown user.
 	ReplaceRecoveryCodes(ctx context.Context, userID string, hashes []string) error
 	// UseRecoveryCode removes one hash and returns how many are left. Of any number of
 	// concurrent calls with one hash at most one succeeds; the others, and those with an

@@ -43,6 +43,8 @@ func (u *User) UnmarshalJSON(data []byte) error {
 
 var userMembers = []string{"id", "name", "email", "image", "emailVerified"}
 
+// appendUser appends the JSON of u to b: see [User] for its members. It fails only if a
+// member of Extra cannot be encoded.
 func appendUser(b []byte, u *User) ([]byte, error) {
 	b = append(b, '{')
 	start := len(b)

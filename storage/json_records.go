@@ -14,7 +14,8 @@ import (
 
 // Records as Auth.js writes them in JSON, for adapters that keep them behind
 // HTTP. They hold secrets: each is a conversion away from the type it is named
-// after, so that nothing is written out by accident. A User is its own record.
+// after, so that nothing is written out by accident. A User has no record: it holds no
+// secret.
 
 // AccountRecord is an [Account] with the names of Auth.js in JSON: userId, type,
 // provider, providerAccountId, and, where they are known, refresh_token,
@@ -123,7 +124,7 @@ func (r *VerificationTokenRecord) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// onWire is a time as JavaScript's Date has it: in UTC, to the millisecond.
+// onWire returns a time as JavaScript's Date has it: in UTC, to the millisecond.
 func onWire(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // AuthenticatorRecord is an [Authenticator] in JSON: credentialID,
@@ -153,7 +154,7 @@ type authenticatorWire struct {
 func (r AuthenticatorRecord) MarshalJSON() ([]byte, error) {
 	w := authenticatorWire{
 		base64.StdEncoding.EncodeToString(r.CredentialID), r.UserID, r.ProviderAccountID, base64.StdEncoding.EncodeToString(r.PublicKey),
-		r.Counter, r.DeviceType, r.BackedUp, nil, r.Name, r.AAGUID, whenKnown(r.Created), whenKnown(r.Used), r.UserHandle,
+		r.Counter, r.DeviceType, r.BackedUp, nil, r.Name, r.AAGUID, wireTime(r.Created), wireTime(r.Used), r.UserHandle,
 	}
 	if len(r.Transports) > 0 {
 		joined := strings.Join(r.Transports, ",")
@@ -162,7 +163,8 @@ func (r AuthenticatorRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-func whenKnown(t time.Time) *time.Time {
+// wireTime returns the wire form of a time, or nil for the zero time.
+func wireTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
@@ -170,7 +172,8 @@ func whenKnown(t time.Time) *time.Time {
 	return &t
 }
 
-func known(t *time.Time) time.Time {
+// timeOrZero returns the time that t points to, or the zero time if t is nil.
+func timeOrZero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
@@ -193,8 +196,8 @@ func (r *AuthenticatorRecord) UnmarshalJSON(data []byte) error {
 	if w.Transports != nil && *w.Transports != "" {
 		r.Transports = strings.Split(*w.Transports, ",")
 	}
-	r.Created = known(w.Created)
-	r.Used = known(w.Used)
+	r.Created = timeOrZero(w.Created)
+	r.Used = timeOrZero(w.Used)
 	return nil
 }
 
@@ -228,8 +231,8 @@ type storedSessionWire struct {
 // MarshalJSON implements [json.Marshaler].
 func (r StoredSessionRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedSessionWire{
-		r.ID, r.Token, r.UserID, onWire(r.Expires), whenKnown(r.Created), r.UserAgent, r.Tenant, r.Provider,
-		r.ProviderSID, r.ProviderSub, whenKnown(r.ProviderIssued), r.Sealed, whenKnown(r.Proved), r.AMR, r.ACR,
+		r.ID, r.Token, r.UserID, onWire(r.Expires), wireTime(r.Created), r.UserAgent, r.Tenant, r.Provider,
+		r.ProviderSID, r.ProviderSub, wireTime(r.ProviderIssued), r.Sealed, wireTime(r.Proved), r.AMR, r.ACR,
 		r.Actor, r.ActorSession,
 	})
 }
@@ -245,8 +248,8 @@ func (r *StoredSessionRecord) UnmarshalJSON(data []byte) error {
 		ProviderSID: w.ProviderSID, ProviderSub: w.ProviderSub, Sealed: w.Sealed, AMR: w.AMR, ACR: w.ACR,
 		Actor: w.Actor, ActorSession: w.ActorSession,
 	}
-	r.Created = known(w.Created)
-	r.ProviderIssued = known(w.ProviderIssued)
-	r.Proved = known(w.Proved)
+	r.Created = timeOrZero(w.Created)
+	r.ProviderIssued = timeOrZero(w.ProviderIssued)
+	r.Proved = timeOrZero(w.Proved)
 	return nil
 }

@@ -7,7 +7,9 @@ import (
 
 // Rate is a limit: Events times in each period of Per. It is a bucket (GCRA), not a
 // window: Events at once, and then one more each Per/Events, so a refused caller
-// never waits longer than Per/Events for the next.
+// never waits longer than Per/Events for the next. Events and Per are positive in every
+// call of a [Limiter]; latchkey.New refuses a configuration with any other Rate. The zero
+// Rate stands for the default of a field of latchkey.Limits.
 type Rate struct {
 	Events int
 	Per    time.Duration
@@ -39,8 +41,8 @@ type ReturningLimiter interface {
 // a completed sign-in. It is safe for concurrent use.
 type ReplayStore interface {
 	// Use records key until expires and reports whether this was its first use. A
-	// value that has expired counts as never used.
-	// Of any number of concurrent calls with one key at most one is the first.
+	// value that has expired counts as never used. Of any number of concurrent calls
+	// with one key at most one returns true.
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
 
@@ -49,11 +51,11 @@ type ReplayStore interface {
 // expired anyway. Keys are opaque text of at most 200 bytes. It is safe for
 // concurrent use.
 type RevocationStore interface {
-	// Revoke records that everything which key names and which was issued at or
-	// before at is void, until expires. Of several calls the latest at and the
-	// latest expires count.
-	Revoke(ctx context.Context, key string, at, expires time.Time) error
-	// RevokedAt returns the instant given to Revoke for each key on record. A
+	// Revoke records that everything which key names and which was issued no later than
+	// the instant issued is void. The record is kept until the instant expires. Of
+	// several calls the latest issued and the latest expires count.
+	Revoke(ctx context.Context, key string, issued, expires time.Time) error
+	// RevokedAt returns the instant issued, as given to Revoke, for each key on record. A
 	// revocation that has expired may be on record or not: nothing that it voids is
 	// valid by then.
 	RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error)

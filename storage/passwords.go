@@ -12,7 +12,7 @@ type PasswordHash struct {
 	UserID   string
 	Hash     string // as latchkey.PasswordHasher made it
 	Failures int    // wrong passwords since the last right one
-	Renew    bool   // it lets nobody in any more: a new one must be chosen
+	Renew    bool   // it signs the user in no more: the user must choose a new password
 	Created  time.Time
 	Changed  time.Time
 }
@@ -28,11 +28,11 @@ type PasswordAdapter interface {
 type PasswordStore interface {
 	// Get returns the password of a user.
 	Get(ctx context.Context, userID string) (PasswordHash, error)
-	// Set stores p if the stored hash is was, in one atomic step, and returns
-	// ErrConflict otherwise. With an empty was there must be none. An unknown user may
-	// be ErrNotFound. Created of a row that exists stays. The hash may stay as it is:
-	// that is how failures are cleared.
-	Set(ctx context.Context, p PasswordHash, was string) error
+	// Set stores p if the stored hash equals oldHash, in one atomic step, and returns
+	// ErrConflict otherwise. An empty oldHash demands that the user has no password. Set
+	// may return ErrNotFound for an unknown user. It keeps Created of a row that exists.
+	// p.Hash may equal oldHash: the library clears Failures so.
+	Set(ctx context.Context, p PasswordHash, oldHash string) error
 	// Fail counts one wrong password in one atomic step and returns how many there
 	// have been since the last right one. It returns ErrNotFound if the user has no
 	// password.

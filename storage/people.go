@@ -11,7 +11,7 @@ import (
 // Suspension keeps a user out: every sign-in of the user is refused while it holds.
 type Suspension struct {
 	Since  time.Time // when it was made
-	Until  time.Time // zero: until it is taken back
+	Until  time.Time // zero: until it is lifted
 	Reason string    // at most 500 code points; part of the user's export
 	By     string    // the administrator's id; empty: the system
 }
@@ -77,9 +77,10 @@ type PeopleStore interface {
 	// and then for the others whose folded name begins with q.Folded, by folded name.
 	// It ignores q.Order.
 	Search(ctx context.Context, q PeopleQuery) (users []User, next string, err error)
-	// Count returns how many users List has, or Search if q has a Prefix, and at most
-	// most.
-	Count(ctx context.Context, q PeopleQuery, most int) (int, error)
+	// Count returns the number of users that match q: those of Search if q.Prefix or
+	// q.Folded is not empty, else those of List. It returns limit if there are as many or
+	// more.
+	Count(ctx context.Context, q PeopleQuery, limit int) (int, error)
 }
 
 // SuspensionAdapter is an [Adapter] that keeps suspensions. latchkey.Users.Suspend
@@ -97,10 +98,10 @@ type SuspensionStore interface {
 	// Put stores a suspension in place of the one there is. An unknown user is
 	// ErrNotFound.
 	Put(ctx context.Context, userID string, s Suspension) error
-	// Get returns the suspension of a user, in force or not. ErrNotFound: there is
+	// Get returns the suspension of a user, in force or not, or ErrNotFound if there is
 	// none.
 	Get(ctx context.Context, userID string) (Suspension, error)
-	// Delete removes the suspension of a user and returns it. ErrNotFound: there was
+	// Delete removes the suspension of a user and returns it, or ErrNotFound if there was
 	// none.
 	Delete(ctx context.Context, userID string) (Suspension, error)
 }
@@ -126,9 +127,10 @@ type ActivityAdapter interface {
 
 // ActivityStore keeps the latest activities of users.
 type ActivityStore interface {
-	// Append stores a. An unknown user may be ErrNotFound.
+	// Append stores a. It may return ErrNotFound for an unknown user.
 	Append(ctx context.Context, a Activity) error
-	// List returns at most limit activities of a user, the newest first.
+	// List returns at most limit activities of a user, the newest first. An unknown user
+	// has none.
 	List(ctx context.Context, userID string, limit int) ([]Activity, error)
 	// Prune removes the activities from before the instant, and returns how many.
 	Prune(ctx context.Context, before time.Time) (int, error)
@@ -151,8 +153,9 @@ func FoldName(name string) string {
 	return folded[:end]
 }
 
-// AfterPrefix returns the first text that follows all texts with the prefix, in the
-// order of code points. Empty: there is none.
+// AfterPrefix returns the exclusive upper bound of a range scan over the texts that begin
+// with prefix: the first text after all of them, in the order of code points. It returns
+// "" if there is no such text, and the scan has no upper bound.
 func AfterPrefix(prefix string) string {
 	runes := []rune(prefix)
 	for i := len(runes) - 1; i >= 0; i-- {
@@ -169,8 +172,14 @@ func AfterPrefix(prefix string) string {
 	return ""
 }
 
-// ActorAdapter is an [Adapter] or a [SessionStore] that may have no place for
-// [StoredSession].Actor and ActorSession. One without the method keeps both.
+// ActorAdapter is an [Adapter] or a [SessionStore] that may lack columns for
+// [StoredSession].Actor and ActorSession.
+//
+// Unlike the other optional interfaces it says what a store CANNOT do: a store without
+// the method KeepsActors is taken to keep both fields. A store that has no place for them
+// must implement it and return false, or sessions of administrators who act as users
+// would read back as sessions of the users themselves.
 type ActorAdapter interface {
+	// KeepsActors reports whether the store keeps both fields.
 	KeepsActors() bool
 }

@@ -13,8 +13,9 @@ type hidden = veil.Hidden
 
 // User is a person known to the application.
 //
-// In JSON an empty Name, Email or Image is null, and the members of Extra stand
-// beside the others.
+// Its JSON is that of Auth.js: the members id, name, email, image and emailVerified, and
+// beside them those of Extra. An empty Name, Email or Image is null. Created, Provisioned
+// and Suspension are left out.
 type User struct {
 	ID            string         // the application's own id, never a provider's
 	Name          string         // empty: unknown
@@ -27,11 +28,13 @@ type User struct {
 	// token or in a browser.
 
 	Created time.Time // when the record was made; zero: unknown
-	// Provisioned is when an administrator created the user, whose e-mail address
-	// nobody has proven since. Zero: the user came by a sign-in, or has proven it.
+	// Provisioned is when an administrator created the user, if the e-mail address was
+	// not proven since. Zero: the user came by a sign-in, or has proven the address.
 	Provisioned time.Time
-	// Suspension keeps the user out. nil: none, or the call does not read it:
-	// UpdateUser, DeleteUser and GetSessionAndUser need not.
+	// Suspension keeps the user out. nil does not mean that the user is not suspended if
+	// the User comes from UpdateUser, DeleteUser or GetSessionAndUser, which need not
+	// read it. From any other call of a [SuspensionAdapter] nil means that there is no
+	// suspension.
 	Suspension *Suspension
 }
 
@@ -54,7 +57,7 @@ type Account struct {
 	ID                string // the row's own id, chosen by the store; optional
 	UserID            string
 	Provider          string // the provider's id, such as "github"
-	ProviderAccountID string // the person's immutable id at that provider; a tenant's names the issuer, too
+	ProviderAccountID string // the person's immutable id at that provider; on a site with tenants it also stands for the issuer
 	Type              ProviderType
 	Tokens            Tokens
 	Extra             map[string]any // other members that an Auth.js row may hold; optional
@@ -123,8 +126,8 @@ type StoredSession struct {
 	AMR    []string  // the methods of that proof: RFC 8176 names, each without a space
 	ACR    string    // the level that it reached; empty: none was asked for
 
-	Actor        string // id of the administrator who acts as the user; empty: it is the user's own
-	ActorSession string // ID of the administrator's own session, without which this one is void
+	Actor        string // id of the administrator who acts as the user; empty: the session is the user's own
+	ActorSession string // ID of the administrator's own session; this session ends with it
 }
 
 // VerificationToken is what a store keeps of a magic link: a hash of the secret,

@@ -8,11 +8,12 @@ import (
 // SessionAdapter keeps sessions beside their users. latchkey.DatabaseSessions
 // needs it, unless the sessions are in a [SessionStore].
 type SessionAdapter interface {
-	// CreateSession stores s. An empty ID is replaced by one that the store
-	// chooses. A store whose ids have another type may replace any ID. Tokens are
-	// unique: a taken one is ErrConflict. IDs are random, and a store need not
-	// compare them. If there is no user with the UserID, a store may return
-	// ErrNotFound; one that stores the session never finds it with a user.
+	// CreateSession stores s. The store replaces an empty ID by one that it chooses; a
+	// store whose ids have another type may replace any ID. The caller learns the ID when
+	// it next reads the session. Tokens are unique: a taken token is ErrConflict. IDs are
+	// random, and a store need not check that they are unique. If there is no user with
+	// the UserID, a store may return ErrNotFound, or store the session.
+	// GetSessionAndUser of such a session must then return ErrNotFound.
 	CreateSession(ctx context.Context, s StoredSession) error
 	// GetSessionAndUser returns a session and its user, in as few round trips as
 	// the store allows. Token is the one that was asked for, however it is stored.
@@ -32,8 +33,8 @@ type SessionRenewalAdapter interface {
 	// RenewSession replaces the token, Expires, Proved, AMR and ACR of the session
 	// with the given token by those of next, in one atomic step. Everything else stays
 	// as stored, and the other fields of next are ignored. A session that is gone is
-	// ErrNotFound. A taken token is ErrConflict. Afterwards the old token names
-	// nothing.
+	// ErrNotFound. A taken token is ErrConflict. Afterwards no session has the old
+	// token.
 	RenewSession(ctx context.Context, token string, next StoredSession) error
 }
 
@@ -55,21 +56,23 @@ type SessionListAdapter interface {
 type ProviderLogoutAdapter interface {
 	// DeleteProviderSessions removes the sessions whose ProviderSID is one of sids
 	// or, if sids is empty, whose ProviderSub is one of subs. It leaves those whose
-	// ProviderIssued is known and after issued. Empty texts name no session. With
-	// both lists empty it removes nothing, and returns an error that is
-	// [errors.ErrUnsupported] if the tables have no columns for the two. It returns
-	// what it removed, also beside an error. A repeated call goes on where it
-	// stopped. The Token of a returned session may be empty.
+	// ProviderIssued is known and after issued. Empty texts name no session. It returns
+	// the sessions that it removed, also beside an error. A repeated call goes on where
+	// it stopped. The Token of a returned session may be empty.
+	//
+	// A call with both lists empty asks whether the tables have columns for ProviderSID
+	// and ProviderSub: it removes nothing, and returns an error that is
+	// [errors.ErrUnsupported] if they have not.
 	DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) ([]StoredSession, error)
 }
 
 // SessionStore keeps sessions apart from their users, in a database of its own:
-// see latchkey.SessionConfig.Store. An adapter whose sessions refer to its own
-// users may refuse those of others.
+// see latchkey.SessionConfig.Store. An adapter that serves as a SessionStore may refuse
+// sessions of users that another adapter keeps, for example by a foreign key.
 type SessionStore interface {
-	// CreateSession stores s. An empty ID is replaced by one that the store
-	// chooses. A taken token is ErrConflict. Whether there is such a user, the store
-	// need not know.
+	// CreateSession stores s. The store replaces an empty ID by one that it chooses. A
+	// taken token is ErrConflict. The store need not know whether there is a user with
+	// the UserID.
 	CreateSession(ctx context.Context, s StoredSession) error
 	// GetSession returns a session. Token is the one that was asked for, however
 	// it is stored.

@@ -25,10 +25,10 @@ type TokenSharer interface {
 // LeaseStore lets one of several processes do a piece of work. Keys and holders are
 // opaque text of at most 200 bytes. It is safe for concurrent use.
 type LeaseStore interface {
-	// Lease gives key to holder for life, by the clock of the store, unless another
-	// holder has it. The present holder extends its lease: it then ends life from
-	// now. A lease that has expired is free.
-	Lease(ctx context.Context, key, holder string, life time.Duration) (Lease, error)
+	// Lease gives key to holder for the duration ttl, by the clock of the store, unless
+	// another holder has it. If holder has it already, the lease is extended, and ends
+	// ttl from now. A lease that has expired is free.
+	Lease(ctx context.Context, key, holder string, ttl time.Duration) (Lease, error)
 	// Release ends the lease if holder has it. It does nothing otherwise.
 	Release(ctx context.Context, key, holder string) error
 }
@@ -36,7 +36,7 @@ type LeaseStore interface {
 // Lease is the answer of [LeaseStore].Lease.
 type Lease struct {
 	Held bool          // the caller has the lease
-	Wait time.Duration // how long the lease of another holder lasts; 0 if Held
+	Wait time.Duration // how long the lease of another holder still lasts; 0 if Held
 	// Abandoned reports that the lease before this one was another holder's and
 	// expired without Release. A store remembers that for at least a day.
 	Abandoned bool

@@ -15,7 +15,7 @@ import (
 // Enrolment is an authenticator app that a user sets up. Its fields are secrets: show
 // them to the user alone, and keep them nowhere.
 type Enrolment struct {
-	veil.Hidden
+	veil.Hidden // prints and encodes as "[redacted]"
 
 	ID     string // names the enrolment in [Users.ConfirmTOTP]
 	URI    string // opens an authenticator app on the same device
@@ -48,9 +48,9 @@ func (u *Users) Factors(ctx context.Context, userID string) ([]storage.Factor, e
 	return rows, err
 }
 
-// BeginTOTP has a user set up an authenticator app. The app counts from its first right
-// code, for which ConfirmTOTP asks; until then nothing changes. The user has 15
-// minutes. BeginTOTP returns ErrFactor if the user's e-mail address is not proven. It
+// BeginTOTP begins the setup of an authenticator app for a user. The app is a factor only
+// when ConfirmTOTP has got a right code of it, within 15 minutes; until then nothing
+// changes. BeginTOTP returns ErrFactor if the user's e-mail address is not proven. It
 // needs latchkey.Config.Factors.
 func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error) {
 	w, err := u.openFactors(ctx, userID, "Users.BeginTOTP")
@@ -67,8 +67,8 @@ func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error)
 }
 
 // ConfirmTOTP turns an authenticator app on if the code fits, and ends all sessions of
-// the user but the stored one of the request that ctx belongs to. name is what the
-// user calls the app; empty: nothing. It returns recovery codes if this is the user's
+// the user except the one of ctx: see [Users]. name is the name that the user gives the
+// app; empty: none. It returns recovery codes if this is the user's
 // first factor: show them to the user once. A wrong code is ErrSecondFactor; after
 // five of them, and after 15 minutes, the enrolment is gone and the error is
 // ErrFactor.
@@ -86,9 +86,10 @@ func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code
 	return recovery, err
 }
 
-// NewRecoveryCodes replaces the recovery codes of a user and returns the new ones. A
-// user without another factor has none, and gets ErrFactor. Browsers that skip the
-// second factor ask for it again. It needs latchkey.Config.Factors.
+// NewRecoveryCodes replaces the recovery codes of a user and returns the new ones. For a
+// user without another factor, who can have none, it returns ErrFactor. Browsers that were
+// remembered for the second factor are remembered no more: see
+// latchkey.Factors.Remember. It needs latchkey.Config.Factors.
 func (u *Users) NewRecoveryCodes(ctx context.Context, userID string) ([]string, error) {
 	w, err := u.openFactors(ctx, userID, "Users.NewRecoveryCodes")
 	if err != nil {
@@ -99,9 +100,10 @@ func (u *Users) NewRecoveryCodes(ctx context.Context, userID string) ([]string, 
 }
 
 // RemoveFactor removes a factor of a user, named by [storage.Factor].ID, and ends all
-// sessions of the user but the stored one of the request that ctx belongs to. Recovery
-// codes go with the last factor. It asks no policy: the application decides whether
-// the user may be without. It needs latchkey.Config.Factors.
+// sessions of the user except the one of ctx: see [Users]. It removes the recovery codes
+// together with the last factor. It does not call latchkey.Factors.Require: the
+// application decides whether the user may be without a factor. It needs
+// latchkey.Config.Factors.
 func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.RemoveFactor")
 	if err != nil {
@@ -112,9 +114,9 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 }
 
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions
-// of the user. It is for a user that has lost them. Passkeys stay. Make sure that the
-// right person asks: afterwards the first factor alone signs the user in, or sets up a
-// new factor. It needs latchkey.Config.Factors.
+// of the user. It is for a user who has lost them. Passkeys stay. Make sure that the
+// right person asks: afterwards the first factor alone is enough to sign in, or to set up
+// a new factor. It needs latchkey.Config.Factors.
 func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // Invitation is what an e-mail address is invited with.
 type Invitation = event.Invitation
 
-// Inviter is what the calls about invitations work with.
+// Inviter is not for applications: it is the part of [Backend] that invitations need.
 type Inviter struct {
 	Link func(token string) string // nil: the URL of the site is not known
 	// Mail sends the link of an invitation. nil: the site sends no mails.
@@ -27,14 +27,14 @@ type Inviter struct {
 }
 
 // Invite invites an e-mail address, in place of an earlier invitation to it, and mails
-// the link. With in.NoMail it mails nothing and returns the link, for the application
-// to hand over.
+// the link; the result link is then empty. With in.NoMail it mails nothing and returns the
+// link, for the application to hand over.
 //
-// A mailed link proves the address: it creates the address' user and signs the user in.
-// A known user signs in, and the sign-in takes the invitation. A link that the
-// application hands over proves nothing: it opens the sign-up for the address.
-// latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data, such as
-// a team; roles are the application's.
+// A mailed link proves the address. If no user has the address, the link creates the user
+// and signs the user in. A user that exists signs in, and the sign-in uses the invitation
+// up. A link that the application hands over proves nothing: it opens the sign-up for the
+// address. latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data,
+// such as a team; the application gives out roles itself.
 //
 // A field that makes no sense is an [InputError]. It needs Site.URL, and without
 // in.NoMail a way to send mails. If its mail could not be sent, the invitation is
@@ -70,8 +70,8 @@ func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err err
 	return "", nil
 }
 
-// Invitations lists the invitations that no user has taken yet, of the tenant that ctx
-// names, the newest first. They have no link.
+// Invitations lists the invitations that no sign-in has used up yet, of the tenant that
+// ctx names, the newest first. They have no link.
 func (u *Users) Invitations(ctx context.Context) ([]Invitation, error) {
 	w, _, err := u.inviting(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func (u *Users) Invitations(ctx context.Context) ([]Invitation, error) {
 	return directory.Invitations(ctx, w.Directory)
 }
 
-// RevokeInvitation ends an invitation, named by [Invitation].ID. One that is gone is
-// ErrNotFound.
+// RevokeInvitation ends an invitation, named by [Invitation].ID. It returns ErrNotFound if
+// there is no such invitation any more.
 func (u *Users) RevokeInvitation(ctx context.Context, id string) error {
 	w, _, err := u.inviting(ctx)
 	if err != nil {

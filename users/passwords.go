@@ -14,7 +14,7 @@ import (
 
 // The methods of this file need a latchkey.Password among the providers.
 
-// Keeper is what the calls about passwords work with.
+// Keeper is not for applications: it is the part of [Backend] that passwords need.
 type Keeper struct {
 	*passwords.Flows
 	From passwords.Asker
@@ -34,10 +34,10 @@ func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool
 }
 
 // SetPassword gives a user a password, for a form or a seed of the application's own.
-// It is checked by the rules for new passwords: latchkey.Error.Code of an ErrPassword
-// says why it is refused. All sessions of the user end, but for the stored session
-// that ctx belongs to, and the user is told by mail. Administrators let users choose
-// their own: see SendPasswordReset.
+// The password has to pass the rules for new passwords: otherwise the error is
+// ErrPassword, and latchkey.Error.Code says why. It ends all sessions of the user except
+// the one of ctx (see [Users]), and mails the user that the password was changed.
+// Administrators let users choose their own password: see SendPasswordReset.
 func (u *Users) SetPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.SetPassword", false)
 	if err != nil {
@@ -63,9 +63,10 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 	return nil
 }
 
-// CheckPassword returns nil if a password is the user's. It returns
-// ErrCredentialsSignin for any other, for a right one after too many tries, which count
-// as those of an unknown browser, and for one that does not sign the user in any more.
+// CheckPassword returns nil if a password is the user's, also if the user has to choose
+// another one before the next sign-in: see RequireNewPassword. It returns
+// ErrCredentialsSignin for a wrong password, for a user who has none, and for any password
+// after too many tries. Tries count as those of an unknown browser.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {
@@ -82,8 +83,11 @@ func (u *Users) CheckPassword(ctx context.Context, userID, password string) erro
 	return err
 }
 
-// SetPasswordHash stores a hash that another program has made, such as one that is
-// imported. It does what SetPassword does, without its rules and its mail.
+// SetPasswordHash stores a hash that another program has made, such as an imported one.
+// It does what SetPassword does, without its rules and its mail. It does not look at the
+// format of the hash: one that latchkey.Password.Hasher cannot check is stored, and no
+// password fits it. Check imported hashes with Format of module password. An empty hash is
+// an error.
 func (u *Users) SetPasswordHash(ctx context.Context, userID, hash string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.SetPasswordHash", false)
 	if err != nil {
@@ -99,8 +103,9 @@ func (u *Users) SetPasswordHash(ctx context.Context, userID, hash string) error 
 
 // RequireNewPassword stops the password of a user from signing the user in, because
 // others may know it, and ends all sessions of the user. In a browser that is known for
-// the user the right password leads to a form for a new one; elsewhere a link is
-// mailed. A user without a password is ErrNotFound.
+// the user the right password then leads to a form for a new password; in any other
+// browser the user is mailed a link to that form. A user without a password is
+// ErrNotFound.
 func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
 	_, k, err := u.keeper(ctx, userID, "Users.RequireNewPassword", false)
 	if err != nil {
@@ -110,7 +115,8 @@ func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
 }
 
 // SendPasswordReset mails a user a link that sets a new password. The mail leaves
-// after the call. A user without an address is ErrNotFound. It needs Site.URL.
+// after the call. A user without an e-mail address is ErrNotFound. It needs
+// latchkey.Site.URL.
 func (u *Users) SendPasswordReset(ctx context.Context, userID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.SendPasswordReset", true)
 	if err != nil {
@@ -142,7 +148,8 @@ func (u *Users) Browsers(ctx context.Context, userID string) ([]storage.Browser,
 }
 
 // ForgetBrowser makes a browser unknown for a user, named by
-// [storage.Browser].PublicID; with an empty id all of the user's browsers.
+// [storage.Browser].PublicID. An empty publicID is no error: it makes ALL browsers of the
+// user unknown.
 func (u *Users) ForgetBrowser(ctx context.Context, userID, publicID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.ForgetBrowser", false)
 	if err != nil {

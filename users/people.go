@@ -28,12 +28,12 @@ type InputError = fault.InputError
 
 // Query says which users a list has. The zero Query has all users.
 type Query struct {
-	Search              string               // the beginning of a name or of an e-mail address; then Order is empty
+	Search              string               // the beginning of a name or of an e-mail address; Order must be empty then
 	From, Before        time.Time            // created at From or later, and before Before; leaves out users of unknown age
 	Suspended, Verified *bool                // nil: either
 	Provider            string               // has an account of this provider
 	Kind                storage.ProviderType // has an account of this kind
-	Order               Order                // Newest or ByID; empty: the first of them that the store keeps
+	Order               Order                // Newest or ByID; empty: Newest, or ByID in a store that does not support Newest
 	Limit               int                  // users of a page; 0: 50; at most 200
 	After               string               // Page.Next of the same query
 }
@@ -45,8 +45,8 @@ type Page struct {
 	Order Order  // the order in force; empty: that of a search
 }
 
-// ByEmail returns the user with the e-mail address, in the form that a sign-in gives
-// it. An address that is none is ErrNotFound.
+// ByEmail returns the user with the e-mail address email, which it first normalizes as a
+// sign-in does. A text that is no e-mail address is ErrNotFound.
 func (u *Users) ByEmail(ctx context.Context, email string) (storage.User, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {
@@ -59,7 +59,8 @@ func (u *Users) ByEmail(ctx context.Context, email string) (storage.User, error)
 	return w.Store.UserByEmail(ctx, email)
 }
 
-// ByAccount returns the user of the account that a provider knows by the id.
+// ByAccount returns the user that an account is linked to. An empty provider or
+// providerAccountID is ErrNotFound.
 func (u *Users) ByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {
@@ -73,9 +74,9 @@ func (u *Users) ByAccount(ctx context.Context, provider, providerAccountID strin
 
 // List returns a page of users. A field of q that makes no sense is an [InputError]. A
 // search ignores case and accents; it returns matches of the address first, and no user
-// twice. List needs an Adapter that is a [storage.DirectoryAdapter]. With another one,
-// a search finds the user with exactly q.Search as e-mail address or id, and everything
-// else is an [errors.ErrUnsupported].
+// twice. List needs an Adapter that is a [storage.DirectoryAdapter]. With any other
+// Adapter a search finds the user whose e-mail address or id is exactly q.Search, and
+// every other list is an error that is [errors.ErrUnsupported].
 func (u *Users) List(ctx context.Context, q Query) (Page, error) {
 	r, w, err := u.reader(ctx, "Users.List")
 	if errors.Is(err, errors.ErrUnsupported) && q.Search != "" {
@@ -89,8 +90,9 @@ func (u *Users) List(ctx context.Context, q Query) (Page, error) {
 }
 
 // All returns the users of all pages, from q.After on. It reads them page by page while
-// the caller consumes them. It returns a user that exists throughout exactly once. An
-// error is the last that it yields. It needs what List needs.
+// the caller consumes them. It returns a user that exists throughout exactly once. After
+// an error it yields nothing more. It needs what List needs; without it every search is
+// [errors.ErrUnsupported] too.
 func (u *Users) All(ctx context.Context, q Query) iter.Seq2[storage.User, error] {
 	return func(yield func(storage.User, error) bool) {
 		r, _, err := u.reader(ctx, "Users.All")
@@ -102,8 +104,8 @@ func (u *Users) All(ctx context.Context, q Query) iter.Seq2[storage.User, error]
 	}
 }
 
-// Count returns how many users q has, up to 10,000, and whether there are more. It
-// needs what List needs.
+// Count returns how many users match q, up to 10,000, and whether there are more. It
+// needs what All needs.
 func (u *Users) Count(ctx context.Context, q Query) (n int, more bool, err error) {
 	r, _, err := u.reader(ctx, "Users.Count")
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// What support desks do besides: mails to a user, another address, the latest
+// What support desks also do: mails to a user, another address, the latest
 // activities, and what a site can do at all.
 
-// SendSignInLink mails a user a link that signs them in and then leads to redirectTo,
-// a path of the site; empty: its front page. The link is returned to no caller. A user
-// without an e-mail address is ErrNotFound. Mails count for Limits.MailsPerRecipient:
-// after too many the error is latchkey.ErrEmailSignIn. It needs Site.URL and a
-// latchkey.Email without SameBrowser.
+// SendSignInLink mails a user a link that signs the user in and then leads to redirectTo,
+// a path of the site; empty: its front page. A redirectTo that is no path is an
+// [InputError]. A user without an e-mail address is ErrNotFound. Mails count for
+// latchkey.Limits.MailsPerRecipient: after too many the error is latchkey.ErrEmailSignIn.
+// It needs latchkey.Site.URL and a latchkey.Email without SameBrowser.
 func (u *Users) SendSignInLink(ctx context.Context, userID, redirectTo string) error {
 	w, err := u.open(ctx, userID, "Users.SendSignInLink")
 	if err != nil {
@@ -39,12 +39,17 @@ type EmailChange struct {
 	Email string
 }
 
-// ChangeEmail has a user get another e-mail address. Before the first sign-in a user of
-// Create gets it at once, unproven. For any other user it begins the change that the
-// account page offers: a link is mailed to the new address, and the address changes
-// when the user opens it in a session. The old address is told. That needs a
-// latchkey.Password and Site.URL. A taken address is ErrConflict for a user of Create;
-// for any other the mail to it says so.
+// ChangeEmail begins the change of a user's e-mail address, or makes it at once:
+//
+//   - A user that Create has made and who has not signed in yet has the new address at
+//     once, unproven. A taken address is ErrConflict.
+//   - For any other user it begins the change that the account page offers. A link is
+//     mailed to the new address, and the address changes when the user opens the link in
+//     a session. The old address is told by a mail. If the new address is taken, the
+//     error is nil, and the mail tells the owner of that address. This needs a
+//     latchkey.Password and latchkey.Site.URL.
+//
+// A text that is no e-mail address is an [InputError].
 func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) error {
 	w, err := u.open(ctx, userID, "Users.ChangeEmail")
 	if err != nil {
@@ -87,8 +92,8 @@ type Activity struct {
 
 // Activity returns the latest twenty activities of a user in the last 90 days, the
 // newest first: sign-ins, changes of the ways to sign in, and what administrators did.
-// They are kept from when latchkey.AccountPage.Activity is set. It needs an Adapter
-// that is a [storage.ActivityAdapter].
+// They are recorded only while latchkey.AccountPage.Activity is set. It needs an Adapter
+// that is a [storage.ActivityAdapter]; without it the error is errors.ErrUnsupported too.
 func (u *Users) Activity(ctx context.Context, userID string) ([]Activity, error) {
 	w, err := u.open(ctx, userID, "Users.Activity")
 	if err != nil {
@@ -114,17 +119,19 @@ func BrowserOf(userAgent string) (browser, system string) { return people.Browse
 
 // Capabilities are what a site can do with users, by its Adapter and configuration.
 type Capabilities struct {
-	List        bool // List, All and Count; without it a search finds exact addresses and ids
+	List        bool // List, All and Count; without it List finds exact e-mail addresses and ids
 	Suspend     bool // Suspend and Restore
 	Delete      bool // Delete and Erase
 	Accounts    bool // Accounts and Unlink
-	Passkeys    bool
-	Factors     bool
+	Passkeys    bool // Passkeys, RenamePasskey; RemovePasskey needs Accounts, too
+	Factors     bool // the methods about second factors
 	Sessions    bool // Sessions and EndSession
-	EndSessions bool
-	Activity    bool
+	EndSessions bool // EndSessions and EndOtherSessions
+	Activity    bool // Activity
 	SignInLink  bool // SendSignInLink
-	Passwords   bool // SendPasswordReset, and ChangeEmail of users who have signed in
+	Invite      bool // Invite, by mail
+	ActAs       bool // latchkey.Auth.ActAsLink
+	Passwords   bool // SendPasswordReset, and ChangeEmail of users who have signed in; ChangeEmail of others needs neither
 }
 
 // Capabilities returns what the site can do, for pages that offer nothing else.
@@ -138,15 +145,17 @@ func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
 		List: has(directory.AbilityPeople), Suspend: has(directory.AbilitySuspensions), Delete: has(directory.AbilityDeletion),
 		Accounts: has(directory.AbilityAccountLists), Passkeys: has(directory.AbilityAuthenticators), Factors: w.Factors != nil,
 		Sessions:    w.StoredSessions && w.Store.Require("", directory.AbilitySessionLists) == nil,
-		EndSessions: w.CanEndSessions("") == nil, Activity: has(directory.AbilityActivities),
+		EndSessions: w.CanEndSessions("") == nil, ActAs: w.ActsAs, Activity: has(directory.AbilityActivities),
 	}
 	can.SignInLink, can.Passwords = u.backend.Mails(ctx)
+	inviter, err := u.backend.Inviter(ctx)
+	can.Invite = err == nil && inviter.Link != nil && inviter.Mail != nil
 	return can, nil
 }
 
-// SaveQuery returns a sealed text that OpenQuery makes a query of again, for the URL of
-// a page: names and addresses do not belong into URLs. It is worth something for
-// holder alone, such as the id of a session, and for 15 minutes.
+// SaveQuery returns a sealed text from which OpenQuery restores q, for the URL of a page:
+// names and e-mail addresses do not belong into URLs. OpenQuery accepts the text only with
+// the same holder, such as the id of a session, and for 15 minutes.
 func (u *Users) SaveQuery(ctx context.Context, q Query, holder string) (string, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {
@@ -155,7 +164,8 @@ func (u *Users) SaveQuery(ctx context.Context, q Query, holder string) (string, 
 	return w.Cursors.Save(people.Query(q), holder)
 }
 
-// OpenQuery returns what SaveQuery was given. Any other text is an [InputError].
+// OpenQuery returns the query of a text that SaveQuery made for holder. Any other text is
+// an [InputError].
 func (u *Users) OpenQuery(ctx context.Context, saved, holder string) (Query, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

@@ -21,15 +21,16 @@ type SuspendOptions struct {
 // longestReason is the number of code points of a reason.
 const longestReason = 500
 
-// Suspend keeps a user out: it refuses every sign-in of theirs, and ends all sessions,
-// sign-ins under way, codes and pending changes of the address, in one transaction
-// where the store has them. A second call replaces the suspension. Without
-// transactions a call that failed is to be repeated. The actor of the context is kept:
-// see event.WithActor.
+// Suspend keeps a user out: every sign-in of the user is refused from then on. It ends
+// all sessions, sign-ins under way, codes and pending changes of the address. It does so
+// in one transaction if the store has transactions; in a store without them, repeat a call
+// that failed. A second call replaces the suspension. The suspension records the actor of
+// ctx: see event.WithActor. A field of o that makes no sense is an [InputError].
 //
 // Suspend returns ErrSessionsNotEnded if the suspension is stored but JWT sessions go
-// on until they expire, for want of latchkey.SessionConfig.Revocations. It needs an
-// Adapter that is a [storage.SuspensionAdapter].
+// on until they expire, because no latchkey.SessionConfig.Revocations are configured. It
+// needs an Adapter that is a [storage.SuspensionAdapter]; without it the error is
+// [errors.ErrUnsupported] too.
 func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) error {
 	w, err := u.open(ctx, userID, "Users.Suspend")
 	if err != nil {
@@ -52,9 +53,9 @@ func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) er
 	return directory.Suspend(ctx, w.Directory, w.Events, userID, s)
 }
 
-// Restore takes a suspension back, in force or not, and ends everything of the user
-// once more: what was ended stays ended. It returns ErrNotFound if there is none. It
-// needs an Adapter that is a [storage.SuspensionAdapter].
+// Restore lifts a suspension, in force or not: the user can sign in again. Sessions from
+// before stay ended, also those that a failed Suspend has left: Restore ends them all. It
+// returns ErrNotFound if the user is not suspended. It needs what Suspend needs.
 func (u *Users) Restore(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Restore")
 	if err != nil {

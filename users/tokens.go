@@ -14,25 +14,27 @@ import (
 // TokenOptions say what a caller needs of an access token. The zero value asks for a
 // token that lasts five seconds.
 type TokenOptions struct {
-	_ [0]func() // not comparable; literals name their fields
-	veil.Hidden
+	_           [0]func() // not comparable; literals name their fields
+	veil.Hidden           // prints and encodes as "[redacted]"; literals leave it out
 
-	Scopes   []string      // needed; missing ones are ErrScopeMissing
+	Scopes   []string      // that the token must have; a missing scope is ErrScopeMissing
 	Rejected string        // an access token that an API has refused: do not return this one
 	MinLife  time.Duration // the token must last this long; 0: 5 s
 }
 
 // AccessToken returns a usable access token of an account and renews it if necessary.
-// An empty ProviderAccountID is the only account of the user at the provider; several
-// are ErrAmbiguousAccount. RefreshToken and IDToken of the result are empty. Any number
+// An empty ProviderAccountID stands for the only account of the user at the provider; if
+// there are several, the error is ErrAmbiguousAccount. RefreshToken and IDToken of the
+// result are empty. Any number
 // of callers, in any number of processes, cause one request to the provider.
 //
 // A suspended user's account is ErrAccessDenied.
 //
-// ErrReconnect means that only the user can help, by signing in with the provider again.
-// ErrScopeMissing names scopes that were not granted. ErrRefresh is a passing failure:
-// the cause is a latchkey.TokenError with RetryAfter. ErrTokenKey means that a key is
-// missing in latchkey.Config.Tokens.
+// ErrReconnect means that the account has no usable tokens: send the user through
+// latchkey.Auth.Link, or let the user sign in with the provider again. ErrScopeMissing
+// names scopes that were not granted. ErrRefresh is a passing failure: its cause is a
+// latchkey.TokenError with RetryAfter. ErrTokenKey means that a key is missing in
+// latchkey.Config.Tokens.
 //
 // It needs an Adapter that is a [storage.TokenAdapter] and a [storage.AccountAdapter].
 func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) (storage.Tokens, error) {
@@ -47,8 +49,12 @@ func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) 
 // ProviderClient returns a client that sends requests to the API of a provider with the
 // account's access token, over https only. A token that the API refuses with status 401 is
 // renewed once for each request, if the body can be sent again. After a redirect to
-// another host requests carry no token. The client keeps a token for a minute at most.
-// What fails in AccessToken fails in the request. ctx names the tenant.
+// another host requests carry no token. The client keeps a token for a minute at most. An
+// error of AccessToken is the error of the request.
+//
+// Only the values of ctx are used, such as the tenant: its end ends no request, and each
+// request has a context of its own. The client is safe for concurrent use, may be kept,
+// and needs no closing.
 func (u *Users) ProviderClient(ctx context.Context, of AccountRef, o TokenOptions) *http.Client {
 	t := &vault.Transport{Base: http.DefaultTransport, Now: time.Now}
 	v, fault := u.backend.Vault(ctx)
@@ -79,8 +85,9 @@ type within struct {
 func (c within) Value(key any) any { return c.made.Value(key) }
 
 // RevokeTokens forgets the tokens of an account and revokes them at the provider, in the
-// background. The account stays a way to sign in, and sessions go on. Tokens of a
-// sign-in that is under way are not stored. It needs what AccessToken needs.
+// background. The account stays a way to sign in, and sessions go on. If a sign-in with
+// the account began before the call and completes after it, the user is signed in, and its
+// tokens are not stored. RevokeTokens needs what AccessToken needs.
 func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	w, err := u.open(ctx, of.UserID, "Users.RevokeTokens", directory.AbilityAccountLists, directory.AbilityTokens)
 	if err != nil {

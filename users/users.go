@@ -19,17 +19,27 @@ import (
 // with tenants the context names the tenant: see latchkey.ContextWithTenant. It
 // is safe for concurrent use.
 //
-// Every method needs latchkey.Config.Adapter, and returns an error if an id is
-// empty. A user, account, passkey or session that does not exist, or belongs to
-// another user, is latchkey.ErrNotFound.
+// Every method needs latchkey.Config.Adapter, and returns latchkey.ErrMissingAdapter
+// without one. If a comment names another interface that the Adapter needs, the error
+// without it is latchkey.ErrMissingAdapterMethods; the methods that say so return one that
+// is errors.ErrUnsupported as well. A method that needs a field of the configuration
+// returns latchkey.ErrInvalidConfig if it is not set. An empty user id is an error.
+//
+// A user, account, passkey or session that does not exist, or belongs to another user, is
+// latchkey.ErrNotFound. Methods that return a list return an empty list for an unknown
+// user.
+//
+// Methods that end sessions "except the one of ctx" spare the stored session of the
+// request that ctx belongs to: the context of a request behind a guard, or behind
+// latchkey.Auth.LoadSession if the handler has called latchkey.SessionFrom before.
 type Users struct {
-	veil.Hidden
+	veil.Hidden // prints and encodes as "[redacted]"
 
 	backend Backend
 }
 
-// Backend opens the directory that the calls of [Users] work on. Package latchkey
-// implements it.
+// Backend is not for applications: package latchkey implements it. It opens the directory
+// that the calls of [Users] work on.
 type Backend interface {
 	// Open returns the directory of the tenant that ctx names. A site without an
 	// Adapter is ErrMissingAdapter.
@@ -37,7 +47,7 @@ type Backend interface {
 	// Passwords returns what passwords need. With mails, a site whose URL is not known
 	// is ErrInvalidConfig.
 	Passwords(ctx context.Context, mails bool) (*Keeper, error)
-	// SignInLink mails a user a link that signs them in. It needs an Email provider.
+	// SignInLink mails a user a link that signs the user in. It needs an Email provider.
 	SignInLink(ctx context.Context, u *storage.User, redirectTo string) error
 	// Mails reports which mails the site can send without a request: sign-in links, and
 	// mails about passwords.
@@ -49,14 +59,15 @@ type Backend interface {
 	Vault(ctx context.Context) (*vault.Vault, error)
 }
 
-// New returns the users of a site. Applications call latchkey.Auth.Users.
+// New is not for applications, which call latchkey.Auth.Users. It returns the users of
+// the site that b opens.
 func New(b Backend) *Users { return &Users{backend: b} }
 
 // AccountRef names one account of one user.
 type AccountRef struct {
 	UserID            string
 	Provider          string // the provider's id, such as "github"
-	ProviderAccountID string // the user's id at that provider; empty, for tokens: the only account there
+	ProviderAccountID string // the user's id at that provider; empty in AccessToken, ProviderClient and RevokeTokens: the user's only account there
 }
 
 var (
@@ -107,10 +118,10 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account,
 	return directory.WithoutTokens(w.Directory, list), err
 }
 
-// Unlink takes an account away from its user. It returns ErrLastAccount if the user
-// could not sign in any more without it. It ends the stored sessions of the user that
-// an account of the same provider has opened, except the one of the request that ctx
-// belongs to. JWT sessions, and stored ones without a known provider, go on: call
+// Unlink removes an account from its user. It returns ErrLastAccount if the user
+// could not sign in any more without the account. It ends the stored sessions of the user
+// that this account or another one of the same provider has opened, except the one of
+// ctx: see [Users]. JWT sessions, and stored ones without a known provider, go on: call
 // EndSessions to end them. It needs an Adapter that is a [storage.AccountAdapter].
 func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 	w, err := u.open(ctx, account.UserID, "Users.Unlink", directory.AbilityAccountLists)
@@ -147,8 +158,8 @@ func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID [
 	return err
 }
 
-// RemovePasskey takes a passkey away from a user, together with its account. It
-// returns ErrLastAccount if the user could not sign in any more without it. It
+// RemovePasskey removes a passkey from a user, together with its account. It
+// returns ErrLastAccount if the user could not sign in any more without the passkey. It
 // ends the sessions that Unlink ends. It needs an Adapter that is a
 // [storage.AuthenticatorAdapter] and a [storage.AccountAdapter].
 func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID []byte) error {
@@ -188,19 +199,19 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 // EndSessions signs a user out everywhere: it ends all sessions of the user, and
 // every sign-in that is under way. A password that was just checked, a link that was
 // sent and a flow at a provider from before are void. Because the clocks of several
-// processes differ, a sign-in that another process sees within the next 15 seconds
-// may be refused, and succeeds later. JWT sessions need
-// latchkey.SessionConfig.Revocations; without it EndSessions returns
-// ErrUnsupportedStrategy. Stored sessions need an Adapter that is a
-// [storage.SessionListAdapter].
+// processes differ, a sign-in that begins at another process within the next 15 seconds
+// may be refused, and the user has to try again. JWT sessions need
+// latchkey.SessionConfig.Revocations, or an Adapter that is a [storage.RevocationStore];
+// without both EndSessions returns ErrUnsupportedStrategy. Stored sessions need an Adapter
+// that is a [storage.SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID string) error {
 	return u.endAllBut(ctx, userID, "")
 }
 
 // EndOtherSessions signs a user out everywhere but in the stored session with the
 // [storage.StoredSession].ID keep, such as latchkey.Session.ID of the request. An
-// empty keep is an error. JWT sessions cannot be spared: all of them end. It needs
-// what EndSessions needs.
+// empty keep is an error. With JWTSessions it does what EndSessions does, whatever keep
+// is: all sessions end, that of the caller included. It needs what EndSessions needs.
 func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error {
 	if userID != "" && keep == "" {
 		return errNothingToKeep
@@ -225,10 +236,12 @@ func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 	return err
 }
 
-// Delete removes a user with their accounts and sessions. It returns
-// ErrSessionsNotEnded if the user is deleted but their JWT sessions go on until
-// they expire, for want of latchkey.SessionConfig.Revocations. It needs an Adapter
-// that is a [storage.UserDeletionAdapter].
+// Delete removes a user with everything that the Adapter keeps by the user's id: accounts,
+// sessions, passkeys, password, factors and challenges. See Erase for requests to erase
+// personal data. Delete returns ErrSessionsNotEnded if the user is deleted but JWT
+// sessions of the user go on until they expire, because no
+// latchkey.SessionConfig.Revocations are configured. It needs an Adapter that is a
+// [storage.UserDeletionAdapter].
 func (u *Users) Delete(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Delete")
 	if err != nil {

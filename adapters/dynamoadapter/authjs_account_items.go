@@ -176,8 +176,9 @@ func (s *accountItems) indexed(ctx context.Context, key item, provider, id strin
 	return in, err
 }
 
-// isLinked reports whether an account is more than begun. One with a note signs its
-// user in, though linking it was cut short.
+// isLinked reports whether an account signs its user in. An account whose linking was
+// interrupted has the field pendingField: it does if a lookup by the account already finds
+// the user.
 func (s *accountItems) isLinked(ctx context.Context, in item) (bool, error) {
 	if _, pending := in[pendingField]; !pending {
 		return true, nil

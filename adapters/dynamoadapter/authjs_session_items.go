@@ -60,8 +60,9 @@ func (s *sessionItems) of(ctx context.Context, user, token string) (session, of 
 	return session, of, err
 }
 
-// renew sets a later expiry. It returns ErrConflict if the session has a later one
-// already, or has ended.
+// renew sets a later expiry. It returns ErrConflict if the stored expiry is not earlier
+// than expires, or if the session was deleted. An expiry that is stored as text is always
+// replaced.
 func (s *sessionItems) renew(ctx context.Context, in item, expires time.Time) error {
 	e := newExpression()
 	later := e.value(secondsOf(expires))

@@ -60,8 +60,8 @@ func (s *userItems) asUser(ctx context.Context, id string, in item) (storage.Use
 	}, nil
 }
 
-// birthOf returns the text by which two users of one id are told apart, of which the
-// first was deleted. It returns ErrNotFound if no user has the id.
+// birthOf returns a text that is chosen when a user is created. It distinguishes a user
+// from a deleted one that had the same id. It returns ErrNotFound if no user has the id.
 func (s *userItems) birthOf(ctx context.Context, id string) (string, error) {
 	if idOf(id) != id {
 		return "", storage.ErrNotFound
@@ -82,6 +82,8 @@ func (s *userItems) birthOf(ctx context.Context, id string) (string, error) {
 	return birthIn(detailsOf(in)), nil
 }
 
+// birthIn returns the text of birthOf that the details of a user hold, or bornElsewhere if
+// another program has created the user.
 func birthIn(details map[string]any) string {
 	if born, is := details["born"].(string); is {
 		return born

@@ -67,7 +67,7 @@ func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID
 		if err != nil {
 			return err
 		}
-		account, err = copyAccount(stored) // a rollback would bring back the one that was stored
+		account, err = copyAccount(stored) // the caller may change it, and a rollback restores the stored one
 		return err
 	})
 	return account, err

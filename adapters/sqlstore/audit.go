@@ -124,6 +124,9 @@ func (s auditLog) conditions(q *storage.AuditQuery) (all []condition) {
 func (s auditLog) Prune(ctx context.Context, before, personalBefore time.Time, most int) (n int, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	at := s.db.q.forms["audit_events"].arg
+	if s.db.layout.dialect == SQLite { // there is one writer at a time
+		most = min(most, mostSQLite)
+	}
 	if err == nil && !before.IsZero() {
 		n, err = s.change(ctx, s.db.q.audit.prune, at(before), most)
 	}

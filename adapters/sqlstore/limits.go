@@ -23,6 +23,8 @@ type pace struct{ events, each int64 }
 // maxEvents keeps instants in a range that databases know.
 const maxEvents = 1_000_000_000
 
+// paceOf returns r as a number of events and the milliseconds for each, rounded up. Events
+// of r is positive.
 func paceOf(r storage.Rate) pace {
 	events := min(int64(r.Events), maxEvents)
 	per := int64((r.Per + time.Millisecond - 1) / time.Millisecond)

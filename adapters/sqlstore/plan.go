@@ -12,9 +12,9 @@ func Version(d Dialect) int {
 	return len(steps)
 }
 
-// AdoptionSchema returns the statements that [Migrate] runs on the schema of
-// Auth.js. It is empty for all dialects except PostgreSQL: only that adapter is
-// adopted.
+// AdoptionSchema returns the statements that [Migrate] runs on the tables of Auth.js'
+// adapter for PostgreSQL. It returns "" for every other dialect: Migrate adopts the tables
+// of no other adapter.
 func AdoptionSchema(d Dialect) string {
 	if d != Postgres {
 		return ""

@@ -37,6 +37,7 @@ type queries struct {
 	forms   map[string]*form  // of each table
 }
 
+// queries returns the statements of a layout, which are written once for a store.
 func (l grammar) queries() *queries {
 	q := &queries{
 		insertUser:          l.insert("users"),

@@ -62,8 +62,8 @@ func (s sessions) values(v storage.StoredSession, stored string) []any {
 	}
 }
 
-// renewal returns the statement that renews a session, and its arguments but the last,
-// which is the token as it was stored.
+// renewal returns the statement that renews a session, and its arguments except the last.
+// The caller appends that one: the old token in its stored form.
 func (s sessions) renewal(ctx context.Context, next storage.StoredSession) (statement string, args []any, err error) {
 	if !s.canHave(next.Token) {
 		return "", nil, errText

@@ -80,8 +80,8 @@ func (q *queries) aboutSwaps(l grammar) {
 		` WHERE {accounts.provider} = ? AND {accounts.providerAccountId} = ?` + same("refresh_token") + same("access_token"))
 }
 
-// SharesTokens implements [storage.TokenSharer]. Layouts with PlainTokens are read by
-// other programs.
+// SharesTokens implements [storage.TokenSharer]. It returns true for layouts with
+// PlainTokens, because other programs read their rows.
 func (s *Store) SharesTokens() bool { return s.sessions.plain }
 
 // abandonedFor is how long a lease that has expired without Release is remembered.

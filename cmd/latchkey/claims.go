@@ -92,8 +92,10 @@ func isSensitive(name string) bool {
 	return false
 }
 
-// escapeInvisible keeps names that strangers chose from steering the terminal,
-// or from reading backwards. Characters like these occur in JSON texts only.
+// escapeInvisible replaces every character that is neither printable nor a newline by its
+// JSON escape, such as \u001b, so that text chosen by others cannot control the terminal
+// or change the direction of writing. text is JSON, where such characters occur only
+// inside strings.
 func escapeInvisible(text []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(text) {

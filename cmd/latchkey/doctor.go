@@ -26,6 +26,7 @@ type doctorFlags struct {
 	database  string
 	providers []string
 	accept    []string
+	tokenKeys []string
 }
 
 func (p *program) doctorCommand() *cobra.Command {
@@ -41,12 +42,14 @@ func (p *program) doctorCommand() *cobra.Command {
 	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL; neither: not checked)")
 	c.Flags().StringArrayVar(&f.providers, "provider", nil, "`id` of a provider that has to be in the environment, or the URL of an issuer; may be repeated")
 	c.Flags().StringArrayVar(&f.accept, "accept", nil, "`name` whose FAIL is only a warning; may be repeated")
+	c.Flags().StringArrayVar(&f.tokenKeys, "token-key", nil, "`name` of a variable with one of Tokens.Keys, the newest first; may be repeated (default: the secrets)")
 	return c
 }
 
-// isReported tells whether a line of the report can begin with the name.
+// isReported reports whether the report of the doctor can have a line for name, which
+// --accept then may name.
 func isReported(name string) bool {
-	return name == "database" || name == "redis" || name == "factors" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
+	return name == "database" || name == "redis" || name == "factors" || name == "tokens" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
 }
 
 func (p *program) doctor(ctx context.Context, f doctorFlags) error {
@@ -62,7 +65,7 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	d.checkSiteURL()
 	d.checkProxy()
 	d.checkProviders(ctx, f.providers)
-	d.checkDatabase(ctx, f.database)
+	d.checkDatabase(ctx, f.database, f.tokenKeys)
 	d.checkRedis(ctx)
 	return d.end()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-func (d *doctor) checkDatabase(ctx context.Context, rawURL string) {
+func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []string) {
 	if rawURL == "" && d.env.get("DATABASE_URL") == "" {
 		d.ok("database", "DATABASE_URL is not set; sessions live in the cookie")
 		return
@@ -53,5 +53,6 @@ func (d *doctor) checkDatabase(ctx context.Context, rawURL string) {
 	default:
 		d.ok("database", "%s: it answers, at version %d", db.where, found.Version)
 		d.checkFactors(ctx, db, found)
+		d.checkTokens(ctx, db, found, tokenKeys)
 	}
 }

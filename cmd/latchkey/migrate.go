@@ -153,7 +153,8 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	return nil
 }
 
-// refused lists the rules that rows break.
+// refused reports an error of a migration. It lists the rules that rows break, or the
+// columns that do not fit, and returns errTold; any other error it returns worded.
 func (p *program) refused(db *connection, err error) error {
 	broken, ok := errors.AsType[*sqlstore.ViolationError](err)
 	if misfit, is := errors.AsType[*sqlstore.MisfitError](err); is && !ok {

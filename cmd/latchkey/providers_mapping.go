@@ -54,6 +54,7 @@ func mappingOf(identify func(latchkey.Grant) (latchkey.Identity, error), t refle
 	return &profileMapping{ID: choice(found[0]), Name: choice(found[1]), Email: choice(found[2]), Image: choice(found[3])}
 }
 
+// choice returns the alternatives as one text, "a, else b", or nil if there are none.
 func choice(alternatives []string) *string { return orNull(strings.Join(alternatives, ", else ")) }
 
 // probe makes profiles whose values tell where they stood.
@@ -78,6 +79,9 @@ func (p *probe) in(text string) (paths []string) {
 	return paths
 }
 
+// value returns a made-up value of type t for the member of a profile at path. Texts and
+// numbers hold the mark of the path, so that the result of a mapping shows which members
+// it took. It returns nil for a path that the probe leaves out.
 func (p *probe) value(t reflect.Type, path string) any {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -15,8 +15,11 @@ import (
 )
 
 const aboutReseal = `Seal what is sealed under an older secret under the newest one: the secrets of users'
-authenticator apps. Run it after a rotation, and before the older secret goes. Without it each of
-them is sealed anew when its user signs in. Repeat it as often as you like.
+authenticator apps, and the provider tokens of accounts. Run it after a rotation, and before the
+older secret goes. Without it each of them is sealed anew when the site writes it. Repeat it as
+often as you like, also while the site runs.
+
+Where the site has Tokens.Keys, put them into variables and name these with --token-key.
 
 Exit code 1: some open with no secret of the environment, or belong to another row. They stay as
 they are.
@@ -25,12 +28,22 @@ they are.
 
 func (p *program) resealCommand() *cobra.Command {
 	var database string
+	var names []string
+	var plain bool
 	c := &cobra.Command{
 		Use: "reseal", Short: "Seal stored secrets under the newest secret", Long: aboutReseal, Args: cobra.NoArgs,
 		Example: "  latchkey reseal --env-file .env",
-		RunE:    does(func(c *cobra.Command, _ []string) error { return p.reseal(c.Context(), database) }),
+		RunE: does(func(c *cobra.Command, _ []string) error {
+			keys, err := tokenKeys(p.env, names)
+			if err != nil {
+				return err
+			}
+			return p.reseal(c.Context(), database, keys, plain)
+		}),
 	}
 	c.Flags().StringVar(&database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
+	c.Flags().StringArrayVar(&names, "token-key", nil, "`name` of a variable with one of Tokens.Keys, the newest first; may be repeated (default: the secrets)")
+	c.Flags().BoolVar(&plain, "plain", false, "store provider tokens in clear, for a site with Tokens.Plain")
 	return c
 }
 
@@ -58,12 +71,12 @@ func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *
 	return db, store, found, nil
 }
 
-func (p *program) reseal(ctx context.Context, rawURL string) error {
+func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plain bool) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {
 		return errNoSecret
 	}
-	db, _, found, err := p.openUsable(ctx, rawURL)
+	db, store, found, err := p.openUsable(ctx, rawURL)
 	if err != nil {
 		return err
 	}
@@ -97,10 +110,11 @@ func (p *program) reseal(ctx context.Context, rawURL string) error {
 		resealed++
 	}
 	fmt.Fprintf(p.stdout, "%s: sealed %d of %s anew under %s.\n", db.where, resealed, counted(int64(len(apps)), "secret"), secrets[0].name)
+	err = resealTokens(ctx, p.stdout, db, store, found, keys, plain)
 	if unreadable > 0 {
-		return fmt.Errorf("%d open with no secret of the environment: is a former one missing?", unreadable)
+		err = errors.Join(fmt.Errorf("%d open with no secret of the environment: is a former one missing?", unreadable), err)
 	}
-	return nil
+	return err
 }
 
 // factorTable returns the quoted name of the table of factors, or false if there is

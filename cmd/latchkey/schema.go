@@ -56,7 +56,8 @@ func misfitLines(found sqlstore.Found) string {
 	return b.String()
 }
 
-// maker is whose tables they are, as far as one can tell.
+// maker returns a label for tables that were found: "Auth.js", with the adapter in
+// parentheses if it is known.
 func maker(found sqlstore.Found) string {
 	switch found.Adapter {
 	case "", "pg":

@@ -16,9 +16,10 @@ import (
 
 func (p *program) userCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "user", Short: "Help a user who cannot sign in",
-		Example: "  latchkey user reset-factors ada@example.com",
-	}, p.resetFactorsCommand())
+		Use: "user", Short: "Find, suspend, export, delete and help users",
+		Example: "  latchkey user list --search ada\n  latchkey user suspend ada@example.com --until 7d\n  latchkey user reset-factors ada@example.com",
+	}, userListCommand(p), userFindCommand(p), userShowCommand(p), userSuspendCommand(p), userRestoreCommand(p), userEndSessionsCommand(p),
+		userExportCommand(p), userDeleteCommand(p), userEraseCommand(p), userReindexCommand(p), p.resetFactorsCommand())
 }
 
 const aboutResetFactors = `Remove all second factors and recovery codes of a user who has lost them, forget the user's
@@ -43,6 +44,8 @@ func (p *program) resetFactorsCommand() *cobra.Command {
 	return c
 }
 
+// resetFactors removes all factors and recovery codes of a user in one transaction, and
+// then ends the user's sessions. who is the id or the e-mail address of the user.
 func (p *program) resetFactors(ctx context.Context, rawURL, who string) error {
 	db, store, found, err := p.openUsable(ctx, rawURL)
 	if err != nil {

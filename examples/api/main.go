@@ -57,7 +57,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	return auth.Middleware(site), nil
 }
 
-// signedIn refuses in JSON, whoever asks.
+// signedIn refuses in JSON, also to a browser that opens the address.
 func signedIn(_ *http.Request, s *latchkey.Session) error {
 	if s == nil {
 		return latchkey.RespondWith(&latchkey.Response{

@@ -67,7 +67,7 @@ func newSite(c latchkey.Config) (*fiber.App, error) {
 	login, home := page(sessions, "login"), page(sessions, "home")
 	site.Get("/", home)
 	site.Get("/login", login)
-	site.Post("/login", sessions.SignInAction(login)) // shows the page again, if it was in vain
+	site.Post("/login", sessions.SignInAction(login)) // shows the page again if the sign-in failed
 	site.Post("/signout", sessions.SignOutAction(home))
 	site.Get("/style.css", func(c fiber.Ctx) error { return c.Type("css").SendString(ui.CSS()) })
 

@@ -16,12 +16,12 @@ func main() {
 		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{})},
 	})
 	if err != nil {
-		log.Fatal(err) // every fault at once, each with its cure
+		log.Fatal(err) // names everything that is missing, and what to set
 	}
 	http.Handle("/auth/", auth)
 	http.Handle("/", auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := latchkey.SessionFrom(r.Context())
-		fmt.Fprintf(w, "Hello, %s", s.User.Name)
+		fmt.Fprintf(w, "Hello, %s", s.User.Name) // empty for users without a name at GitHub
 	})))
 	log.Fatal(http.ListenAndServe("localhost:3000", nil))
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	_ "embed"
@@ -40,7 +41,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	login, home := page(auth, "login"), page(auth, "home")
 	site := http.NewServeMux()
 	site.Handle("GET /login", login)
-	site.Handle("POST /login", auth.SignInAction(login)) // shows the page again, if it was in vain
+	site.Handle("POST /login", auth.SignInAction(login)) // shows the page again if the sign-in failed
 	site.Handle("POST /signout", auth.SignOutAction(home))
 	site.Handle("GET /style.css", ui.Stylesheet())
 	site.Handle("GET /{$}", home)
@@ -48,7 +49,8 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	return auth.Middleware(site), nil
 }
 
-// checkPassword stands for the table in which you keep password hashes.
+// checkPassword stands for a look into your table of hashes, and Hasher.Check of
+// package password. Never keep a password itself.
 func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
 		return latchkey.User{}, latchkey.ErrCredentialsSignin
@@ -61,20 +63,28 @@ var source string
 
 var pages = template.Must(template.New("pages").Parse(source))
 
-// page shows a template, the first time and again with what went wrong.
+// policy lets no other site frame the page, and no script run. Forms may lead to
+// providers, which are https.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; " +
+	"form-action 'self' https:; frame-ancestors 'none'; base-uri 'none'"
+
+// page shows a template: at first, and again with what went wrong.
 func page(auth *latchkey.Auth, name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts, err := ui.New(auth, w, r) // before the body: it may set a cookie
 		if err != nil {
-			http.Error(w, "Try again later.", http.StatusInternalServerError)
+			auth.WriteError(w, r, err) // logs it, and answers with an error page
+			return
+		}
+		var body bytes.Buffer // a template that fails must not leave half a page
+		if err := pages.ExecuteTemplate(&body, name, parts); err != nil {
+			auth.WriteError(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'")
+		w.Header().Set("Content-Security-Policy", policy)
 		w.WriteHeader(parts.Status())
-		if err := pages.ExecuteTemplate(w, name, parts); err != nil {
-			log.Print(err)
-		}
+		_, _ = w.Write(body.Bytes())
 	})
 }

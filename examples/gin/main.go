@@ -52,7 +52,7 @@ func newSite(c latchkey.Config) (*gin.Engine, error) {
 	login, home := page(sessions, "login"), page(sessions, "home")
 	site.GET("/", home)
 	site.GET("/login", login)
-	site.POST("/login", sessions.SignInAction(login)) // shows the page again, if it was in vain
+	site.POST("/login", sessions.SignInAction(login)) // shows the page again if the sign-in failed
 	site.POST("/signout", sessions.SignOutAction(home))
 	site.GET("/style.css", gin.WrapH(ui.Stylesheet()))
 

@@ -53,10 +53,11 @@ func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) err
 	return auth.Middleware(site), nil
 }
 
-// checkPassword stands for the table in which you keep password hashes.
+// checkPassword stands for a look into your table of hashes, and Hasher.Check of
+// package password. Never keep a password itself.
 func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
-		return latchkey.User{}, latchkey.ErrCredentialsSignin // nobody: the page is shown again, with error=CredentialsSignin
+		return latchkey.User{}, latchkey.ErrCredentialsSignin // the page is shown again, with error=CredentialsSignin
 	}
 	return latchkey.User{ID: "1", Name: "Ada"}, nil
 }
@@ -70,7 +71,7 @@ var login = template.Must(template.New("login").Parse(loginPage))
 func showLogin(auth *latchkey.Auth, w http.ResponseWriter, r *http.Request) {
 	token, err := auth.CSRFToken(w, r) // before the body: it may set a cookie
 	if err != nil {
-		http.Error(w, "Try again later.", http.StatusInternalServerError)
+		auth.WriteError(w, r, err) // logs it, and answers with an error page
 		return
 	}
 	query := r.URL.Query()

@@ -41,7 +41,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	show := func(component func(*ui.Page) templ.Component) http.Handler { return page(auth, component) }
 	site := http.NewServeMux()
 	site.Handle("GET /login", show(login))
-	site.Handle("POST /login", auth.SignInAction(show(login))) // shows the page again, if it was in vain
+	site.Handle("POST /login", auth.SignInAction(show(login))) // shows the page again if the sign-in failed
 	site.Handle("POST /signout", auth.SignOutAction(show(home)))
 	site.Handle("GET /style.css", ui.Stylesheet())
 	site.Handle("GET /{$}", show(home))
@@ -49,7 +49,8 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	return auth.Middleware(site), nil
 }
 
-// checkPassword stands for the table in which you keep password hashes.
+// checkPassword stands for a look into your table of hashes, and Hasher.Check of
+// package password. Never keep a password itself.
 func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
 		return latchkey.User{}, latchkey.ErrCredentialsSignin
@@ -57,16 +58,21 @@ func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Reque
 	return latchkey.User{ID: "1", Name: "Ada"}, nil
 }
 
-// page shows a component, the first time and again with what went wrong.
+// policy lets no other site frame the page, and no script run. Forms may lead to
+// providers, which are https.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; " +
+	"form-action 'self' https:; frame-ancestors 'none'; base-uri 'none'"
+
+// page shows a component: at first, and again with what went wrong.
 func page(auth *latchkey.Auth, component func(*ui.Page) templ.Component) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts, err := ui.New(auth, w, r) // before the body: it may set a cookie
 		if err != nil {
-			http.Error(w, "Try again later.", http.StatusInternalServerError)
+			auth.WriteError(w, r, err) // logs it, and answers with an error page
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'")
+		w.Header().Set("Content-Security-Policy", policy)
 		templ.Handler(component(parts), templ.WithStatus(parts.Status())).ServeHTTP(w, r)
 	})
 }

@@ -12,7 +12,7 @@
 //
 //	s := latchkey.SessionFrom(ctx)
 //
-// It is read when somebody first looks, from the session cookie, or from
+// It is read when it is first asked for, from the session cookie, or from
 // Authorization: Bearer where SessionConfig.Bearer is on. A renewed cookie goes
 // into the header of the answer: of unary calls always, of streams as long as
 // nothing has been sent.

@@ -207,7 +207,7 @@ func (a *Auth) SignOutURL(c *echo.Context, o latchkey.SignOutOptions) (string, e
 // before writing the body. See [latchkey.Auth.AccessToken].
 func (a *Auth) AccessToken(c *echo.Context, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
 	defer a.renew(c)
-	return a.auth.AccessToken(c.Response(), a.request(c), provider, o)
+	return a.auth.AccessToken(knownWriter{c.Response(), c}, a.request(c), provider, o)
 }
 
 // Link sends the signed-in user to a provider, to link an account or to grant it more

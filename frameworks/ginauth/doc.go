@@ -15,7 +15,7 @@
 // [Auth.Middleware] is another way to mount it, for a whole site: with
 // router.Use it answers the routes of the library in front of all others.
 //
-// The session is read when somebody first looks, once a request, and its renewed
+// The session is read when it is first asked for, once a request, and its renewed
 // cookie goes into the answer, so look before writing the body. Templates get
 // their forms and buttons from [Auth.UI]:
 //

@@ -14,7 +14,7 @@
 //
 //	s := latchkey.SessionFrom(ctx)
 //
-// It is read when somebody first looks, from the metadata of the call: from
+// It is read when it is first asked for, from the metadata of the call: from
 // authorization: Bearer, where SessionConfig.Bearer is on, or from the session
 // cookie, which a proxy for gRPC-Web passes on. A renewed cookie goes into the
 // header of the answer: of unary calls always, of streams as long as nothing has

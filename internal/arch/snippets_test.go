@@ -228,7 +228,7 @@ var imported = map[string]string{
 	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
 	"password": core + "/password", "admin": core + "/admin", "frame": core + "/frame", "oauth2source": core + "/oauth2source",
 	"webauthn": core + "/webauthn",
-	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool", "log": "log",
+	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool", "log": "log", "bytes": "bytes",
 	"mongoadapter": core + "/adapters/mongoadapter", "mongo": "go.mongodb.org/mongo-driver/v2/mongo", "options": "go.mongodb.org/mongo-driver/v2/mongo/options",
 
 	"ginauth": core + "/frameworks/ginauth", "echoauth": core + "/frameworks/echoauth", "fiberauth": core + "/frameworks/fiberauth",

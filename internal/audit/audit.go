@@ -1,4 +1,5 @@
-// Package audit writes security events to a log for auditors.
+// Package audit keeps security events for auditors: as lines of a log, and as rows of a
+// table.
 package audit
 
 import (
@@ -34,6 +35,8 @@ const (
 // A nil Sink keeps nothing. It is safe for concurrent use.
 type Sink struct {
 	Logger  *slog.Logger
+	Keep    func([]event.Event) // keeps events in place of Logger, and counts them; nil: Logger does
+	Verbose bool
 	Address Address
 	Now     func() time.Time
 	Go      func(func()) bool           // runs a function later; false: it is not run
@@ -49,7 +52,7 @@ type Sink struct {
 
 // Add keeps an event.
 func (s *Sink) Add(e event.Event) {
-	if s == nil {
+	if s == nil || !s.Verbose && IsVerbose(e.Type) {
 		return
 	}
 	due := s.folds.add(e, s.Now())
@@ -103,7 +106,12 @@ func (s *Sink) drain() {
 		s.queue, s.dropped = nil, 0
 		s.mu.Unlock()
 		if lost > 0 {
-			s.write(event.Event{Type: event.AuditFailed, Outcome: event.Failed, Time: s.Now().UTC(), By: event.Actor{Kind: event.ActorSystem}, Count: lost})
+			loss := event.Event{Type: event.AuditFailed, Outcome: event.Failed, Time: s.Now().UTC(), By: event.Actor{Kind: event.ActorSystem}, Count: lost}
+			batch = append([]event.Event{loss}, batch...)
+		}
+		if s.Keep != nil {
+			_ = guarded.Contain(func() error { s.Keep(batch); return nil })
+			continue
 		}
 		for _, e := range batch {
 			s.write(e)
@@ -135,15 +143,20 @@ const (
 	longestID   = 1400
 )
 
+// addressOf returns as much of a client's address as detail says.
+func addressOf(client string, detail Address) string {
+	switch detail {
+	case Prefix:
+		return network(client)
+	case None:
+		return ""
+	}
+	return client
+}
+
 // attrs returns the fields of a line. Fields that are empty are left out.
 func (s *Sink) attrs(e *event.Event) []slog.Attr {
-	client := e.Client
-	switch s.Address {
-	case Prefix:
-		client = network(client)
-	case None:
-		client = ""
-	}
+	client := addressOf(e.Client, s.Address)
 	attrs := make([]slog.Attr, 0, 20)
 	attrs = append(attrs, slog.Int("schema", schema), slog.Time("at", e.Time.UTC()))
 	for _, f := range [][2]string{

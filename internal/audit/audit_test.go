@@ -57,7 +57,7 @@ func TestFloodsFold(t *testing.T) {
 			}
 			total += int(n)
 		}
-		if total != tries || len(rows) > 200*60 && clients == 1 || len(rows) > 100_000/2 {
+		if total != tries || len(rows) > mostKept*62 {
 			t.Errorf("O-037 %s: %d attempts in %d rows, want %d", name, total, len(rows), tries)
 		}
 	}
@@ -76,6 +76,7 @@ func TestHangingHandler(t *testing.T) {
 		}
 	}
 	for i := range mostQueued {
+		*now = now.Add(5 * time.Millisecond) // fewer failures than fold
 		e := event.Event{Type: event.SignIn, Outcome: event.Succeeded, UserID: fmt.Sprint(i), Time: *now}
 		if i%2 == 0 {
 			e = wrongPassword(fmt.Sprintf("10.1.%d.1", i/8))

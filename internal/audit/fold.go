@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ const (
 	foldAfter  = 10 // equal failures of a window that are kept one by one
 	foldWindow = 10 * time.Second
 	mostKinds  = 1000 // of failures that are told apart at one time
+	mostKept   = 200  // failures that are kept in a second
 )
 
 // kind is what equal failures have in common.
@@ -23,19 +26,22 @@ type kind struct {
 	network  string
 }
 
-// window counts the failures of one kind. last stands for those beyond foldAfter.
+// window counts the failures of one kind. last stands for those that were folded.
 type window struct {
-	until time.Time
-	n     int
-	last  event.Event
+	until  time.Time
+	kept   int
+	folded int
+	last   event.Event
 }
 
-// folder keeps equal failures from flooding a log. Beyond ten in ten seconds they become
-// one event, whose Count says how many they were. It is safe for concurrent use.
+// folder keeps failures from flooding a log. Beyond ten equal ones in ten seconds they
+// become one event, whose Count says how many they were. Beyond 200 in a second they
+// become one event of each type and detail. It is safe for concurrent use.
 type folder struct {
 	mu    sync.Mutex
 	kinds map[kind]*window
 	swept time.Time
+	kept  int // failures since swept
 }
 
 // add returns the events to be kept now: e, unless it is folded, and those that stand for
@@ -46,6 +52,7 @@ func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
 	if now.Sub(f.swept) >= time.Second || now.Before(f.swept) {
 		f.swept = now
 		due = f.take(func(w *window) bool { return !now.Before(w.until) })
+		f.kept = len(due)
 	}
 	if e.Outcome != event.Failed {
 		return append(due, e)
@@ -53,22 +60,32 @@ func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
 	if f.kinds == nil {
 		f.kinds = map[kind]*window{}
 	}
-	k := kind{e.Type, e.Detail, e.Provider, network(e.Client)}
-	if f.kinds[k] == nil && len(f.kinds) >= mostKinds {
+	k, full := kind{e.Type, e.Detail, e.Provider, network(e.Client)}, f.kept >= mostKept
+	if f.kinds[k] == nil && (full || len(f.kinds) >= mostKinds) {
 		k = kind{t: e.Type, detail: e.Detail}
-		e.Client, e.UserAgent, e.Provider = "", "", "" // it stands for others, too
+		e = forMany(e)
 	}
 	w := f.kinds[k]
 	if w == nil {
 		w = &window{until: now.Add(foldWindow)}
 		f.kinds[k] = w
 	}
-	if w.n++; w.n <= foldAfter {
+	if w.kept < foldAfter && !full {
+		w.kept++
+		f.kept++
 		return append(due, e)
 	}
 	e.Err = nil
+	w.folded++
 	w.last = e
 	return due
+}
+
+// forMany returns an event that stands for others, of other clients and providers.
+func forMany(e event.Event) event.Event {
+	e.Client, e.UserAgent, e.RequestID, e.Provider, e.ProviderType = "", "", "", "", ""
+	e.UserID, e.SessionID, e.Reference, e.By = "", "", "", event.Actor{Kind: e.By.Kind}
+	return e
 }
 
 // rest returns what is still folded.
@@ -78,19 +95,31 @@ func (f *folder) rest() []event.Event {
 	return f.take(func(*window) bool { return true })
 }
 
-// take removes windows and returns the events that stand for them.
+// take removes windows and returns the events that stand for them. If they are more than
+// a second may have, those of one type and detail become one.
 func (f *folder) take(over func(*window) bool) (due []event.Event) {
 	for k, w := range f.kinds {
 		if !over(w) {
 			continue
 		}
 		delete(f.kinds, k)
-		if w.n > foldAfter {
-			w.last.Count = w.n - foldAfter
+		if w.folded > 0 {
+			w.last.Count = w.folded
 			due = append(due, w.last)
 		}
 	}
-	return due
+	if len(due) <= mostKept {
+		return due
+	}
+	merged := map[kind]event.Event{}
+	for _, e := range due {
+		k := kind{t: e.Type, detail: e.Detail}
+		sum := merged[k].Count + e.Count
+		e = forMany(e)
+		e.Count = sum
+		merged[k] = e
+	}
+	return slices.Collect(maps.Values(merged))
 }
 
 // network returns the network of an address: /24, or /48 of IPv6.

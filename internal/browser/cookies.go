@@ -147,8 +147,10 @@ func (c *Cookies) clearPiece(k *Spec, name string) {
 	}
 }
 
-// clearSession makes the browser forget its session.
+// clearSession makes the browser forget its session, and the provider tokens that
+// belong to it.
 func (c *Cookies) clearSession() {
+	c.EndTokenCookie()
 	k := &c.Specs.Session
 	_, names, whole := c.sessionParts()
 	if whole && len(names) == 0 {

@@ -9,16 +9,28 @@ import (
 // purposeHalf marks the cookie of a sign-in that waits for its second factor.
 const purposeHalf = "pending"
 
+// purposeLost marks the cookie of a request to remove lost second factors.
+const purposeLost = "recovery"
+
 // PutHalf has the browser keep the handle of a sign-in that waits for its second
 // factor. The cookie opens no session.
 func (c *Cookies) PutHalf(handle, tenant string, now time.Time, life time.Duration) error {
-	claims := jwt.Claims{"value": handle, "purpose": purposeHalf}
+	return putHandle(c, &c.Specs.Half, purposeHalf, handle, tenant, now, life)
+}
+
+// PutLost has the browser keep the handle of a request to remove lost second factors.
+func PutLost(c *Cookies, handle, tenant string, now time.Time, life time.Duration) error {
+	return putHandle(c, &c.Specs.Lost, purposeLost, handle, tenant, now, life)
+}
+
+func putHandle(c *Cookies, spec *Spec, purpose, handle, tenant string, now time.Time, life time.Duration) error {
+	claims := jwt.Claims{"value": handle, "purpose": purpose}
 	if tenant != "" {
 		claims["tenant"] = tenant
 	}
-	sealed, err := c.Specs.Half.Codec.SealClaims(claims, now, life)
+	sealed, err := spec.Codec.SealClaims(claims, now, life)
 	if err == nil {
-		c.Set(c.Specs.Half.New(sealed, now.Add(life)))
+		c.Set(spec.New(sealed, now.Add(life)))
 	}
 	return err
 }
@@ -26,20 +38,35 @@ func (c *Cookies) PutHalf(handle, tenant string, now time.Time, life time.Durati
 // Half returns the handle of a sign-in that waits for its second factor. It is empty
 // if the browser has none of this site and tenant.
 func (c *Cookies) Half(tenant string, now time.Time) string {
-	value, ok := c.Value(&c.Specs.Half)
+	return handleIn(c, &c.Specs.Half, purposeHalf, tenant, now, time.Hour)
+}
+
+// Lost returns the handle of a request to remove lost second factors. It is empty if
+// the browser has made none. life is as long as a request can be.
+func Lost(c *Cookies, tenant string, now time.Time, life time.Duration) string {
+	return handleIn(c, &c.Specs.Lost, purposeLost, tenant, now, life)
+}
+
+func handleIn(c *Cookies, spec *Spec, purpose, tenant string, now time.Time, life time.Duration) string {
+	value, ok := c.Value(spec)
 	if !ok {
 		return ""
 	}
-	claims, err := c.Specs.Half.Codec.OpenClaims(value, now, time.Hour)
-	if err != nil || claims.String("purpose") != purposeHalf || claims.String("tenant") != tenant {
+	claims, err := spec.Codec.OpenClaims(value, now, life)
+	if err != nil || claims.String("purpose") != purpose || claims.String("tenant") != tenant {
 		return ""
 	}
 	return claims.String("value")
 }
 
 // EndHalf makes the browser forget the sign-in that waits, if it has one.
-func (c *Cookies) EndHalf() {
-	if _, ok := c.Value(&c.Specs.Half); ok {
-		c.Forget(&c.Specs.Half)
+func (c *Cookies) EndHalf() { end(c, &c.Specs.Half) }
+
+// EndLost makes the browser forget its request to remove lost factors, if it has one.
+func EndLost(c *Cookies) { end(c, &c.Specs.Lost) }
+
+func end(c *Cookies, spec *Spec) {
+	if _, ok := c.Value(spec); ok {
+		c.Forget(spec)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // Specs are all cookies of a site that is served over http, or over https.
 type Specs struct {
-	Session, CallbackURL, CSRF, PKCE, State, Nonce, Challenge, Link, Known, Flash, Half, Logout, Hint Spec
+	Session, CallbackURL, CSRF, PKCE, State, Nonce, Challenge, Link, Known, Flash, Half, Lost, Logout, Hint, Tokens Spec
 
 	former *Spec     // the session cookie before HostPrefix; nil: nothing to migrate
 	until  time.Time // the end of former
@@ -110,10 +110,12 @@ func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) s
 		Known:       spec(prefix, "browser", o.Browser),
 		Flash:       spec(prefix, "notice", CookieOptions{}),
 		Half:        spec(prefix, "pending", CookieOptions{}),
+		Lost:        spec(prefix, "recovery", CookieOptions{}),
 		Logout:      spec(prefix, "logout", CookieOptions{}),
 		Hint:        spec(prefix, "logout-hint", CookieOptions{}),
+		Tokens:      spec(prefix, "provider-tokens", CookieOptions{Domain: o.SessionToken.Domain, Path: o.SessionToken.Path, SameSite: o.SessionToken.SameSite, Secure: o.SessionToken.Secure, MaxAge: o.SessionToken.MaxAge}),
 	}
-	for _, k := range []*Spec{&specs.PKCE, &specs.State, &specs.Nonce, &specs.Challenge, &specs.Link, &specs.Known, &specs.Flash, &specs.Half, &specs.Logout} {
+	for _, k := range []*Spec{&specs.PKCE, &specs.State, &specs.Nonce, &specs.Challenge, &specs.Link, &specs.Known, &specs.Flash, &specs.Half, &specs.Lost, &specs.Logout} {
 		k.Codec = jwt.NewCodec(secrets, bind(k.Name()))
 	}
 	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
@@ -147,7 +149,8 @@ func (s *Specs) Check(f *failure.List, hosts []string) {
 	for field, k := range map[string]*Spec{
 		"SessionToken": &s.Session, "CallbackURL": &s.CallbackURL, "CSRFToken": &s.CSRF,
 		"PKCE": &s.PKCE, "State": &s.State, "Nonce": &s.Nonce, "Challenge": &s.Challenge, "(magic link)": &s.Link, "Browser": &s.Known, "(notice)": &s.Flash, "(second factor)": &s.Half,
-		"(logout)": &s.Logout, "(logout hint)": &s.Hint,
+		"(recovery)": &s.Lost,
+		"(logout)":   &s.Logout, "(logout hint)": &s.Hint, "(provider tokens)": &s.Tokens,
 	} {
 		t := k.template
 		t.Value = "x"

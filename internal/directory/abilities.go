@@ -20,6 +20,8 @@ const (
 	AbilityPeople         Ability = "DirectoryAdapter"
 	AbilitySuspensions    Ability = "SuspensionAdapter"
 	AbilityActivities     Ability = "ActivityAdapter"
+	AbilityAudit          Ability = "AuditAdapter"
+	AbilityTx             Ability = "TxAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. A nil field means
@@ -43,6 +45,7 @@ type abilities struct {
 	people         storage.DirectoryAdapter
 	suspensions    storage.SuspensionAdapter
 	activities     storage.ActivityAdapter
+	audit          storage.AuditAdapter
 }
 
 func abilitiesOf(a storage.Adapter) (found abilities) {
@@ -64,6 +67,7 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.people, _ = a.(storage.DirectoryAdapter)
 	found.suspensions, _ = a.(storage.SuspensionAdapter)
 	found.activities, _ = a.(storage.ActivityAdapter)
+	found.audit, _ = a.(storage.AuditAdapter)
 	return found
 }
 
@@ -84,5 +88,7 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityPeople:         a.people != nil,
 		AbilitySuspensions:    a.suspensions != nil,
 		AbilityActivities:     a.activities != nil,
+		AbilityAudit:          a.audit != nil,
+		AbilityTx:             a.Tx != nil,
 	}[what]
 }

@@ -175,21 +175,22 @@ func refusedIf(err error) error {
 func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *SessionPlan, isOwn func(process string) bool) (*SignIn, error) {
 	d := a.Directory
 	var signIn *SignIn
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		row, err := d.Waiting(s).Take(ctx, challenge.ActAs, handle)
 		link, err := readLink(row, err)
 		if err != nil {
 			return err
 		}
-		signIn, err = a.open(ctx, s, link, plan, isOwn(link.Process))
+		if signIn, err = a.open(ctx, s, link, plan, isOwn(link.Process)); err == nil {
+			q.Add(event.Event{
+				Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By(),
+			}, nil)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, refusedIf(err)
 	}
-	q.Add(event.Event{
-		Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By(),
-	}, nil)
 	return signIn, nil
 }
 

@@ -83,15 +83,10 @@ func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, 
 // [Passwords.SetPassword] does. It returns ErrAddressTaken if another user has the
 // address by now.
 func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c PasswordChange) (u storage.User, err error) {
-	begun := q.mark()
-	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.moveAddress(ctx, q, s, handle, &c)
 		return err
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	if errors.Is(err, storage.ErrConflict) {
 		err = ErrAddressTaken
 	}
@@ -163,15 +158,10 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 // passkeys and second factors. It returns ErrAddressTaken if another user has the
 // address by now; that user keeps it. The link works once.
 func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, err error) {
-	begun := q.mark()
-	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.undoMove(ctx, q, s, handle)
 		return err
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	return u, err
 }
 

@@ -18,25 +18,29 @@ import (
 
 // Provision creates a user with an unproven address and without a way in. The first
 // proof of the address claims the user.
-func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (storage.User, error) {
+func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (made storage.User, err error) {
 	now := d.Now().UTC()
 	u.ID, u.Created = secret.NewUserID(), now
 	if u.Email != "" {
 		u.Provisioned = now
 	}
-	made, err := d.Store.createUser(ctx, u)
-	if err == nil {
-		q.addUser(event.UserCreated, made)
-	}
+	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if made, err = s.createUser(ctx, u); err == nil {
+			q.addUser(event.UserCreated, made)
+		}
+		return err
+	})
 	return made, err
 }
 
 // Change changes fields of a user.
-func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (storage.User, error) {
-	u, err := d.Store.updateUser(ctx, userID, c)
-	if err == nil && c != (storage.UserChange{}) {
-		q.addUser(event.UserUpdated, u)
-	}
+func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (u storage.User, err error) {
+	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if u, err = s.updateUser(ctx, userID, c); err == nil && c != (storage.UserChange{}) {
+			q.addUser(event.UserUpdated, u)
+		}
+		return err
+	})
 	return u, err
 }
 
@@ -54,8 +58,15 @@ func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 		return err
 	}
 	err = d.DeleteUser(ctx, q, userID)
-	if err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID) {
-		q.Add(event.Event{Type: event.UserErased, UserID: userID}, nil)
+	erased := err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID)
+	if q.Audit == nil {
+		if erased {
+			q.Add(event.Event{Type: event.UserErased, UserID: userID}, nil)
+		}
+		return err
+	}
+	if erased || errors.Is(err, storage.ErrNotFound) {
+		err = errors.Join(err, q.eraseRecords(ctx, d.Store, userID, erased))
 	}
 	return err
 }
@@ -66,7 +77,8 @@ func isGone(ctx context.Context, d *Directory, userID string) bool {
 	return errors.Is(err, storage.ErrNotFound)
 }
 
-// eraseChallenges deletes the challenges about a user. u is nil if the user is gone.
+// eraseChallenges deletes the challenges about a user, by id and, in the site or tenant
+// of d, by address. u is nil if the user is gone.
 func eraseChallenges(ctx context.Context, d *Directory, userID string, u *storage.User) error {
 	if d.Store.challenges == nil {
 		return nil
@@ -78,16 +90,27 @@ func eraseChallenges(ctx context.Context, d *Directory, userID string, u *storag
 	if u == nil || u.Email == "" {
 		return nil
 	}
-	about, err := store.List(ctx, storage.ChallengeQuery{Identifier: u.Email})
-	if err != nil {
-		return err
-	}
-	for _, c := range about {
-		if _, err := store.Take(ctx, c.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+	return eraseByAddress(ctx, store, storage.ChallengeQuery{Tenant: d.Tenant, Identifier: u.Email})
+}
+
+// eraseByAddress deletes the challenges that q names. A store lists some of them at a
+// time.
+func eraseByAddress(ctx context.Context, store storage.ChallengeStore, q storage.ChallengeQuery) error {
+	for {
+		about, err := store.List(ctx, q)
+		taken := 0
+		for _, c := range about {
+			switch _, err := store.Take(ctx, c.ID); {
+			case err == nil:
+				taken++
+			case !errors.Is(err, storage.ErrNotFound):
+				return err
+			}
+		}
+		if err != nil || taken == 0 {
 			return err
 		}
 	}
-	return nil
 }
 
 // part is a part of an export. Its value is nil if the store keeps nothing like it.

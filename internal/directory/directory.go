@@ -56,6 +56,8 @@ type Work struct {
 	Tell func(ctx context.Context) // calls the application's callbacks for Events
 
 	Cursors *people.Cursors // of lists of users
+
+	ActsAs bool // administrators can act as users
 }
 
 // ProviderFacts are what the directory asks about a configured provider.
@@ -125,11 +127,10 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 
 func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	in.Said = nil // a stored user's empty fields are null
-	begun := q.mark()
 	var signIn *SignIn
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		signIn = &SignIn{Assertion: in, User: in.Person}
+		signIn.Session.ID = in.SessionID
 		if err := spendSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
@@ -151,14 +152,8 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := enrolSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
-		if d.Store.SessionsInTx() {
-			return d.storeSession(ctx, s, signIn, plan)
-		}
-		return nil
+		return storeTogether(ctx, d, q, s, signIn, plan)
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	if err == nil && !d.Store.SessionsInTx() { // sessions take part in no transaction; the end of the client's connection does not stop this
 		ctx := context.WithoutCancel(ctx)
 		if err = d.evictSessionsLate(ctx, signIn); err == nil {

@@ -238,9 +238,7 @@ func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) er
 // proved before void. It does all of it in one transaction if the store has
 // transactions.
 func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, change func(context.Context, *Store, *storage.User, *factor.Held) error) error {
-	begun := q.mark()
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, c.UserID)
 		if err != nil {
 			return err
@@ -258,18 +256,12 @@ func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, 
 		}
 		return err
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
-	return err
 }
 
 // NewRecoveryCodes replaces the recovery codes of a user, and takes the trust of the
 // user's browsers away. A user without another factor has none: it returns ErrFactor.
 func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string) (codes []string, err error) {
-	begun := q.mark()
-	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, userID)
 		if err != nil {
 			return err
@@ -288,9 +280,6 @@ func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string
 		q.Add(event.Event{Type: event.RecoveryChanged, UserID: u.ID}, nil)
 		return d.browsers(s).Distrust(ctx, u.ID)
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	return codes, err
 }
 

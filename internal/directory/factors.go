@@ -22,13 +22,15 @@ type Factors struct {
 	Kinds  []storage.FactorKind // that users can have
 	Issuer string               // the site's name in authenticator apps
 	Skew   int                  // steps that clocks may be off; negative: none
+	Delay  time.Duration        // after which lost factors can be removed; 0: never
 	sealer *factor.Sealer
+	scan   *lostScan
 }
 
 // OfferFactors has the site offer second factors. secrets has the secret in use first,
 // and then older ones.
 func OfferFactors(d *Directory, f Factors, secrets []string, tenant string) {
-	f.Directory, f.sealer = d, factor.NewSealer(secrets)
+	f.Directory, f.sealer, f.scan = d, factor.NewSealer(secrets), &lostScan{}
 	d.Factors, d.Box, d.Tenant = &f, challenge.NewBox(secrets, tenant), tenant
 }
 
@@ -158,6 +160,7 @@ func useProof(ctx context.Context, d *Factors, q *Outbox, s *Store, in *Second) 
 	}
 	if err == nil && in.Enrol == nil {
 		q.Add(event.Event{Type: event.FactorUsed, UserID: in.UserID}, nil)
+		err = d.StopLostOf(ctx, q, s, in.UserID)
 	}
 	return err
 }

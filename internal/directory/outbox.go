@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/audit"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -13,7 +14,10 @@ import (
 type Outbox struct {
 	Base  *event.Event // the fields that all events share; nil: no observer listens
 	Hears Listener     // tells which callbacks there are; nil: none
+	Audit *audit.Table // stores the events; nil: there is no such audit log
 	list  []Entry
+
+	foretold []*event.Event // stored in the audit log, and not added yet
 }
 
 // Listener reports for which events the application has a callback.
@@ -23,7 +27,8 @@ type Listener interface{ Hears(t event.Type) bool }
 type Entry struct {
 	Event   *event.Event // nil: no observer listens
 	Type    event.Type
-	Payload any // nil: no callback listens
+	Payload any  // nil: no callback listens
+	Kept    bool // it is in the table of the audit log, or on the way there
 
 	// Gone is an account that was removed, as it was stored. Its tokens are to be
 	// revoked. nil: the entry is an event.
@@ -39,6 +44,7 @@ func (o *Outbox) Add(e event.Event, payload any) {
 	entry := Entry{Type: e.Type, Payload: payload}
 	if o.Base != nil && e.Type != "" {
 		entry.Event = o.complete(e)
+		o.match(&entry)
 	}
 	if entry.Event != nil || payload != nil {
 		o.list = append(o.list, entry)

@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -62,15 +63,10 @@ type PasswordChange struct {
 // It does all of it in one transaction if the store has transactions. Renew gives the
 // kept session a new token; after is the first instant that is not void.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
-	begun := q.mark()
-	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)
 		return err
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	return u, err
 }
 
@@ -124,10 +120,32 @@ func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChang
 		return storage.ErrConflict
 	}
 	if c.Hash == "" {
-		return s.Passwords().Delete(ctx, c.UserID)
+		return d.removePassword(ctx, s, c.UserID)
 	}
 	now := d.Now().UTC()
 	return s.Passwords().Set(ctx, storage.PasswordHash{UserID: c.UserID, Hash: c.Hash, Created: now, Changed: now}, was)
+}
+
+// removePassword removes the hash of a user who has a passkey to sign in with. It
+// returns ErrLastAccount for any other.
+func (d Passwords) removePassword(ctx context.Context, s *Store, userID string) error {
+	accounts, keys, err := d.WaysIn(ctx, s, userID)
+	if err != nil {
+		return err
+	}
+	if !SignsInByPasskey(d.Directory, accounts, keys) {
+		return fault.ErrLastAccount
+	}
+	return s.Passwords().Delete(ctx, userID)
+}
+
+// SignsInByPasskey reports whether one of the accounts is a passkey that is there, of a
+// configured provider.
+func SignsInByPasskey(d *Directory, accounts []storage.Account, keys []storage.Authenticator) bool {
+	return slices.ContainsFunc(accounts, func(a storage.Account) bool {
+		_, configured := d.Providers[a.Provider]
+		return configured && slices.ContainsFunc(keys, func(k storage.Authenticator) bool { return IsKeyOf(&k, &a) })
+	})
 }
 
 // dropProofs deletes what the end of a user's sign-ins has made void, to save

@@ -88,9 +88,7 @@ type StepUp struct {
 // transaction if the store has transactions. It returns ErrSessionGone if the session
 // has ended, and ErrWrongProof if a concurrent request has used the code.
 func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) error {
-	begun := q.mark()
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, up.Of.UserID); err != nil {
 			return goneIf(err, storage.ErrNotFound)
 		}
@@ -116,9 +114,6 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 		return goneIf(up.Renew(ctx, s, void), storage.ErrNotFound)
 	})
 	if err != nil {
-		if d.Store.Tx != nil {
-			q.rewind(begun) // rolled back: it did not happen
-		}
 		return err
 	}
 	return d.Waiting(d.Store).End(ctx, challenge.Reauth, up.Of.Handle)

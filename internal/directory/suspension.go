@@ -111,14 +111,14 @@ func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v stor
 		return err
 	}
 	put := func(ctx context.Context, s *Store) error {
+		q.Add(event.Event{Type: event.UserSuspended, UserID: userID}, nil)
 		return guarded.Do(ctx, s.bounds, "Suspensions.Put", func(ctx context.Context) error {
 			return s.suspensions.Suspensions().Put(ctx, userID, v)
 		})
 	}
-	if err := endWith(ctx, d, userID, put); err != nil {
+	if err := endWith(ctx, d, q, userID, put); err != nil {
 		return err
 	}
-	q.Add(event.Event{Type: event.UserSuspended, UserID: userID}, nil)
 	if d.EndlessTokens {
 		return fault.ErrSessionsNotEnded
 	}
@@ -132,16 +132,13 @@ func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error 
 		return err
 	}
 	remove := func(ctx context.Context, s *Store) error {
+		q.Add(event.Event{Type: event.UserRestored, UserID: userID}, nil)
 		return guarded.Do(ctx, s.bounds, "Suspensions.Delete", func(ctx context.Context) error {
 			_, err := s.suspensions.Suspensions().Delete(ctx, userID)
 			return err
 		})
 	}
-	if err := endWith(ctx, d, userID, remove); err != nil {
-		return err
-	}
-	q.Add(event.Event{Type: event.UserRestored, UserID: userID}, nil)
-	return nil
+	return endWith(ctx, d, q, userID, remove)
 }
 
 // canSuspend returns an error if the store cannot keep suspensions, or cannot end
@@ -158,7 +155,7 @@ func canSuspend(d *Directory, call string) error {
 
 // endWith calls change and ends everything of a user, in one transaction. Revocations
 // that take no part in it come after it: they must not be seen before the change.
-func endWith(ctx context.Context, d *Directory, userID string, change func(context.Context, *Store) error) error {
+func endWith(ctx context.Context, d *Directory, q *Outbox, userID string, change func(context.Context, *Store) error) error {
 	end := func(ctx context.Context, s *Store) error {
 		if _, err := d.endAll(ctx, s, userID, ""); err != nil {
 			return err
@@ -166,7 +163,8 @@ func endWith(ctx context.Context, d *Directory, userID string, change func(conte
 		return deleteChallenges(ctx, s, userID)
 	}
 	together := d.Revocations == nil || d.Revocations.InAdapter
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+	begun := q.mark()
+	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		err := change(ctx, s)
 		if err == nil && together {
 			err = end(ctx, s)
@@ -174,6 +172,9 @@ func endWith(ctx context.Context, d *Directory, userID string, change func(conte
 		return err
 	})
 	if err != nil || together {
+		if err != nil {
+			q.rewind(begun) // also without transactions: it is not done
+		}
 		return err
 	}
 	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {

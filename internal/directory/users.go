@@ -29,9 +29,7 @@ func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id,
 }
 
 func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
-	begun := q.mark()
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, userID)
 		if err != nil {
 			return err
@@ -55,10 +53,6 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 		}
 		return s.endSignUp(ctx, &gone)
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
-	return err
 }
 
 // endOpenedBy ends the stored sessions of a user that the provider has opened, except
@@ -218,7 +212,7 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 	var u storage.User
 	deleted := false
 	var accounts []storage.Account
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) (err error) {
+	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) (err error) {
 		if d.Tokens != nil {
 			if accounts, err = s.ListAccounts(ctx, id); err != nil {
 				return err
@@ -232,6 +226,9 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion, so that it voids every sign-in until then
 		if d.Box != nil && revoked == nil {
 			_, revoked = s.Challenges().Delete(context.WithoutCancel(ctx), id)
+		}
+		if deleted && revoked == nil {
+			q.Foretell(event.Event{Type: event.UserDeleted, UserID: id})
 		}
 		return errors.Join(err, revoked)
 	})

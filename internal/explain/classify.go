@@ -135,6 +135,7 @@ var byType = map[fault.ErrorType]fault.Detail{
 	fault.ErrAccessDenied:                fault.SignInDenied,
 	fault.ErrAccountNotLinked:            fault.AccountTaken,
 	fault.ErrAdapter:                     fault.StoreFailed,
+	fault.ErrAudit:                       fault.AuditStore,
 	fault.ErrCallbackRoute:               fault.CallbackFailed,
 	fault.ErrCredentialsSignin:           fault.SignInWrong,
 	fault.ErrDuplicateConditionalUI:      fault.PasskeyForm,

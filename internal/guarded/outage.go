@@ -14,6 +14,9 @@ import (
 // far as the library can tell nothing needs mending, and the same request may
 // succeed in a moment.
 func IsOutage(err error) bool {
+	if errors.Is(err, fault.ErrAudit) { // it is asked for again, once the log takes events
+		return true
+	}
 	if !errors.Is(err, fault.ErrAdapter) {
 		return false
 	}

@@ -47,6 +47,7 @@ const (
 	RevokedTokens    Kind = "revoked tokens"         // the id of a provider, and of an account there
 	ProviderSession  Kind = "provider session"       // an issuer, a client id, and a sid
 	ProviderSubject  Kind = "provider subject"       // an issuer, a client id, and a sub
+	ExportsOfUser    Kind = "exports of user"        // a user's id
 	NewestCode       Kind = "newest code"            // an e-mail address
 )
 

@@ -31,6 +31,13 @@ func (h *Header) Change(change func(http.Header)) {
 	change(h.lines)
 }
 
+// Begun reports whether the response has begun.
+func (h *Header) Begun() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sent
+}
+
 // Take returns the collected headers and forgets them. It returns nil if there are
 // none.
 func (h *Header) Take() http.Header {

@@ -147,6 +147,12 @@ func (l *Limits) Notice(email, kind string) Event {
 	return Event{target: budget{l.keys.Of(keys.NoticesToMailbox, email, kind), storage.Rate{Events: 1, Per: 24 * time.Hour}}}
 }
 
+// Export returns the event of a user who downloads what is kept of them: five times in
+// a day.
+func (l *Limits) Export(userID string) Event {
+	return Event{target: budget{l.keys.Of(keys.ExportsOfUser, userID), storage.Rate{Events: 5, Per: 24 * time.Hour}}}
+}
+
 // Code returns the event of a short code to a mailbox: one in a second, so that one
 // of them is the newest.
 func (l *Limits) Code(email string) Event {

@@ -284,3 +284,26 @@ func IssuedAt(claims map[string]any) time.Time {
 	}
 	return instantOf(iat)
 }
+
+// WithParams returns a logout URL of the application's own with more parameters. Those
+// that it has already stay, and those of the protocol are left out.
+func WithParams(to string, params url.Values) (string, error) {
+	u, err := url.Parse(to)
+	if err != nil {
+		return "", errors.New("oauth: the logout URL is no URL")
+	}
+	more, has := url.Values{}, u.Query()
+	for name, values := range params {
+		if !has.Has(name) && !slices.Contains(endSessionParams, name) {
+			more[name] = values
+		}
+	}
+	if len(more) == 0 {
+		return to, nil
+	}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += encodeQuery(more)
+	return u.String(), nil
+}

@@ -18,8 +18,10 @@ type Account struct {
 	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, factor, unfactor; unknown: no message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, nopassword, factor, unfactor, profile; unknown: no message
 	Error  string // what failed: last, taken, link, confirm, lastfactor, unverified, factor; unknown: the general message
+
+	Own Own
 
 	Linked       []Linked
 	UnlinkAction string     // where an unlink form is posted; it sends provider and providerAccountId
@@ -28,9 +30,10 @@ type Account struct {
 	Passkeys   Passkeys
 	SecondStep SecondStep
 
-	PasswordURL string // where the password is changed; empty: not offered
-	HasPassword bool   // there is one
-	AddressURL  string // where the address is changed; empty: not offered
+	PasswordURL    string // where the password is changed; empty: not offered
+	HasPassword    bool   // there is one
+	RemovePassword string // where the form that removes it is posted; empty: not offered
+	AddressURL     string // where the address is changed; empty: not offered
 
 	Browsers     []Device // that are known; Action of each is ForgetAction
 	ForgetAction string   // where a known browser is forgotten; it sends browser
@@ -80,6 +83,8 @@ func (r *Renderer) Account(v Account) (Page, error) {
 		p.nonce = nonce()
 	}
 	view.Factors = r.newSecondStepView(&v)
+	view.Facts, view.Recent = r.facts(&v), r.recent(v.Own.Activity)
+	p.clock = p.clock || len(view.Recent) > 0
 	view.Keys, view.Nonce = r.newPasskeysView(&v), p.nonce
 	for _, p := range v.Providers {
 		p.Name = p.Label()
@@ -109,6 +114,8 @@ type accountView struct {
 
 	Done   string // key of a text; empty: none
 	Failed message
+	Facts  []fact
+	Recent []frameRow
 	More   []providerForm
 	Rows   []deviceRow
 	Known  []deviceRow
@@ -136,7 +143,7 @@ func notice(code string, others bool) string {
 			return "account.notice.others.stay"
 		}
 		return "account.notice.unlinked"
-	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten", "factor", "unfactor":
+	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten", "nopassword", "factor", "unfactor", "profile":
 		return "account.notice." + code
 	}
 	return ""
@@ -175,7 +182,8 @@ type Reauth struct {
 	SignInURL string // the sign-in page, which leads back
 	CancelURL string // back to the settings
 	Host      string // of the site
-	Deletes   bool   // the account is to be deleted; otherwise its sign-in methods are to change
+	Deletes   bool   // the account is to be deleted; otherwise its sign-in methods are to change, or
+	Exports   bool   // the user's data is to be downloaded
 }
 
 // Reauth renders the page that asks for a recent sign-in.

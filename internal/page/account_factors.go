@@ -16,6 +16,7 @@ type SecondStep struct {
 	RemoveAction   string // where a removal form is posted; it sends factor
 	RecoveryAction string // where the form for new recovery codes is posted; empty: there are none
 	ForgetAction   string // where a form is posted that forgets a browser; it sends browser
+	StopAction     string // where the form is posted that keeps the factors, which were reported as lost; empty: they were not
 }
 
 // App is an authenticator app of the user.
@@ -38,6 +39,7 @@ type secondStepView struct {
 	CSRFToken string
 	Rows      []appRow
 	Trusted   []browserRow
+	Lost      message
 }
 
 type appRow struct {
@@ -56,7 +58,7 @@ func (r *Renderer) newSecondStepView(v *Account) *secondStepView {
 	if s.AddAction == "" {
 		return nil
 	}
-	view := &secondStepView{SecondStep: s, CSRFToken: v.CSRFToken}
+	view := &secondStepView{SecondStep: s, CSRFToken: v.CSRFToken, Lost: message{Key: "account.lost"}}
 	for i, app := range s.Apps {
 		if app.Name == "" {
 			app.Name = r.texts.text("account.factor.totp")

@@ -22,6 +22,7 @@ type Factor struct {
 	Remember int    // the days that the browser can be remembered for; 0: it cannot
 	Others   []OtherFactor
 	Provider string // id of the passkey provider, with Use passkey
+	LostURL  string // where the user says that every factor is lost; empty: not offered
 
 	FormOrigins []string // as in [SignIn]
 	Script      string   // as in [SignIn]
@@ -133,4 +134,52 @@ type Remind struct {
 // Remind renders the page that reminds a user of a second factor.
 func (r *Renderer) Remind(v Remind) (Page, error) {
 	return r.render("remind", http.StatusOK, v, policy{}, v.Host)
+}
+
+// LostStep is what a page about lost second factors asks for.
+type LostStep string
+
+// The steps.
+const (
+	LostAsk    LostStep = "lost"   // whether to begin
+	LostStop   LostStep = "stop"   // whether to stop what was begun, by a link
+	LostRemove LostStep = "remove" // whether to remove the factors, by a link
+)
+
+// IsKnown reports whether there is a page for the step.
+func (s LostStep) IsKnown() bool { return s == LostAsk || s == LostStop || s == LostRemove }
+
+// Lost is a page of a user who has lost every second factor.
+type Lost struct {
+	Step      LostStep
+	Done      bool // it was answered: there is no form
+	CSRFToken string
+	Action    string // where the form is posted
+	BackURL   string // the site
+	Host      string // of the site
+}
+
+type lostView struct {
+	Lost
+	Heading, Lead, Submit string // keys of texts
+}
+
+// Lost renders a page about lost second factors. Its URL may hold the secret of a link,
+// so that it sends no referrer.
+func (r *Renderer) Lost(v Lost) (Page, error) {
+	view := lostView{v, "lost.heading", "lost.text", "lost.submit"}
+	switch {
+	case v.Step == LostStop && v.Done:
+		view.Heading, view.Lead = "lost.stop.heading", "lost.stopped"
+	case v.Step == LostStop:
+		view.Heading, view.Lead, view.Submit = "lost.stop.heading", "lost.stop.text", "mail.lost.action"
+	case v.Step == LostRemove:
+		view.Heading, view.Lead, view.Submit = "mail.ready.action", "lost.remove.text", "mail.ready.action"
+	case v.Done:
+		view.Lead = "lost.begun"
+	}
+	view.Host = r.site(v.Host)
+	page, err := r.render("lost", http.StatusOK, view, policy{secluded: true}, v.Host)
+	page.Referrer = noReferrer
+	return page, err
 }

@@ -71,6 +71,7 @@ var someSignIn = SignIn{
 
 var someAccount = Account{
 	CSRFToken: "c5f", CallbackURL: "/account", Host: "shop.example", Origin: "https://shop.example", Name: "Ada", Email: "ada@example.com", Notice: "linked", Error: "last",
+	Own: someOwn,
 	Linked: []Linked{
 		{Provider: someProviders[0], ProviderAccountID: "17", Detail: "ada", Removable: true},
 		{Provider: someProviders[3], Detail: "ada@example.com"},
@@ -92,9 +93,9 @@ var someAccount = Account{
 	SecondStep: SecondStep{
 		Apps: []App{{ID: "a1", Name: "Phone", Created: time.Date(2026, 2, 3, 4, 5, 0, 0, time.UTC)}, {ID: "a2"}}, Mail: true,
 		Browsers:  []TrustedBrowser{{ID: "b1", Name: "Firefox", System: "Linux", Until: time.Date(2026, 4, 1, 8, 30, 0, 0, time.UTC)}},
-		AddAction: "/account/totp", RemoveAction: "/account/remove", RecoveryAction: "/account/recovery", ForgetAction: "/account/forget",
+		AddAction: "/account/totp", RemoveAction: "/account/remove", RecoveryAction: "/account/recovery", ForgetAction: "/account/forget", StopAction: "/account/stop",
 	},
-	PasswordURL: "/auth/account?do=password", HasPassword: true, AddressURL: "/auth/account?do=email",
+	PasswordURL: "/auth/account?do=password", HasPassword: true, AddressURL: "/auth/account?do=email", RemovePassword: "/auth/account?do=unset",
 	Browsers: []Device{{ID: "b1", Name: "Firefox", System: "Linux", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC)}}, ForgetAction: "/auth/account?do=forget",
 	Script:    "/auth/passkey.js",
 	EndAction: "/account/end", OthersAction: "/account/others", SignOutURL: "/auth/signout", DeleteURL: "/account/delete",
@@ -183,7 +184,7 @@ var everyPage = []shown{
 	{"factor", func(r *Renderer) (Page, error) {
 		return r.Factor(Factor{
 			CSRFToken: "c5f", Action: "/auth/factor", CancelAction: "/auth/factor?do=cancel", SendAction: "/auth/factor?do=send", Use: "totp",
-			Name: "a•••@example.com", Host: "shop.example", Wrong: true, Remember: 30, Others: []OtherFactor{{"recovery", "/auth/factor?use=recovery"}},
+			Name: "a•••@example.com", Host: "shop.example", Wrong: true, Remember: 30, Others: []OtherFactor{{"recovery", "/auth/factor?use=recovery"}}, LostURL: "/auth/factor?do=lost",
 		})
 	}},
 	{"enrol", func(r *Renderer) (Page, error) {
@@ -197,6 +198,21 @@ var everyPage = []shown{
 	}},
 	{"remind", func(r *Renderer) (Page, error) {
 		return r.Remind(Remind{Host: "shop.example", EnrolURL: "/auth/account?do=totp", ContinueURL: "/"})
+	}},
+	{"lost", func(r *Renderer) (Page, error) {
+		return r.Lost(Lost{Step: LostAsk, CSRFToken: "c5f", Action: "/auth/factor?do=lost", BackURL: "/", Host: "shop.example"})
+	}},
+	{"lost", func(r *Renderer) (Page, error) {
+		return r.Lost(Lost{Step: LostAsk, Done: true, BackURL: "/", Host: "shop.example"})
+	}},
+	{"lost", func(r *Renderer) (Page, error) {
+		return r.Lost(Lost{Step: LostStop, CSRFToken: "c5f", Action: "/auth/factor?do=stop&token=70ken", BackURL: "/", Host: "shop.example"})
+	}},
+	{"lost", func(r *Renderer) (Page, error) {
+		return r.Lost(Lost{Step: LostStop, Done: true, BackURL: "/", Host: "shop.example"})
+	}},
+	{"lost", func(r *Renderer) (Page, error) {
+		return r.Lost(Lost{Step: LostRemove, CSRFToken: "c5f", Action: "/auth/factor?do=remove&token=70ken", BackURL: "/", Host: "shop.example"})
 	}},
 	{"farewell", func(r *Renderer) (Page, error) {
 		return r.Farewell(Farewell{Host: "shop.example", Origin: "https://shop.example"})
@@ -273,6 +289,9 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		func() (Page, error) { return r.Account(account) },
 		func() (Page, error) { return r.DeleteAccount(filled[DeleteAccount](s)) },
 		func() (Page, error) { return r.Reauth(filled[Reauth](s)) },
+		func() (Page, error) { return r.Activity(filled[Activity](s)) },
+		func() (Page, error) { return r.Export(filled[Export](s)) },
+		func() (Page, error) { return r.Profile(filledProfile(s)) },
 		func() (Page, error) { return r.Prove(filled[Prove](s)) },
 		func() (Page, error) { return r.Farewell(filled[Farewell](s)) },
 		func() (Page, error) { return r.Password(filled[Password](s)) },
@@ -281,6 +300,7 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		func() (Page, error) { return r.Factor(filled[Factor](s)) },
 		func() (Page, error) { return r.Codes(filled[Codes](s)) },
 		func() (Page, error) { return r.Remind(filled[Remind](s)) },
+		func() (Page, error) { return r.Lost(filled[Lost](s)) },
 		func() (Page, error) { return r.Problem(filled[Problem](s)) },
 		func() (Page, error) { return r.SignIn(triedSignIn(s)) },
 	} {
@@ -311,6 +331,13 @@ func directives(policy string) []string {
 		names = append(names, name)
 	}
 	return names
+}
+
+// filledProfile is the form of a profile with one string in every place.
+func filledProfile(s string) Profile {
+	v := filled[Profile](s)
+	v.Name, v.Image = &ProfileField{s, s, true}, &ProfileField{s, s, true}
+	return v
 }
 
 // resetPassword is a page for a new password with one string in every place.

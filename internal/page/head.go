@@ -34,11 +34,11 @@ const emptyStyle = "<style></style>"
 // buildHeads renders the part of each page that is always the same.
 func (r *Renderer) buildHeads() error {
 	r.heads = make(map[string]prepared, len(pageNames)+len(passwordSteps))
-	titles := map[string]string{"prove": "reauth.title"}
+	titles := map[string]string{"prove": "reauth.title", "lost": "lost.heading"}
 	for _, name := range pageNames {
 		titles[name] = name + ".title"
 	}
-	secluded := map[string]bool{"confirm": true, "invite": true}
+	secluded := map[string]bool{"confirm": true, "invite": true, "lost": true}
 	for _, s := range passwordSteps {
 		titles[passwordHead(s)], secluded[passwordHead(s)] = passwordHead(s)+".heading", s.hasSecret()
 	}

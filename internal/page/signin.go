@@ -27,6 +27,7 @@ type SignIn struct {
 	SignUpURL string // where an account is created; empty: not offered
 	ForgotURL string // where a new password is asked for; empty: not offered
 	Done      string // what has just been done: reset; unknown: no message
+	Over      string // why there is no session any more: expired, ended; unknown: no message
 
 	Reference *Reference // of the failure; nil: not shown
 
@@ -112,7 +113,7 @@ func (r *Renderer) SignIn(v SignIn) (Page, error) {
 	if v.Script != "" {
 		p.nonce = nonce()
 	}
-	view := signInView{SignIn: v, Message: v.message(), Finished: finished(v.Done), Nonce: p.nonce, Site: r.look.name}
+	view := signInView{SignIn: v, Message: v.message(), Finished: finished(v.Done), Told: v.told(), Nonce: p.nonce, Site: r.look.name}
 	view.Groups = view.group()
 	view.Host = r.site(v.Host)
 	return r.render("signin", http.StatusOK, view, p, v.Host)
@@ -123,14 +124,27 @@ type signInView struct {
 	Site     string  // the theme's name, for the heading; empty: none
 	Message  message // zero: none, or one of the forms shows it
 	Finished string  // key of a text; empty: none
+	Told     string  // the same
 	Groups   []providerGroup
 	Nonce    string
 }
 
 // finished returns the key of the text for what has just been done.
 func finished(done string) string {
-	if done == "reset" {
+	switch done {
+	case "reset":
 		return "password.reset.done"
+	case "recovery":
+		return "lost.done"
+	}
+	return ""
+}
+
+// told returns the key of the text for the end of a session. What has failed since then,
+// or a session that has begun, says more.
+func (v *SignIn) told() string {
+	if (v.Over == "expired" || v.Over == "ended") && v.Error == "" && v.As == "" {
+		return "signin.over." + v.Over
 	}
 	return ""
 }

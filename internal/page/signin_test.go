@@ -155,3 +155,27 @@ func TestMarks(t *testing.T) {
 		t.Error("a provider's tile changes its colour with its name")
 	}
 }
+
+// TestSessionIsOver shows what the page says of a session that is over.
+func TestSessionIsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		view SignIn
+		want string
+	}{
+		"T-082 expired":                    {SignIn{Over: "expired"}, "Your session has expired."},
+		"T-082 ended":                      {SignIn{Over: "ended"}, "Your session was ended."},
+		"T-082 any other word":             {SignIn{Over: "<b>over"}, ""},
+		"T-082 a failure says more":        {SignIn{Over: "ended", Error: "AccessDenied"}, ""},
+		"T-082 the visitor is signed in":   {SignIn{Over: "ended", As: "ada"}, ""},
+		"T-082 nothing, for a first visit": {SignIn{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustNew(t, Options{})
+			p, err := r.SignIn(c.view)
+			body := string(p.Body)
+			if err != nil || c.want != "" && !strings.Contains(body, c.want) || c.want == "" && strings.Contains(body, "Your session") || strings.Contains(body, "<b>over") {
+				t.Errorf("%v: %s", err, body)
+			}
+		})
+	}
+}

@@ -48,6 +48,9 @@ func variations() []shown {
 			return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/", AgainURL: "/"})
 		}})
 	}
+	for _, over := range []string{"expired", "ended"} {
+		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Over: over}) }})
+	}
 	for _, tried := range []Tried{{Unusable: true}, {Unknown: true}, {Wait: time.Hour}, {Wait: time.Second}} {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Tried: tried}) }})
 	}
@@ -69,7 +72,7 @@ func variations() []shown {
 	for _, about := range []string{"signup", "reset"} {
 		all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{Email: "~", About: about}) }})
 	}
-	for _, notice := range []string{"password", "email", "sent", "forgotten"} {
+	for _, notice := range []string{"password", "email", "sent", "forgotten", "nopassword"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: notice, PasswordURL: "/"}) }})
 	}
 	for _, v := range []Prove{
@@ -84,6 +87,8 @@ func variations() []shown {
 		all = append(all, shown{"prove", func(r *Renderer) (Page, error) { return r.Prove(v) }})
 	}
 	all = append(all, passwordPages()...)
+	all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Done: "recovery"}) }})
+	all = append(all, profilePages()...)
 	all = append(all, shown{"account", func(r *Renderer) (Page, error) {
 		return r.Acting("/auth/signout").Account(Account{Devices: []Device{{Name: "Firefox", Acting: true}}})
 	}})
@@ -122,7 +127,7 @@ func TestEveryWordHasAKey(t *testing.T) {
 	}
 	r := mustNew(t, Options{Text: says(blank)})
 	for i, p := range pagesOf(t, r, "~") {
-		text := strings.ReplaceAll(mustParse(t, p, nil).words(), " UTC", "")
+		text := strings.NewReplacer(" UTC", "", webScheme, "").Replace(mustParse(t, p, nil).words())
 		if strings.ContainsFunc(text, unicode.IsLetter) {
 			t.Errorf("%s says %q of its own", everyPage[i].name, text)
 		}

@@ -12,7 +12,8 @@ var kept = []event.Type{
 	event.SignIn, event.SessionOpened, event.UserEvicted, event.AccountLinked, event.AccountUnlinked,
 	event.PasswordSet, event.PasswordChanged, event.PasswordReset, event.EmailAsked, event.EmailChanged, event.EmailReverted,
 	event.FactorAdded, event.FactorRemoved, event.FactorReset, event.FactorFailed, event.RecoveryUsed, event.RecoveryChanged,
-	event.BrowserTrusted, event.UserSuspended, event.UserRestored, event.UserExported,
+	event.RecoveryAsked, event.RecoveryStopped, event.RecoveryDone, event.PasswordRemoved,
+	event.BrowserTrusted, event.UserSuspended, event.UserRestored, event.UserExported, event.ImpersonationStarted,
 }
 
 // IsActivity reports whether an event is an activity of its user: a sign-in, a change

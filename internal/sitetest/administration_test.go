@@ -2,14 +2,17 @@ package sitetest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/users"
@@ -140,6 +143,41 @@ func TestUnverify(t *testing.T) {
 	dead(t, b)
 	if n := len(s.store.Contents().Accounts); n != 0 {
 		t.Errorf("%d accounts are left", n)
+	}
+}
+
+// TestEraseReachesChallengesByAddress: P-041, those of a tenant, and more than a store
+// lists at a time.
+func TestEraseReachesChallengesByAddress(t *testing.T) {
+	for _, tenant := range []string{"a", "b"} {
+		t.Run("P-041 tenant "+tenant, func(t *testing.T) {
+			store, now := memoryadapter.New(memoryadapter.Options{}), time.Now()
+			u, err := store.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 1001 {
+				if err := store.Challenges().Create(t.Context(), storage.Challenge{ID: fmt.Sprint(i), Purpose: "invitation", Tenant: tenant, Identifier: u.Email, Data: "x", Created: now, Expires: now.Add(time.Hour)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			auth := newTenants(t, latchkey.Tenants{
+				Name: func(context.Context, *latchkey.Request) (string, error) { return tenant, nil },
+				Config: func(context.Context, string) (*latchkey.Config, error) {
+					return &latchkey.Config{
+						Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Adapter: store, Providers: someProvider(),
+						Invitations: true, Mail: latchkey.Mail{Send: func(context.Context, latchkey.Message) error { return nil }}, Runtime: latchkey.Runtime{Logger: quiet},
+					}, nil
+				},
+			})
+			if err := auth.Users().Erase(latchkey.ContextWithTenant(t.Context(), tenant), u.ID); err != nil {
+				t.Fatal(err)
+			}
+			left, err := store.Challenges().List(t.Context(), storage.ChallengeQuery{Tenant: tenant, Identifier: u.Email})
+			if err != nil || len(left) != 0 {
+				t.Errorf("P-041 %d challenges are left, %v", len(left), err)
+			}
+		})
 	}
 }
 

@@ -173,6 +173,21 @@ func TestLogoutAtProvider(t *testing.T) {
 			t.Errorf("SignOutURL leads to %s", to)
 		}
 	})
+	both(t, "T-065 an address of the provider's own gets the parameters of one call", func(t *testing.T, strategy latchkey.Strategy) {
+		own := everyWay
+		own.URL = func(_ context.Context, l latchkey.LogoutRequest) (string, error) {
+			return "https://id.acme.example/logout?returnTo=" + url.QueryEscape(l.ReturnTo) + "&state=" + l.State, nil
+		}
+		s := newLogoutSite(t, strategy, own)
+		b, to := s.enter("ada", "s1"), ""
+		b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			to, _ = s.auth.SignOutURL(w, r, latchkey.SignOutOptions{Params: url.Values{"ui_locales": {"de"}, "returnTo": {"elsewhere"}, "state": {"forged"}, "id_token_hint": {"forged"}}})
+		}), b.request(http.MethodPost, "/leave", "", ""))
+		u, err := url.Parse(to)
+		if err != nil || u.Host != "id.acme.example" || u.Query().Get("ui_locales") != "de" || strings.Contains(to, "forged") || strings.Contains(to, "elsewhere") {
+			t.Errorf("SignOutURL leads to %s", to)
+		}
+	})
 	both(t, "T-065 a session by mail ends here only", func(t *testing.T, strategy latchkey.Strategy) {
 		s := newLogoutSite(t, strategy, everyWay)
 		b := s.newBrowser()

@@ -182,3 +182,42 @@ func TestChangePasswordPage(t *testing.T) {
 		t.Errorf("without passwords: %d", a.Code)
 	}
 }
+
+// F-207: a user without a passkey keeps the password; with one it goes, and with it what
+// it has opened elsewhere.
+func TestRemovalOfPassword(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s := newManagedSite(t, strategy, func(c *latchkey.Config) {
+			c.Providers = append(c.Providers, &latchkey.WebAuthn{ID: "passkey", Ceremony: anyCeremony{}})
+		})
+		ann := s.addUser(annMail, annsPass)
+		own, other := s.newBrowser(), s.newBrowser()
+		own.tries(annMail, annsPass)
+		other.tries(annMail, annsPass)
+		own.post("/auth/account?do=nopassword")
+		if page := own.get("/auth/account").Body.String(); s.store.Contents().Passwords == nil || strings.Contains(page, "do=nopassword") || !other.isLive() {
+			t.Errorf("F-207 the only way in is gone, or offered: %s", s.log.text())
+		}
+		account := storage.Account{UserID: ann.ID, Provider: "passkey", ProviderAccountID: "YW5u", Type: storage.TypeWebAuthn}
+		key := storage.Authenticator{CredentialID: []byte("ann"), UserID: ann.ID, ProviderAccountID: "YW5u", PublicKey: []byte("k")}
+		if err := errors.Join(s.store.LinkAccount(t.Context(), account), s.store.CreateAuthenticator(t.Context(), key)); err != nil {
+			t.Fatal(err)
+		}
+		if page := own.get("/auth/account").Body.String(); !strings.Contains(page, "do=nopassword") {
+			t.Error("F-207 the page does not offer it")
+		}
+		s.clock.Advance(11 * time.Minute)
+		if a := own.post("/auth/account?do=nopassword"); !leadsToProof(a, "recent") {
+			t.Errorf("F-044 without a recent proof: %d to %q", a.Code, a.location())
+		}
+		own.post("/auth/reauth", "use", "password", "password", annsPass)
+		if a := own.post("/auth/account?do=nopassword"); !a.signsIn() || !own.isLive() || other.isLive() {
+			t.Errorf("F-085 %d to %q, live: %t %t\n%s", a.Code, a.location(), own.isLive(), other.isLive(), s.log.text())
+		}
+		s.lastMail(latchkey.MessagePasswordChanged)
+		s.clock.Advance(time.Minute)
+		if b := s.newBrowser(); b.tries(annMail, annsPass).signsIn() || b.isLive() {
+			t.Error("F-085 the password still lets in")
+		}
+	})
+}

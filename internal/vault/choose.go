@@ -29,6 +29,9 @@ func (v *Vault) memoryOf(key accountKey) *memory {
 	return v.memories.GetOrAdd(key, &memory{})
 }
 
+// errReadOnly refuses to renew a token whose successor would be lost.
+var errReadOnly = errors.New("the response has begun, so a cookie with a renewed token cannot be set: call AccessToken before writing the body")
+
 // forcedPause is how often a token that an API refuses is renewed at most. An API
 // that refuses every token would otherwise cause a storm of requests.
 const forcedPause = time.Minute
@@ -38,11 +41,14 @@ func (v *Vault) choose(ctx context.Context, p *Provider, at *opened, o Options) 
 	now := v.Now()
 	life := lasting(&at.tokens, now)
 	usable := at.tokens.AccessToken != "" && life >= minLife(o)
+	isRejected := o.Rejected != "" && o.Rejected == at.tokens.AccessToken
 	switch {
-	case o.Rejected != "" && o.Rejected == at.tokens.AccessToken:
-		return v.replaceRejected(ctx, p, at)
-	case usable && life > v.earlyFor(&at.tokens):
+	case !isRejected && usable && (o.ReadOnly || life > v.earlyFor(&at.tokens)):
 		return at.tokens, nil
+	case o.ReadOnly && p.canRenew(at, now):
+		return storage.Tokens{}, failure.WrapFor(fault.ErrRefresh, at.row.Provider, errReadOnly)
+	case isRejected:
+		return v.replaceRejected(ctx, p, at)
 	case usable:
 		return v.renewEarly(ctx, p, at, o)
 	}
@@ -73,7 +79,7 @@ func lasting(t *storage.Tokens, now time.Time) time.Duration {
 
 // earlyFor returns how long before its expiry a token is renewed.
 func (v *Vault) earlyFor(t *storage.Tokens) time.Duration {
-	if life := lifetimeOf(t); life > 0 {
+	if life := LifetimeOf(t); life > 0 {
 		return min(v.Early, life/5)
 	}
 	return v.Early
@@ -99,7 +105,7 @@ func (v *Vault) renewEarly(ctx context.Context, p *Provider, at *opened, o Optio
 // mayRenewEarly limits the early renewals of a token whose lifetime is unknown: it
 // may be shorter than Early.
 func (v *Vault) mayRenewEarly(at *opened) bool {
-	if lifetimeOf(&at.tokens) > 0 {
+	if LifetimeOf(&at.tokens) > 0 {
 		return true
 	}
 	m, now := v.memoryOf(at.key()), v.Now()
@@ -202,4 +208,10 @@ func (m *memory) resume() {
 // isPassing reports whether the same call may succeed later.
 func isPassing(err error) bool {
 	return errors.Is(err, fault.ErrRefresh) || errors.Is(err, fault.ErrAdapter)
+}
+
+// Inherit has an account that is known by a new id keep what this process remembers of
+// it under the former one.
+func (v *Vault) Inherit(provider, former, id string) {
+	v.memories.GetOrAdd(accountKey{provider, id}, v.memoryOf(accountKey{provider, former}))
 }

@@ -69,8 +69,8 @@ func withLifetimes(kept, answer storage.Tokens) storage.Tokens {
 	return kept
 }
 
-// lifetimeOf returns the lifetime of an access token as it was issued; 0: unknown.
-func lifetimeOf(t *storage.Tokens) time.Duration {
+// LifetimeOf returns the lifetime of an access token as it was issued; 0: unknown.
+func LifetimeOf(t *storage.Tokens) time.Duration {
 	if t.ExpiresIn > 0 {
 		return t.ExpiresIn
 	}

@@ -31,7 +31,7 @@ func (v *Vault) Replace(row storage.Account, fresh, kept storage.Tokens) storage
 }
 
 func (v *Vault) sealed(key accountKey, p *Provider, kept, fresh storage.Tokens) storage.Tokens {
-	if !v.Seals.plain {
+	if !v.Seals.isShared() {
 		kept = withLifetimes(kept, fresh)
 	}
 	return v.Seals.sealTokens(key, p.Grant, kept)

@@ -28,7 +28,15 @@ const sealInfo = "latchkey provider token at rest"
 type Seals struct {
 	keys  []sealKey // the newest first
 	plain bool      // new values are written unsealed
+	own   bool      // nothing else reads what is stored, though it is plain
 }
+
+// Unsealed returns seals that leave tokens as they are, for rows that exist in the
+// memory of this process alone.
+func Unsealed() *Seals { return &Seals{plain: true, own: true} }
+
+// isShared reports whether other programs read what is stored.
+func (s *Seals) isShared() bool { return s.plain && !s.own }
 
 type sealKey struct {
 	id   string

@@ -48,7 +48,7 @@ func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tok
 	if err != nil {
 		return storage.Tokens{}, err
 	}
-	if !r.Seals.plain {
+	if !r.Seals.isShared() {
 		kept = withLifetimes(kept, next)
 	}
 	u := &unsaved{old: r.at.row.Tokens, next: r.Seals.sealTokens(r.at.key(), p.Grant, kept), clear: kept, grant: p.Grant}

@@ -102,6 +102,7 @@ type Options struct {
 	Rejected string        // an access token that an API has refused
 	MinLife  time.Duration // the token must last this long; 0: 5 s
 	Wait     bool          // wait for early renewals
+	ReadOnly bool          // a renewed token could not be stored: make no request
 }
 
 // defaultMinLife is how long a returned token lasts at least.

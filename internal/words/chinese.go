@@ -35,6 +35,8 @@ func chinese() Texts {
 		"signin.error.wait":        "尝试次数过多。请在 {minutes} 分钟后重试。",
 		"signin.error.wait.one":    "尝试次数过多。请在 1 分钟后重试。",
 		"signin.error.session":     "请登录后查看此页面。",
+		"signin.over.expired":      "您的会话已过期。请重新登录。",
+		"signin.over.ended":        "您的会话已结束。请重新登录。",
 		"signin.error.passkey":     "此通行密钥无法使用。请使用其他通行密钥或其他登录方式。",
 		"signin.error.other":       "无法登录。请重试。",
 

@@ -35,6 +35,8 @@ func dutch() Texts {
 		"signin.error.wait":        "Te veel pogingen. Probeer het over {minutes} minuten opnieuw.",
 		"signin.error.wait.one":    "Te veel pogingen. Probeer het over een minuut opnieuw.",
 		"signin.error.session":     "Log in om deze pagina te bekijken.",
+		"signin.over.expired":      "Uw sessie is verlopen. Log opnieuw in.",
+		"signin.over.ended":        "Uw sessie is beëindigd. Log opnieuw in.",
 		"signin.error.passkey":     "Die passkey werkte niet. Gebruik een andere, of log op een andere manier in.",
 		"signin.error.other":       "Inloggen is niet gelukt. Probeer het opnieuw.",
 

@@ -1,9 +1,9 @@
 package words
 
-// english holds every text of the pages and mails, and is the only place that
-// does. Tools and users match some of these by their wording, so reword with
+// englishPages holds the texts of the pages and mails but those of englishProfile, and
+// is the only place that does. Tools and users match some of these by their wording, so reword with
 // care. A reworded text has to be reworded in the other languages too.
-var english = Texts{
+var englishPages = Texts{
 	"signin.title":       "Sign In",
 	"signin.heading":     "Sign in",
 	"signin.to":          "Sign in to {site}",
@@ -36,6 +36,8 @@ var english = Texts{
 	"signin.error.wait":        "Too many tries. Please try again in {minutes} minutes.",
 	"signin.error.wait.one":    "Too many tries. Please try again in a minute.",
 	"signin.error.session":     "Please sign in to access this page.",
+	"signin.over.expired":      "Your session has expired. Please sign in again.",
+	"signin.over.ended":        "Your session was ended. Please sign in again.",
 	"signin.error.passkey":     "That passkey did not work. Use another one, or another way to sign in.",
 	"signin.error.factor":      "The second step did not fit too often. Please sign in again.",
 	"signin.error.other":       "We were unable to sign in to your account. Please try again.",

@@ -37,6 +37,8 @@ func french() Texts {
 		"signin.error.wait":        "Trop de tentatives. Veuillez réessayer dans {minutes} minutes.",
 		"signin.error.wait.one":    "Trop de tentatives. Veuillez réessayer dans une minute.",
 		"signin.error.session":     "Veuillez vous connecter pour voir cette page.",
+		"signin.over.expired":      "Votre session a expiré. Veuillez vous reconnecter.",
+		"signin.over.ended":        "Votre session a été fermée. Veuillez vous reconnecter.",
 		"signin.error.passkey":     "Cette clé d’accès n’a pas fonctionné. Utilisez-en une autre, ou un autre moyen de connexion.",
 		"signin.error.other":       "La connexion a échoué. Veuillez réessayer.",
 

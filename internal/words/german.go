@@ -36,6 +36,8 @@ func german() Texts {
 		"signin.error.wait":        "Zu viele Versuche. Bitte versuchen Sie es in {minutes} Minuten noch einmal.",
 		"signin.error.wait.one":    "Zu viele Versuche. Bitte versuchen Sie es in einer Minute noch einmal.",
 		"signin.error.session":     "Bitte melden Sie sich an, um diese Seite zu sehen.",
+		"signin.over.expired":      "Ihre Sitzung ist abgelaufen. Bitte melden Sie sich noch einmal an.",
+		"signin.over.ended":        "Ihre Sitzung wurde beendet. Bitte melden Sie sich noch einmal an.",
 		"signin.error.passkey":     "Dieser Passkey hat nicht funktioniert. Nehmen Sie einen anderen oder melden Sie sich auf einem anderen Weg an.",
 		"signin.error.other":       "Die Anmeldung ist fehlgeschlagen. Bitte versuchen Sie es noch einmal.",
 

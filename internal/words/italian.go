@@ -36,6 +36,8 @@ func italian() Texts {
 		"signin.error.wait":        "Troppi tentativi. Riprova tra {minutes} minuti.",
 		"signin.error.wait.one":    "Troppi tentativi. Riprova tra un minuto.",
 		"signin.error.session":     "Accedi per vedere questa pagina.",
+		"signin.over.expired":      "La sessione è scaduta. Accedi di nuovo.",
+		"signin.over.ended":        "La sessione è stata chiusa. Accedi di nuovo.",
 		"signin.error.passkey":     "Questa passkey non ha funzionato. Usane un’altra o accedi in un altro modo.",
 		"signin.error.other":       "Non è stato possibile accedere. Riprova.",
 

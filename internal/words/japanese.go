@@ -36,6 +36,8 @@ func japanese() Texts {
 		"signin.error.wait":        "試行回数が多すぎます。{minutes} 分後にもう一度お試しください。",
 		"signin.error.wait.one":    "試行回数が多すぎます。1 分後にもう一度お試しください。",
 		"signin.error.session":     "このページを表示するにはログインしてください。",
+		"signin.over.expired":      "セッションの有効期限が切れました。もう一度サインインしてください。",
+		"signin.over.ended":        "セッションは終了しました。もう一度サインインしてください。",
 		"signin.error.passkey":     "このパスキーは使えませんでした。別のパスキーか、別のログイン方法をお試しください。",
 		"signin.error.other":       "ログインできませんでした。もう一度お試しください。",
 

@@ -36,6 +36,8 @@ func korean() Texts {
 		"signin.error.wait":        "시도 횟수가 너무 많습니다. {minutes}분 후에 다시 시도해 주세요.",
 		"signin.error.wait.one":    "시도 횟수가 너무 많습니다. 1분 후에 다시 시도해 주세요.",
 		"signin.error.session":     "이 페이지를 보려면 로그인해 주세요.",
+		"signin.over.expired":      "세션이 만료되었습니다. 다시 로그인하세요.",
+		"signin.over.ended":        "세션이 종료되었습니다. 다시 로그인하세요.",
 		"signin.error.passkey":     "이 패스키를 사용할 수 없습니다. 다른 패스키나 다른 로그인 방법을 사용해 주세요.",
 		"signin.error.other":       "로그인하지 못했습니다. 다시 시도해 주세요.",
 

@@ -36,6 +36,8 @@ func polish() Texts {
 		"signin.error.wait":        "Zbyt wiele prób. Spróbuj ponownie za {minutes} min.",
 		"signin.error.wait.one":    "Zbyt wiele prób. Spróbuj ponownie za minutę.",
 		"signin.error.session":     "Zaloguj się, aby zobaczyć tę stronę.",
+		"signin.over.expired":      "Sesja wygasła. Zaloguj się ponownie.",
+		"signin.over.ended":        "Sesja została zakończona. Zaloguj się ponownie.",
 		"signin.error.passkey":     "Ten klucz dostępu nie zadziałał. Użyj innego albo zaloguj się w inny sposób.",
 		"signin.error.other":       "Nie udało się zalogować. Spróbuj ponownie.",
 

@@ -35,6 +35,8 @@ func portuguese() Texts {
 		"signin.error.wait":        "Muitas tentativas. Tente novamente em {minutes} minutos.",
 		"signin.error.wait.one":    "Muitas tentativas. Tente novamente em um minuto.",
 		"signin.error.session":     "Entre para ver esta página.",
+		"signin.over.expired":      "Sua sessão expirou. Entre de novo.",
+		"signin.over.ended":        "Sua sessão foi encerrada. Entre de novo.",
 		"signin.error.passkey":     "Essa chave de acesso não funcionou. Use outra ou entre de outra forma.",
 		"signin.error.other":       "Não foi possível entrar na sua conta. Tente novamente.",
 

@@ -37,6 +37,8 @@ func spanish() Texts {
 		"signin.error.wait":        "Demasiados intentos. Inténtalo de nuevo en {minutes} minutos.",
 		"signin.error.wait.one":    "Demasiados intentos. Inténtalo de nuevo en un minuto.",
 		"signin.error.session":     "Inicia sesión para ver esta página.",
+		"signin.over.expired":      "Tu sesión ha caducado. Inicia sesión de nuevo.",
+		"signin.over.ended":        "Tu sesión se ha cerrado. Inicia sesión de nuevo.",
 		"signin.error.passkey":     "Esa llave de acceso no ha funcionado. Usa otra, u otra forma de iniciar sesión.",
 		"signin.error.other":       "No se pudo iniciar sesión. Inténtalo de nuevo.",
 

@@ -36,6 +36,8 @@ func turkish() Texts {
 		"signin.error.wait":        "Çok fazla deneme yapıldı. Lütfen {minutes} dakika sonra yeniden deneyin.",
 		"signin.error.wait.one":    "Çok fazla deneme yapıldı. Lütfen bir dakika sonra yeniden deneyin.",
 		"signin.error.session":     "Bu sayfayı görmek için lütfen oturum açın.",
+		"signin.over.expired":      "Oturumunuzun süresi doldu. Lütfen yeniden giriş yapın.",
+		"signin.over.ended":        "Oturumunuz sonlandırıldı. Lütfen yeniden giriş yapın.",
 		"signin.error.passkey":     "Bu geçiş anahtarı işe yaramadı. Başka birini kullanın ya da başka bir yolla oturum açın.",
 		"signin.error.other":       "Oturum açılamadı. Lütfen yeniden deneyin.",
 

@@ -1,4 +1,4 @@
-// Package words holds the texts of the built-in pages and mails, a file for each
+// Package words holds the texts of the built-in pages and mails, two files for each
 // language, and finds the language that suits a browser.
 //
 // Everything in it is safe for concurrent use.
@@ -25,20 +25,37 @@ var builtIn = []struct {
 	texts func() Texts
 }{
 	{"en", func() Texts { return english }},
-	{"ar", sync.OnceValue(arabic)},
-	{"de", sync.OnceValue(german)},
-	{"es", sync.OnceValue(spanish)},
-	{"fr", sync.OnceValue(french)},
-	{"it", sync.OnceValue(italian)},
-	{"ja", sync.OnceValue(japanese)},
-	{"ko", sync.OnceValue(korean)},
-	{"nl", sync.OnceValue(dutch)},
-	{"pl", sync.OnceValue(polish)},
-	{"pt-BR", sync.OnceValue(portuguese)},
-	{"ru", sync.OnceValue(russian)},
-	{"tr", sync.OnceValue(turkish)},
-	{"uk", sync.OnceValue(ukrainian)},
-	{"zh-Hans", sync.OnceValue(chinese)},
+	{"ar", both("ar", arabic, arabicProfile)},
+	{"de", both("de", german, germanProfile)},
+	{"es", both("es", spanish, spanishProfile)},
+	{"fr", both("fr", french, frenchProfile)},
+	{"it", both("it", italian, italianProfile)},
+	{"ja", both("ja", japanese, japaneseProfile)},
+	{"ko", both("ko", korean, koreanProfile)},
+	{"nl", both("nl", dutch, dutchProfile)},
+	{"pl", both("pl", polish, polishProfile)},
+	{"pt-BR", both("pt-BR", portuguese, portugueseProfile)},
+	{"ru", both("ru", russian, russianProfile)},
+	{"tr", both("tr", turkish, turkishProfile)},
+	{"uk", both("uk", ukrainian, ukrainianProfile)},
+	{"zh-Hans", both("zh-Hans", chinese, chineseProfile)},
+}
+
+// english has all English texts.
+var english = join(englishPages, englishProfile, lost["en"])
+
+// both returns a function that returns the texts of two others and those of the tag
+// about lost factors, built on first use.
+func both(tag string, pages, profile func() Texts) func() Texts {
+	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag]) })
+}
+
+func join(all ...Texts) Texts {
+	joined := Texts{}
+	for _, texts := range all {
+		maps.Copy(joined, texts)
+	}
+	return joined
 }
 
 // Tags returns the tags of the built-in languages, as in <html lang>, English

@@ -3,7 +3,7 @@ package profile
 // Discord is what Discord says about a person.
 type Discord struct {
 	ID               string `json:"id"`
-	Username         string `json:"username"`      // may change and be taken over by somebody else
+	Username         string `json:"username"`      // may change and be taken over by another person
 	Discriminator    string `json:"discriminator"` // "0" for all but old user names
 	GlobalName       string `json:"global_name"`
 	Avatar           string `json:"avatar"`

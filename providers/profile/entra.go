@@ -16,7 +16,7 @@ type Entra struct {
 	Name              string `json:"name"`
 	GivenName         string `json:"given_name"`
 	FamilyName        string `json:"family_name"`
-	PreferredUsername string `json:"preferred_username"` // may change and be taken over by somebody else
+	PreferredUsername string `json:"preferred_username"` // may change and be taken over by another person
 	UPN               string `json:"upn"`                // user principal name; changes too
 	Picture           string `json:"picture"`            // set by EntraPhoto
 

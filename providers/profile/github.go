@@ -7,7 +7,7 @@ import (
 // GitHub is what GitHub says about a person. Texts that GitHub leaves
 // null are empty.
 type GitHub struct {
-	Login             string    `json:"login"` // may change and be taken over by somebody else
+	Login             string    `json:"login"` // may change and be taken over by another person
 	ID                int64     `json:"id"`
 	NodeID            string    `json:"node_id"`
 	AvatarURL         string    `json:"avatar_url"`

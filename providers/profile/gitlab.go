@@ -3,7 +3,7 @@ package profile
 // GitLab is what GitLab says about a person.
 type GitLab struct {
 	ID          int64  `json:"id"`
-	Username    string `json:"username"` // may change and be taken over by somebody else
+	Username    string `json:"username"` // may change and be taken over by another person
 	Email       string `json:"email"`
 	Name        string `json:"name"`
 	State       string `json:"state"`

@@ -3,7 +3,7 @@ package profile
 // Logto is what a Logto ID token says. Most members need a scope of their own.
 type Logto struct {
 	OpenID
-	Username          string           `json:"username"` // may change and be taken over by somebody else
+	Username          string           `json:"username"` // may change and be taken over by another person
 	CustomData        map[string]any   `json:"custom_data"`
 	Identities        map[string]any   `json:"identities"`
 	SSOIdentities     []map[string]any `json:"sso_identities"`

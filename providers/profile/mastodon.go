@@ -3,7 +3,7 @@ package profile
 // Mastodon is the account of a person at one Mastodon server.
 type Mastodon struct {
 	ID             string `json:"id"`
-	Username       string `json:"username"` // may change and be taken over by somebody else
+	Username       string `json:"username"` // may change and be taken over by another person
 	Acct           string `json:"acct"`     // the user name; with the server for accounts elsewhere
 	DisplayName    string `json:"display_name"`
 	Locked         bool   `json:"locked"`

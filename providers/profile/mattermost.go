@@ -6,7 +6,7 @@ type Mattermost struct {
 	CreateAt               int64                 `json:"create_at"`
 	UpdateAt               int64                 `json:"update_at"`
 	DeleteAt               int64                 `json:"delete_at"`
-	Username               string                `json:"username"` // may change and be taken over by somebody else
+	Username               string                `json:"username"` // may change and be taken over by another person
 	AuthData               string                `json:"auth_data"`
 	AuthService            string                `json:"auth_service"` // empty: signs in with a password
 	Email                  string                `json:"email"`
@@ -25,7 +25,7 @@ type Mattermost struct {
 	TermsOfServiceCreateAt int64                 `json:"terms_of_service_create_at"`
 }
 
-// MattermostNotifyProps is how somebody is notified: texts, "true" and "false" among them.
+// MattermostNotifyProps is how the person is notified: texts, "true" and "false" among them.
 type MattermostNotifyProps struct {
 	Channel        string `json:"channel"`
 	Comments       string `json:"comments"`
@@ -41,7 +41,7 @@ type MattermostNotifyProps struct {
 	PushThreads    string `json:"push_threads"`
 }
 
-// MattermostTimezone is where somebody lives.
+// MattermostTimezone is the time zone of the person.
 type MattermostTimezone struct {
 	AutomaticTimezone    string `json:"automaticTimezone"`
 	ManualTimezone       string `json:"manualTimezone"`

@@ -8,7 +8,7 @@ type Medium struct {
 // MediumUser is the person.
 type MediumUser struct {
 	ID       string `json:"id"`
-	Username string `json:"username"` // may change and be taken over by somebody else
+	Username string `json:"username"` // may change and be taken over by another person
 	Name     string `json:"name"`
 	URL      string `json:"url"`
 	ImageURL string `json:"imageUrl"`

@@ -1,6 +1,6 @@
 package profile
 
-// NetSuite is what the script of an account says about a person. Which members there are is up to whoever wrote it.
+// NetSuite is what the script of an account says about a person. Which members there are is up to the author of the script.
 type NetSuite struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`

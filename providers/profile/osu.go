@@ -14,7 +14,7 @@ type Osu struct {
 	LastVisit     string     `json:"last_visit"`
 	PmFriendsOnly bool       `json:"pm_friends_only"`
 	ProfileColour string     `json:"profile_colour"`
-	Username      string     `json:"username"` // may change and be taken over by somebody else
+	Username      string     `json:"username"` // may change and be taken over by another person
 	Discord       string     `json:"discord"`  // a name there
 	HasSupported  bool       `json:"has_supported"`
 	Interests     string     `json:"interests"`

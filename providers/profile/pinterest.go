@@ -4,7 +4,7 @@ package profile
 type Pinterest struct {
 	ID             string `json:"id"`
 	AccountType    string `json:"account_type"` // PINNER or BUSINESS
-	Username       string `json:"username"`     // may change and be taken over by somebody else
+	Username       string `json:"username"`     // may change and be taken over by another person
 	ProfileImage   string `json:"profile_image"`
 	WebsiteURL     string `json:"website_url"`
 	About          string `json:"about"`

@@ -18,7 +18,7 @@ type OpenID struct {
 	FamilyName        string `json:"family_name"`
 	MiddleName        string `json:"middle_name"`
 	Nickname          string `json:"nickname"`
-	PreferredUsername string `json:"preferred_username"` // may change and be taken over by somebody else
+	PreferredUsername string `json:"preferred_username"` // may change and be taken over by another person
 
 	Profile string `json:"profile"` // URL of a page about the person
 	Picture any    `json:"picture"` // a URL; with some providers an object

@@ -5,7 +5,7 @@ type SoundCloud struct {
 	ID              int64  `json:"id"`
 	URN             string `json:"urn"` // such as soundcloud:users:123
 	Kind            string `json:"kind"`
-	Username        string `json:"username"` // may change and be taken over by somebody else
+	Username        string `json:"username"` // may change and be taken over by another person
 	FullName        string `json:"full_name"`
 	FirstName       string `json:"first_name"`
 	LastName        string `json:"last_name"`

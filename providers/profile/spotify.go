@@ -4,7 +4,7 @@ package profile
 type Spotify struct {
 	ID           string           `json:"id"`
 	DisplayName  string           `json:"display_name"`
-	Email        string           `json:"email"`   // nobody has checked it
+	Email        string           `json:"email"`   // Spotify has not checked it
 	Country      string           `json:"country"` // needs the scope user-read-private
 	Product      string           `json:"product"` // such as premium; needs the scope user-read-private
 	Type         string           `json:"type"`

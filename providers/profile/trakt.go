@@ -2,7 +2,7 @@ package profile
 
 // Trakt is what Trakt says about a person.
 type Trakt struct {
-	Username string      `json:"username"` // may change and be taken over by somebody else
+	Username string      `json:"username"` // may change and be taken over by another person
 	Private  bool        `json:"private"`
 	Name     string      `json:"name"`
 	VIP      bool        `json:"vip"`

@@ -19,7 +19,7 @@ type TumblrResponse struct {
 
 // TumblrUser is the person.
 type TumblrUser struct {
-	Name              string       `json:"name"` // of the primary blog; may change and be taken over by somebody else
+	Name              string       `json:"name"` // of the primary blog; may change and be taken over by another person
 	Likes             int64        `json:"likes"`
 	Following         int64        `json:"following"`
 	DefaultPostFormat string       `json:"default_post_format"`

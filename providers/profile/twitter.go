@@ -11,7 +11,7 @@ type TwitterUser struct {
 	ID              string          `json:"id"`
 	Name            string          `json:"name"`
 	ConfirmedEmail  string          `json:"confirmed_email"` // needs the scope users.email and the field to be asked for
-	Username        string          `json:"username"`        // may change and be taken over by somebody else
+	Username        string          `json:"username"`        // may change and be taken over by another person
 	Location        string          `json:"location"`
 	Entities        TwitterEntities `json:"entities"`
 	Verified        bool            `json:"verified"` // the badge

@@ -31,7 +31,7 @@ type Standard struct {
 	FamilyName          string     `json:"family_name"`
 	MiddleName          string     `json:"middle_name"`
 	Nickname            string     `json:"nickname"`
-	PreferredUsername   string     `json:"preferred_username"` // may change and be taken over by somebody else
+	PreferredUsername   string     `json:"preferred_username"` // may change and be taken over by another person
 	Profile             string     `json:"profile"`            // URL of a page about the person
 	Picture             string     `json:"picture"`
 	Website             string     `json:"website"`

@@ -10,7 +10,7 @@ type VK struct {
 	IsClosed               bool              `json:"is_closed"`
 	Deactivated            string            `json:"deactivated"` // deleted or banned; empty: neither
 	Sex                    int64             `json:"sex"`         // 1: female, 2: male
-	ScreenName             string            `json:"screen_name"` // may change and be taken over by somebody else
+	ScreenName             string            `json:"screen_name"` // may change and be taken over by another person
 	Photo50                string            `json:"photo_50"`
 	Online                 int64             `json:"online"`
 	OnlineMobile           int64             `json:"online_mobile"`

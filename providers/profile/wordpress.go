@@ -4,7 +4,7 @@ package profile
 type WordPress struct {
 	ID             int64  `json:"ID"`
 	DisplayName    string `json:"display_name"`
-	Username       string `json:"username"` // may change and be taken over by somebody else
+	Username       string `json:"username"` // may change and be taken over by another person
 	Email          string `json:"email"`
 	EmailVerified  bool   `json:"email_verified"`
 	PrimaryBlog    int64  `json:"primary_blog"`

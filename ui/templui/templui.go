@@ -33,7 +33,8 @@ func SignInBox(page *ui.Page, props ui.BoxProps) templ.Component { return box(pa
 // settings and sign-out.
 func UserButton(page *ui.Page, props ui.UserProps) templ.Component { return user(page.User(props)) }
 
-// withSlot renders a form with a button that may be replaced.
+// withSlot renders a form. The children of the component, if it has any, take the place of
+// the form's button.
 func withSlot(f *ui.Form) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		return form(f, hasChildren(ctx)).Render(ctx, w)

@@ -27,7 +27,8 @@ server.listen(0, "127.0.0.1", () => {
     },
     cookies: { keys: ["only for tests"] },
     pkce: { required: () => true },
-    features: { devInteractions: { enabled: true }, jwtUserinfo: { enabled: true } },
+    fetch: (url, { dispatcher, ...options }) => fetch(url, options), // without the dispatcher that refuses loopback addresses
+    features: { devInteractions: { enabled: true }, jwtUserinfo: { enabled: true }, backchannelLogout: { enabled: true } },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"],
     enabledJWA: {
       idTokenSigningAlgValues: ["RS256", "PS256", "ES256", "EdDSA"],
@@ -42,6 +43,7 @@ server.listen(0, "127.0.0.1", () => {
       claims: async (use) => ({ sub: id, name: `${id} by ${use}`, email: `${id}@Example.com`, email_verified: true, picture: `https://example.com/${id}.png` }),
     }),
   })
+  provider.on("backchannel.error", (_, error) => console.error("back channel:", error))
   handle = provider.callback()
   console.log(JSON.stringify({ url }))
 })

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"database/sql"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/internal/vault"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+var someGrant = vault.Grant{Issuer: "https://issuer.example", Client: "client"}
+
+// newPostgresSite is a factorSite on PostgreSQL.
+func newPostgresSite(t *testing.T) *factorSite {
+	address := startPostgres(t)
+	s := &factorSite{T: t, env: environment{"DATABASE_URL=" + address, "AUTH_URL=https://app.example/auth"}}
+	if out, code := s.run("migrate"); code != exitOK {
+		t.Fatal(out)
+	}
+	u, err := url.Parse(address)
+	s.must(err)
+	db, err := sql.Open("pgx", "host="+u.Query().Get("host")+" user=latchkey password=hunter2 dbname=postgres sslmode=disable")
+	s.must(err)
+	t.Cleanup(func() { _ = db.Close() })
+	s.store, err = sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{})
+	s.must(err)
+	return s
+}
+
+// connect stores an account whose tokens are sealed under a key; empty: in clear.
+func (s *factorSite) connect(id, key string) {
+	s.Helper()
+	u, err := s.store.CreateUser(s.Context(), storage.User{Email: id + "@example.com"})
+	s.must(err)
+	seals, err := vault.NewSeals([]string{key}, key == "")
+	s.must(err)
+	seal := func(field string) string {
+		return seals.Seal(vault.Place{Provider: "issuer", AccountID: id, Field: field}, someGrant, field+" of "+id)
+	}
+	s.must(s.store.LinkAccount(s.Context(), storage.Account{
+		UserID: u.ID, Provider: "issuer", ProviderAccountID: id, Type: storage.TypeOIDC,
+		Tokens: storage.Tokens{AccessToken: seal("access_token"), RefreshToken: seal("refresh_token"), Scope: "one", ExpiresAt: time.Unix(1_900_000_000, 0)},
+	}))
+}
+
+// opens fails the test unless the tokens of an account open with a key and nothing else has
+// changed. An empty key wants them in clear.
+func (s *factorSite) opens(id, key string) {
+	s.Helper()
+	a, err := s.store.GetAccount(s.Context(), "issuer", id)
+	s.must(err)
+	seals, err := vault.NewSeals([]string{key}, false)
+	s.must(err)
+	for field, value := range map[string]string{"access_token": a.Tokens.AccessToken, "refresh_token": a.Tokens.RefreshToken} {
+		token, grant, err := seals.Open(vault.Place{Provider: "issuer", AccountID: id, Field: field}, value)
+		if err != nil || token != field+" of "+id || key != "" && grant != someGrant || (vault.KeyIDOf(value) == "") != (key == "") {
+			s.Errorf("%s of %s: %q, %v", field, id, token, err)
+		}
+	}
+	if a.Tokens.Scope != "one" || a.Tokens.ExpiresAt.Unix() != 1_900_000_000 {
+		s.Errorf("scope %q, expiry %v", a.Tokens.Scope, a.Tokens.ExpiresAt)
+	}
+}
+
+// TestResealTokens: provider tokens are sealed anew under the newest key, and the doctor
+// counts what is not (T-040).
+func TestResealTokens(t *testing.T) {
+	for name, begin := range map[string]func(*testing.T) *factorSite{"SQLite": newFactorSite, "PostgreSQL": newPostgresSite} {
+		t.Run("T-040 "+name, func(t *testing.T) {
+			s := begin(t)
+			s.env = append(s.env, "AUTH_SECRET="+olderSecret)
+			if out, _ := s.run("doctor"); strings.Contains(out, "tokens:") {
+				t.Errorf("a site without tokens gets a line: %s", out)
+			}
+			s.connect("ada", olderSecret)
+			s.says(exitOK, "OK    tokens: 1 account with provider tokens, all under the newest key", "doctor")
+			s.env = append(s.env[:2:2], "AUTH_SECRET_1="+newerSecret, "AUTH_SECRET="+olderSecret)
+			s.connect("bob", newerSecret)
+			s.connect("eve", "")
+			s.says(exitOK, "WARN  tokens: 1 of 3 accounts with provider tokens are sealed under an older key", "doctor")
+			s.says(exitOK, "WARN  tokens: 1 of 3 accounts with provider tokens are not sealed", "doctor")
+			s.says(exitOK, "sealed the tokens of 1 of 3 accounts anew under the newest key.", "reseal")
+			s.says(exitOK, "sealed the tokens of 0 of 3 accounts", "reseal")
+			s.opens("ada", newerSecret)
+			s.opens("bob", newerSecret)
+			s.opens("eve", "")
+
+			s.env = append(s.env[:2:2], "AUTH_SECRET="+olderSecret, "TOKEN_KEY="+newerSecret)
+			s.says(exitProblem, "FAIL  tokens: 2 of 3 accounts with provider tokens are sealed under the key ", "doctor")
+			s.says(exitProblem, "the tokens of 2 accounts open with no key", "reseal")
+			s.opens("ada", newerSecret)
+			s.says(exitUsage, "the environment has no OTHER_KEY", "reseal", "--token-key", "OTHER_KEY")
+			s.says(exitOK, "sealed the tokens of 2 of 3 accounts no more.", "reseal", "--plain", "--token-key", "TOKEN_KEY")
+			for _, id := range []string{"ada", "bob", "eve"} {
+				s.opens(id, "")
+			}
+		})
+	}
+	t.Run("T-040 many accounts", func(t *testing.T) {
+		s := newFactorSite(t)
+		s.env = append(s.env, "AUTH_SECRET_1="+newerSecret, "AUTH_SECRET="+olderSecret)
+		const n = mostAccounts + 3
+		for i := range n {
+			s.connect("user"+strconv.Itoa(i), olderSecret)
+		}
+		s.says(exitOK, "sealed the tokens of "+strconv.Itoa(n)+" of "+strconv.Itoa(n)+" accounts", "reseal")
+		s.opens("user0", newerSecret)
+		s.opens("user"+strconv.Itoa(n-1), newerSecret)
+	})
+}

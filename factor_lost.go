@@ -1,0 +1,206 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/browser"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// Users who have lost every second factor: /factor?do=lost, stop and remove.
+
+// lostLink is longer than any request to remove lost factors is under way.
+const lostLink = longestDelay + shortestDelay
+
+// canLose reports whether the page of a waiting sign-in offers to remove lost factors. A
+// user who signs in with a passkey has not lost it.
+func canLose(s *setup, p *directory.Pending) bool {
+	return s.config.Factors.RecoveryDelay > 0 && p != nil && p.UserID != "" && len(p.Secret) == 0 && p.Assertion.Account.Type != TypeWebAuthn
+}
+
+// lostPage shows a step of the removal. token is the secret of a link.
+func lostPage(ctx context.Context, x *exchange, step page.LostStep, token string) (*Response, error) {
+	params := []string{"do", string(step)}
+	if token != "" {
+		x.hide(token)
+		params = append(params, "token", token)
+	}
+	done := x.query.Get("done") == string(step)
+	if own := x.setup.config.Pages.Factor; own != "" {
+		if done {
+			params = append(params, "done", string(step))
+		}
+		return x.ownPage(own, params...), nil
+	}
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Lost(page.Lost{
+		Step: step, Done: done, CSRFToken: x.csrfToken, Action: x.url("factor") + weburl.WithQuery("", params...), BackURL: x.home(), Host: x.origin.Host(),
+	}))
+}
+
+// lostRoute answers GET and POST /factor with a do of the removal. It returns nil for
+// any other do. Looking at a link uses up nothing.
+func lostRoute(ctx context.Context, x *exchange) (*Response, error) {
+	s, d, step, token := x.setup, x.setup.directory.Factors, page.LostStep(x.query.Get("do")), x.query.Get("token")
+	if s.config.Factors.RecoveryDelay == 0 || !step.IsKnown() {
+		return nil, nil
+	}
+	if step == page.LostStop {
+		return stopLost(ctx, x, token)
+	}
+	if x.query.Get("done") != "" && !x.isPost() {
+		return lostPage(ctx, x, step, "")
+	}
+	handle, p, err := pendingOf(ctx, s, &x.visit)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil && step == page.LostRemove && !x.isPost():
+		x.hide(token)
+		return &Response{Redirect: x.links.signIn(x.url("factor?do=remove&token=" + token))}, nil
+	case !canLose(s, p):
+		return notPending(ctx, x)
+	case step == page.LostAsk && !x.isPost():
+		return lostPage(ctx, x, step, "")
+	case step == page.LostAsk:
+		return askForRemoval(ctx, s, &x.visit, &x.links, p)
+	}
+	kept := browser.Lost(&x.cookies, s.tenant, x.now(), lostLink)
+	if _, err := d.CanComplete(ctx, nil, p.UserID, token, kept); err != nil || !x.isPost() {
+		if err != nil {
+			return nil, err
+		}
+		return lostPage(ctx, x, step, token)
+	}
+	if err := d.CompleteLost(ctx, &x.events, firstOf(s, p), p.UserID, handle, token, kept); errors.Is(err, directory.ErrNotPending) {
+		return notPending(ctx, x)
+	} else if err != nil {
+		return nil, err
+	}
+	x.cookies.EndHalf()
+	browser.EndLost(&x.cookies)
+	noticeUser(ctx, x, p.UserID, Message{Kind: MessageFactorRemoved})
+	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "recovery")}, nil
+}
+
+// firstOf returns the first factor of a waiting sign-in, to be compared with the instant
+// at which the sessions of its user ended.
+func firstOf(s *setup, p *directory.Pending) directory.Assertion {
+	in := p.Assertion
+	in.IssuedHere, in.BegunIn = in.IssuedHere && s.mark.isIn(p.Process), nil
+	return in
+}
+
+// stopLost shows the button that keeps the factors, and keeps them by POST. The link
+// needs no session.
+func stopLost(ctx context.Context, x *exchange, token string) (*Response, error) {
+	d := x.setup.directory.Factors
+	if x.query.Get("done") != "" && !x.isPost() {
+		return lostPage(ctx, x, page.LostStop, "")
+	}
+	if !x.isPost() {
+		if _, err := d.LookAtLost(ctx, token); err != nil {
+			return nil, err
+		}
+		return lostPage(ctx, x, page.LostStop, token)
+	}
+	if err := d.StopLost(ctx, &x.events, token); err != nil {
+		return nil, err
+	}
+	return &Response{Redirect: x.url("factor?do=stop&done=stop")}, nil
+}
+
+// askForRemoval begins the removal after the answer, which does not tell whether it can
+// be. Without its mail there is none: the owner has to know.
+func askForRemoval(ctx context.Context, s *setup, v *visit, l *links, p *directory.Pending) (*Response, error) {
+	kept, delay := challenges.NewHandle(), s.config.Factors.RecoveryDelay
+	if err := browser.PutLost(&v.cookies, kept, s.tenant, v.now(), delay+shortestDelay); err != nil {
+		return nil, err
+	}
+	v.hide(kept)
+	in, user, by, links := firstOf(s, p), p.UserID, askerFor(s, ctx, v, p.UserID), *l
+	s.mails.runLater(ctx, "the removal of lost factors", func(ctx context.Context) error {
+		q := &directory.Outbox{Base: v.events.Base, Hears: (*listeners)(&s.config.Events)}
+		lost, err := s.directory.Factors.BeginLost(ctx, q, in, user, kept, by.language, delay)
+		if errors.Is(err, directory.ErrLostRefused) || errors.Is(err, directory.ErrNotPending) {
+			s.log.Warn(ctx, err.Error(), "user", user)
+			return nil
+		}
+		if err == nil {
+			err = s.mails.send(ctx, lostMail(&links, &lost, MessageRecoveryStarted), by)
+		}
+		if err != nil && lost.Stop != "" {
+			return errors.Join(err, s.directory.Factors.StopLost(ctx, q, lost.Stop))
+		}
+		s.tell(ctx, q, journal.NoSubject{})
+		return err
+	})
+	if asksForJSON(v.request) {
+		return factorJSON(p), nil
+	}
+	return &Response{Redirect: l.url("factor?do=lost&done=lost")}, nil
+}
+
+// lostMail returns a mail about a removal. Until its link works, the mail has the one
+// that stops it.
+func lostMail(l *links, lost *directory.Lost, kind MessageKind) outgoing {
+	m := Message{Kind: kind, To: lost.Email, URL: l.url("factor?do=stop&token=" + lost.Stop), Token: lost.Stop, Expires: lost.Ready}
+	if kind == MessageRecoveryReady {
+		m.URL, m.Token, m.Expires = l.url("factor?do=remove&token="+lost.Link), lost.Link, lost.Expires
+	}
+	return outgoing{Message: m, UserID: lost.UserID}
+}
+
+// remindOfLost mails what is due to users whose lost factors are being removed, after
+// the answer to any request. A process looks every five minutes.
+func remindOfLost(s *setup, ctx context.Context, l *links) {
+	if s.config.Factors.RecoveryDelay == 0 || !assures(s) || l.origin.Text == "" || !s.directory.Factors.LooksForLost() {
+		return
+	}
+	links := *l
+	s.mails.runLater(ctx, "mails about lost factors", func(ctx context.Context) error {
+		due, err := s.directory.Factors.DueLost(ctx)
+		for i := range due {
+			kind := MessageRecoverySoon
+			if due[i].IsReady(s.now()) {
+				kind = MessageRecoveryReady
+			}
+			err = errors.Join(err, s.mails.send(ctx, lostMail(&links, &due[i], kind), asker{language: due[i].Language}))
+		}
+		return err
+	})
+}
+
+// ownLinks returns the links of a site without a request. Their origin is empty if
+// Site.URL is.
+func ownLinks(s *setup) *links {
+	l := s.links
+	l.origin = s.trust.origin
+	return &l
+}
+
+// leadsToRemoval reports whether a waiting sign-in was begun by a link that removes lost
+// factors.
+func leadsToRemoval(s *setup, l *links, p *directory.Pending) bool {
+	return canLose(s, p) && strings.HasPrefix(p.CallbackURL, l.url("factor?do=remove&token="))
+}
+
+// notPending answers a browser without a sign-in that waits. The browser goes where it
+// was going if a user is signed in, and else to the sign-in page.
+func notPending(ctx context.Context, x *exchange) (*Response, error) {
+	x.cookies.EndHalf()
+	if asksForJSON(x.request) {
+		res := jsonBytes(http.StatusUnauthorized, []byte("null"))
+		return noStore(res), nil
+	}
+	if u, _ := x.setup.visitor(ctx, &x.visit); u != nil {
+		return &Response{Redirect: x.callbackURL}, nil
+	}
+	return onSignInPage(x), nil
+}

@@ -1,0 +1,133 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// tableInto returns a table whose records are added to rows while err is nil.
+func tableInto(rows *[]storage.AuditRecord, err *error) (*Table, *time.Time) {
+	now, n := start(), 0
+	t := &Table{Now: func() time.Time { return now }, NewID: func() string { n++; return fmt.Sprint(n) }}
+	t.Append = func(_ context.Context, records []storage.AuditRecord) error {
+		if *err == nil {
+			*rows = append(*rows, records...)
+		}
+		return *err
+	}
+	return t, &now
+}
+
+// O-035: what a store did not take is counted, and its number kept once the store is back.
+func TestLostEventsAreCounted(t *testing.T) {
+	var rows []storage.AuditRecord
+	var err error
+	table, now := tableInto(&rows, &err)
+	lost := 0
+	table.Lost = func(n int, _ error) { lost += n }
+	err = errors.New("read-only")
+	folded := wrongPassword("192.0.2.1")
+	folded.Count = 5
+	for _, e := range []event.Event{{Type: event.SignIn, Outcome: event.Succeeded}, folded} {
+		if table.Keep(t.Context(), []*event.Event{&e}) == nil {
+			t.Error("O-035 no error")
+		}
+	}
+	err = nil
+	if table.Keep(t.Context(), nil) != nil || len(rows) != 0 {
+		t.Error("O-035 it is tried again at once")
+	}
+	*now = now.Add(retryAfter)
+	if err := table.Keep(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if len(rows) != 1 || rows[0].Type != "audit.failed" || EventOf(&rows[0]).Count != 6 || lost != 6 {
+		t.Errorf("O-035 %d rows, %d lost: %+v", len(rows), lost, rows)
+	}
+	if table.Keep(t.Context(), nil); len(rows) != 1 {
+		t.Error("O-035 the number is kept twice")
+	}
+	(*Table)(nil).Keep(t.Context(), []*event.Event{{}})
+}
+
+// O-047: an event is read as it was kept.
+func TestRecordsReadBack(t *testing.T) {
+	want := event.Event{
+		ID: "1", Type: event.SignIn, Outcome: event.Failed, Time: start(), Reason: fault.ErrCredentialsSignin, Detail: fault.SignInWrong,
+		Provider: "password", ProviderType: storage.TypeCredentials, UserID: "42", SessionID: "s", By: event.Actor{Kind: event.ActorUser, ID: "42"},
+		Client: "192.0.2.7", UserAgent: "agent", RequestID: "r", Tenant: "acme", Reference: "7QM2-9XDK-4T1B", Count: 3, Ended: 2,
+	}
+	r := RecordOf(&want, Full)
+	if got := EventOf(&r); !reflect.DeepEqual(got, want) {
+		t.Errorf("O-047 got %+v, want %+v", got, want)
+	}
+	t.Run("O-045 erased", func(t *testing.T) {
+		if bytes.Contains(r.Data, []byte("42")) || bytes.Contains(r.Data, []byte("agent")) {
+			t.Errorf("Data has what is personal: %s", r.Data)
+		}
+		r.UserID, r.Client, r.Personal = "", "", nil
+		if got := EventOf(&r); !got.Erased || got.By.ID != "" || got.UserAgent != "" || got.Detail != want.Detail {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("O-045 the administrator stays", func(t *testing.T) {
+		e := want
+		e.By = event.Actor{Kind: event.ActorAdmin, ID: "7"}
+		r := RecordOf(&e, Full)
+		r.Personal = nil
+		if got := EventOf(&r); got.By != e.By {
+			t.Errorf("by %+v", got.By)
+		}
+	})
+}
+
+// O-037: at most 200 failures are kept in a second, whatever they are.
+func TestFailuresOfASecondAreBounded(t *testing.T) {
+	var f folder
+	total, now := 0, start()
+	count := func(list []event.Event) {
+		if len(list) > mostKept+1 {
+			t.Errorf("O-037 %d rows at once", len(list))
+		}
+		for _, e := range list {
+			total += max(1, e.Count)
+		}
+	}
+	const tries = 30_000
+	for i := range tries {
+		count(f.add(wrongPassword(fmt.Sprintf("10.%d.%d.1", i/250, i%250)), now.Add(time.Duration(i)*time.Millisecond)))
+	}
+	count(f.rest())
+	if total != tries {
+		t.Errorf("O-037 %d attempts, want %d", total, tries)
+	}
+}
+
+// O-027: what clients send is one record that every store takes.
+func FuzzRecord(f *testing.F) {
+	f.Add("agent", "request", "192.0.2.7", "42")
+	f.Add("\x00\xff\u202e\x1b[31m", "a\nb", strings.Repeat("é", 500), "\"}{")
+	f.Fuzz(func(t *testing.T, agent, request, client, user string) {
+		r := RecordOf(&event.Event{Type: event.SignIn, Outcome: event.Failed, UserAgent: agent, RequestID: request, Client: client, UserID: user}, Full)
+		for _, text := range []string{r.UserID, r.Client, string(r.Data), string(r.Personal)} {
+			if !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\n\x1b") {
+				t.Errorf("%q", text)
+			}
+		}
+		if len(r.UserID) > 255 || len(r.Client) > 255 || len(r.Data) > 8<<10 || len(r.Personal) > 8<<10 {
+			t.Errorf("%d, %d, %d, %d bytes", len(r.UserID), len(r.Client), len(r.Data), len(r.Personal))
+		}
+		EventOf(&r)
+	})
+}

@@ -1,0 +1,334 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Users who have lost every second factor. The user asks after the first factor was
+// right. The owner of the mailbox is told, and can stop it. After a delay a link removes
+// the factors, in the browser that asked and after the first factor again.
+
+const (
+	lostLife   = 24 * time.Hour      // of the link
+	lostRecord = 30 * 24 * time.Hour // for which a request is counted
+	mostLost   = 3                   // requests of one user meanwhile
+	lostPause  = 24 * time.Hour      // between two requests of one user: the owner is told of each
+)
+
+// ErrLostRefused reports that the factors of a user cannot be recovered by a delay: the
+// address is not proven or has changed within 30 days, or there were too many requests.
+var ErrLostRefused = errors.New("the second factors of this user cannot be removed after a delay now")
+
+// Lost is a request to remove the factors of a user. It is the sealed part of its row,
+// whose handle is Stop. A request that has ended is counted for 30 days by a row
+// without a Stop.
+type Lost struct {
+	Stop     string    `json:"stop"`    // the secret of the link that stops it
+	Link     string    `json:"link"`    // the secret of the link that removes the factors
+	Browser  string    `json:"browser"` // hash of the handle that the browser keeps
+	Email    string    `json:"email"`   // of the user at the time
+	Language string    `json:"language"`
+	Issued   time.Time `json:"issued"`
+	Half     time.Time `json:"half"`  // when the owner is reminded
+	Ready    time.Time `json:"ready"` // when the link begins to work
+
+	UserID  string    `json:"-"` // set by the methods that return one
+	Expires time.Time `json:"-"` // as UserID: the end of the link
+	tries   int       // as UserID: the mails that were sent
+}
+
+// lostScan is when a process has last looked for requests whose owner is to be told.
+type lostScan struct{ at atomic.Int64 }
+
+// lostEvery is how often a process looks.
+const lostEvery = 5 * time.Minute
+
+// BeginLost begins to remove the factors of the user of a waiting sign-in, after delay.
+// It replaces an earlier request of the user. browser is the handle that the browser
+// keeps. It returns ErrLostRefused if that cannot be.
+func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID, browser, language string, delay time.Duration) (l Lost, err error) {
+	begun := q.mark()
+	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		u, err := d.lockForLost(ctx, s, in, userID)
+		if err != nil {
+			return err
+		}
+		if err := d.mayBeginLost(ctx, s, &u); err != nil {
+			return err
+		}
+		if _, err := d.endLost(ctx, s, u.ID); err != nil {
+			return err
+		}
+		now, rows := d.Now(), d.Waiting(s)
+		if _, err := rows.Create(ctx, challenge.Draft{Purpose: challenge.Lost, UserID: u.ID, Data: Lost{}, Life: lostRecord}); err != nil {
+			return err
+		}
+		l = Lost{
+			Stop: challenge.NewHandle(), Link: challenge.NewHandle(), Browser: secret.Hash(browser), Email: u.Email, Language: language,
+			Issued: d.Revocations.IssueTime(u.ID, now), Half: now.Add(delay / 2), Ready: now.Add(delay),
+			UserID: u.ID, Expires: now.Add(delay + lostLife),
+		}
+		_, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.Lost, Handle: l.Stop, UserID: u.ID, Data: l, Life: delay + lostLife})
+		q.Add(event.Event{Type: event.RecoveryAsked, UserID: u.ID}, nil)
+		return err
+	})
+	if err != nil && d.Store.Tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	return l, err
+}
+
+// lockForLost locks the user of a waiting sign-in, unless the user's sessions were ended
+// since its first factor was proven.
+func (d *Factors) lockForLost(ctx context.Context, s *Store, in Assertion, userID string) (storage.User, error) {
+	u, err := s.LockUser(ctx, userID)
+	if err != nil {
+		return u, notPendingIf(err)
+	}
+	if err := d.Revocations.Accept(ctx, s, &SignIn{Assertion: in, User: u}); errors.Is(err, ErrEnded) {
+		return u, ErrNotPending
+	} else if err != nil {
+		return u, err
+	}
+	return u, nil
+}
+
+// mayBeginLost returns ErrLostRefused unless the user may ask now.
+func (d *Factors) mayBeginLost(ctx context.Context, s *Store, u *storage.User) error {
+	if u.Email == "" || u.EmailVerified.IsZero() {
+		return ErrLostRefused
+	}
+	for _, purpose := range []challenge.Purpose{challenge.Moved, challenge.Recover} {
+		moves, err := d.Waiting(s).List(ctx, purpose, u.ID, "")
+		if err != nil {
+			return err
+		}
+		if len(moves) > 0 {
+			return ErrLostRefused
+		}
+	}
+	rows, err := d.Waiting(s).List(ctx, challenge.Lost, u.ID, "")
+	if err != nil {
+		return err
+	}
+	records := slices.DeleteFunc(rows, func(r *challenge.Row) bool {
+		var l Lost
+		return r.Read(&l) != nil || l.Stop != ""
+	})
+	if len(records) >= mostLost || len(records) > 0 && d.Now().Before(records[0].Created.Add(lostPause)) {
+		return ErrLostRefused
+	}
+	return nil
+}
+
+// lostOf returns the live requests of a user, or with an empty userID all of the tenant.
+func (d *Factors) lostOf(ctx context.Context, s *Store, userID string) (all []Lost, err error) {
+	rows, err := d.Waiting(s).List(ctx, challenge.Lost, userID, "")
+	for _, row := range rows {
+		l, of := readLost(row)
+		if of != nil || l.Stop == "" {
+			continue
+		}
+		void, err := d.Revocations.userVoidAt(ctx, s, l.UserID)
+		if err != nil {
+			return nil, err
+		}
+		if void.IsZero() || l.Issued.After(void) {
+			all = append(all, l)
+		}
+	}
+	return all, err
+}
+
+func readLost(row *challenge.Row) (l Lost, err error) {
+	err = row.Read(&l)
+	l.UserID, l.Expires, l.tries = row.UserID, row.Expires, row.Tries
+	return l, err
+}
+
+// LostFor returns the request of a user that is under way, or nil.
+func (d *Factors) LostFor(ctx context.Context, userID string) (*Lost, error) {
+	all, err := d.lostOf(ctx, d.Store, userID)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+// endLost removes the requests of a user, and returns how many there were.
+func (d *Factors) endLost(ctx context.Context, s *Store, userID string) (ended int, err error) {
+	all, err := d.lostOf(ctx, s, userID)
+	for _, l := range all {
+		if err == nil {
+			err = d.Waiting(s).End(ctx, challenge.Lost, l.Stop)
+		}
+	}
+	return len(all), err
+}
+
+// LookAtLost returns the request that a link stops, without stopping it. It returns an
+// ErrVerification for a link that is void.
+func (d *Factors) LookAtLost(ctx context.Context, stop string) (Lost, error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Lost, stop)
+	if err != nil {
+		return Lost{}, voidIf(err)
+	}
+	return readLost(row)
+}
+
+// StopLost stops the request that a link names.
+func (d *Factors) StopLost(ctx context.Context, q *Outbox, stop string) error {
+	row, err := d.Waiting(d.Store).Take(ctx, challenge.Lost, stop)
+	if err != nil {
+		return voidIf(err)
+	}
+	q.Add(event.Event{Type: event.RecoveryStopped, UserID: row.UserID}, nil)
+	return nil
+}
+
+// StopLostOf stops the requests of a user: in a session, or because the user has shown
+// a second factor.
+func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID string) error {
+	if d.Delay == 0 || userID == "" {
+		return nil
+	}
+	if s == nil {
+		s = d.Store
+	}
+	ended, err := d.endLost(ctx, s, userID)
+	if ended > 0 {
+		q.Add(event.Event{Type: event.RecoveryStopped, UserID: userID}, nil)
+	}
+	return err
+}
+
+// CanComplete reports whether a link removes the factors of a user now, in the browser
+// that keeps a handle. It returns an ErrVerification if it does not.
+func (d *Factors) CanComplete(ctx context.Context, s *Store, userID, link, browser string) (Lost, error) {
+	if s == nil {
+		s = d.Store
+	}
+	all, err := d.lostOf(ctx, s, userID)
+	if err != nil {
+		return Lost{}, err
+	}
+	now := d.Now()
+	for _, l := range all {
+		if userID != "" && secret.Equal(l.Link, link) && browser != "" && secret.Equal(l.Browser, secret.Hash(browser)) && l.IsReady(now) {
+			return l, nil
+		}
+	}
+	return Lost{}, errChanged
+}
+
+// CompleteLost removes every second factor of the user of a waiting sign-in, passkeys
+// included, by a link. It ends the sessions of the user and the sign-in: the user signs
+// in again. The link works once.
+func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, userID, pending, link, browser string) error {
+	begun := q.mark()
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		u, err := d.lockForLost(ctx, s, in, userID)
+		if err != nil {
+			return err
+		}
+		l, err := d.CanComplete(ctx, s, u.ID, link, browser)
+		if err == nil && l.Email != u.Email {
+			err = errChanged
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := d.Waiting(s).Take(ctx, challenge.Lost, l.Stop); err != nil {
+			return voidIf(err)
+		}
+		if err := d.dropFactors(ctx, s, &u); err != nil {
+			return err
+		}
+		q.Add(event.Event{Type: event.RecoveryDone, UserID: u.ID}, nil)
+		if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
+			return err
+		}
+		return d.Waiting(s).End(ctx, challenge.SignIn, pending)
+	})
+	if err != nil && d.Store.Tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	return err
+}
+
+// dropFactors removes the factors, recovery codes and passkeys of a user.
+func (d *Factors) dropFactors(ctx context.Context, s *Store, u *storage.User) error {
+	held, err := d.Held(ctx, s, u)
+	if err != nil {
+		return err
+	}
+	for _, f := range held.Rows {
+		if _, err := s.Factors().Delete(ctx, u.ID, f.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+			return err
+		}
+	}
+	if err := s.Factors().ReplaceRecoveryCodes(ctx, u.ID, nil); err != nil || !d.offers(storage.FactorPasskey) {
+		return err
+	}
+	accounts, keys, err := d.WaysIn(ctx, s, u.ID)
+	for _, a := range accounts {
+		for _, k := range keys {
+			if err == nil && IsKeyOf(&k, &a) {
+				err = dropAccount(ctx, d.Directory, s, &a)
+			}
+		}
+	}
+	return err
+}
+
+// LooksForLost reports whether it is time to call DueLost, and begins the time anew.
+func (d *Factors) LooksForLost() bool {
+	now, last := d.Now().UnixMilli(), d.scan.at.Load()
+	return d.Delay > 0 && (now-last >= lostEvery.Milliseconds() || now < last) && d.scan.at.CompareAndSwap(last, now)
+}
+
+// DueLost returns the requests whose owner is to be told now, each at most twice:
+// half-way, and when its link works. Of concurrent calls one gets a request.
+func (d *Factors) DueLost(ctx context.Context) (due []Lost, err error) {
+	all, err := d.lostOf(ctx, d.Store, "")
+	if err != nil {
+		return nil, err
+	}
+	now := d.Now()
+	for _, l := range all {
+		most := 0
+		if !now.Before(l.Half) {
+			most = 1
+		}
+		if !now.Before(l.Ready) {
+			most = 2
+		}
+		told := false
+		for l.tries < most {
+			row, err := d.Waiting(d.Store).Count(ctx, challenge.Lost, l.Stop, most)
+			if err != nil { // another process was faster, or it has ended
+				break
+			}
+			l.tries, told = row.Tries, row.Tries == most
+		}
+		if told {
+			due = append(due, l)
+		}
+	}
+	return due, nil
+}
+
+// IsReady reports whether the link of a request works.
+func (l *Lost) IsReady(now time.Time) bool { return !now.Before(l.Ready) }
