@@ -148,27 +148,6 @@ func askIfStale(ctx context.Context, x *exchange, here *currentUser, back string
 	return askProof(ctx, x, byFactor, back)
 }
 
-// proofForLink leads a user whose sign-in is too old to link an account to the page that
-// asks for a proof. It returns nil on a site without such a page: the sign-in page
-// asks the user to sign in with the account they have.
-func proofForLink(ctx context.Context, s *setup, v *visit, l *links, back string) *Response {
-	switch {
-	case s.config.AccountPage.Enabled:
-		return &Response{Redirect: l.change()}
-	case !s.config.stepsUp():
-		return nil
-	}
-	here, err := s.sessions.current(ctx, v)
-	if here == nil || err != nil {
-		return nil
-	}
-	_, byFactor, err := mayChange(ctx, s, v, here)
-	if err != nil {
-		return nil
-	}
-	return &Response{Redirect: reauthURL(l, byFactor, back)}
-}
-
 // showReauth answers GET /reauth. It passes GET /factor to showFactor.
 func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 	if x.action == "factor" {
