@@ -32,8 +32,8 @@ type Callbacks struct {
 	Redirect func(ctx context.Context, to, base string) (string, error)
 	// Token changes the claims of a session token when it is made, read or
 	// updated. A nil Token leaves them as they are. If it returns nil Claims and no
-	// error, the session ends. With DatabaseSessions there is no token, and Token is
-	// never called; New logs a warning.
+	// error, the session ends, and a sign-in is refused as [ErrAccessDenied]. With
+	// DatabaseSessions there is no token, and Token is never called; New logs a warning.
 	Token func(ctx context.Context, t TokenInfo) (Claims, error)
 	// Session changes what the browser sees of a session. A nil Session shows name,
 	// email, image and expires. If the [Session] that it returns has a zero User, the

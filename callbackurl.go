@@ -69,8 +69,10 @@ func fittingURL(k *browser.Spec, l *links, to string) string {
 	return l.home()
 }
 
-// takeCallbackURL decides where the browser goes in the end, from the form, the
-// query or the cookie, and has it remembered.
+// takeCallbackURL decides where the browser goes in the end, from the form, the query or
+// the cookie, and has it remembered. An error of Callbacks.Redirect ends a request that
+// names the URL itself; a cookie that it refuses is replaced. The callback of a
+// flow goes where the flow says instead.
 func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	to := x.query.Get("callbackUrl")
 	if given, ok := x.form["callbackUrl"]; ok {
@@ -81,10 +83,15 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 		to = cmp.Or(text, to)
 	}
 	x.callbackURL = x.home()
+	isAsked := to != ""
 	if to = cmp.Or(to, x.rememberedURL); to != "" {
-		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil {
+		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil && isAsked {
 			return failure.Wrap(ErrInvalidCallbackURL, err)
 		}
+	}
+	if err != nil { // a cookie that was planted, or has outlived the rules
+		x.setup.log.Error(ctx, x, failure.Wrap(ErrInvalidCallbackURL, &failure.Mistake{Err: fmt.Errorf("the callback cookie is replaced: %w", err)}))
+		x.callbackURL = x.home()
 	}
 	if x.callbackURL == x.rememberedURL {
 		return nil

@@ -134,7 +134,12 @@ func sentFrom(h http.Header, origin string) string {
 	return "cross-site"
 }
 
-var errForeign = failure.Wrap(ErrMissingCSRF, failure.Of(fault.CSRFOtherSite, errors.New("the browser says that another site asks for this; an application that has checked it says SkipCSRFCheck")))
+// Refusals of requests that the browser says another site sent: to a route, which no
+// setting lets pass, and to a handler of the application's own.
+var (
+	errForeign      = failure.Wrap(ErrMissingCSRF, failure.Of(fault.CSRFOtherSite, errors.New("the browser says that another site asks for this")))
+	errForeignAsked = fmt.Errorf("%w; an application that has checked it says SkipCSRFCheck", errForeign)
+)
 
 // refuseForeign checks a request to a handler of the application's own, which
 // was asked for no token. A token in its form counts as below the base
@@ -148,7 +153,7 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	valid := len(given) > 0 && secret.Equal(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
 	switch from := sentFrom(x.request.Header, x.origin.Text); {
 	case from == "cross-site", from == "same-site" && (!valid || *x.setup.config.Security.RefuseSameSite):
-		return withOrigin(x.request.Header, x.origin.Text, errForeign)
+		return withOrigin(x.request.Header, x.origin.Text, errForeignAsked)
 	case len(given) > 0 && !valid && from != "same-origin":
 		return noCSRF(x.request.Header, x.origin.Text)
 	}

@@ -179,7 +179,8 @@ type unusable struct{ cause error }
 func (u *unusable) Error() string { return u.cause.Error() }
 func (u *unusable) Unwrap() error { return u.cause }
 
-// shownType returns the error type that a browser may be told in place of t.
+// shownType returns the error type that a browser may be told in place of t. As in
+// Auth.js, a code that the provider refuses is one of Configuration.
 func shownType(t ErrorType) ErrorType {
 	switch t {
 	case ErrCredentialsSignin, ErrOAuthAccountNotLinked, ErrOAuthCallback, ErrAccessDenied,

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -64,14 +63,23 @@ const (
 
 var bodyBounds = jsonscan.Bounds{Values: 1000, Depth: 64, Length: longestValue}
 
-func tooLong(name string, values []string) bool {
-	return len(name) > longestValue || slices.ContainsFunc(values, func(v string) bool { return len(v) > longestValue })
-}
+// longestGrant is the length of a code or an ID token that a provider's callback may
+// have: what package oauth verifies.
+const longestGrant = 16 << 10
 
-// takesFields reports whether the provider itself bounds what was typed, and
-// answers as it does to all wrong input.
-func takesFields(x *exchange) bool {
-	return x.action == "callback" && x.provider != nil && slices.Contains([]ProviderType{TypeCredentials, TypeWebAuthn}, x.provider.info().kind)
+// longestOf returns how long one value of a request may be. It returns 0 where the
+// provider itself bounds what was typed, and answers as it does to all wrong input.
+func longestOf(action string, p preparedProvider) int {
+	if action != "callback" || p == nil {
+		return longestValue
+	}
+	switch p.info().kind {
+	case TypeCredentials, TypeWebAuthn:
+		return 0
+	case TypeOAuth, TypeOIDC:
+		return longestGrant
+	}
+	return longestValue
 }
 
 func badRequestFor(reason string) error {
@@ -101,7 +109,7 @@ func newExchange(s *setup, r *Request) (*exchange, error) {
 		}
 		x.query = lastOfEach(r.URL.RawQuery)
 		for name, values := range x.query {
-			if tooLong(name, values) {
+			if max(len(name), len(values[0])) > max(longestValue, longestOf(x.action, x.provider)) { // one of each is left
 				return x, errTooMuch
 			}
 		}
@@ -174,16 +182,14 @@ func (x *exchange) readForm() error {
 		}
 		x.form = map[string]any{}
 		for name, value := range formPairs(string(r.Body)) {
-			if !takesFields(x) && max(len(name), len(value)) > longestValue {
+			if bound := longestOf(x.action, x.provider); bound > 0 && max(len(name), len(value)) > bound {
 				return errTooMuch
 			}
 			x.form[name] = value
 		}
 	case jsonType:
 		bounds := bodyBounds
-		if takesFields(x) {
-			bounds.Length = 0
-		}
+		bounds.Length = longestOf(x.action, x.provider)
 		if !bounds.Holds(r.Body) {
 			return errTooMuch
 		}
@@ -270,9 +276,12 @@ func (x *exchange) Secrets() []string {
 // no secret of this request, so that it may be logged.
 func handOut(x *exchange, err error) error {
 	err = failure.Public(err)
-	e, ok := errors.AsType[*Error](err)
-	if _, fault := errors.AsType[*configFault](err); !ok || fault || x == nil || e.Err == nil {
+	if _, early := errors.AsType[*configFault](err); early || x == nil {
 		return err
+	}
+	e := failure.Whole(err)
+	if e.Err == nil {
+		return e
 	}
 	clean := *e
 	clean.Detail, clean.Reference = explain.DetailOf(err), x.reference
@@ -281,24 +290,17 @@ func handOut(x *exchange, err error) error {
 }
 
 // atProvider returns err with the id of the provider, and as an ErrCallbackRoute if
-// it has no type.
+// it has no type. All of err remains the cause.
 func atProvider(p preparedProvider, err error) error {
 	if err == nil || isSteering(err) {
 		return err
 	}
-	id := p.info().id
-	if e, ok := errors.AsType[*Error](err); ok {
-		if e.Provider != "" {
-			return err
-		}
-		named := *e
-		named.Provider = id
-		return &named
+	if e, ok := errors.AsType[*Error](err); ok && e.Provider != "" {
+		return err
 	}
-	if t, ok := errors.AsType[ErrorType](err); ok {
-		return failure.WrapFor(t, id, nil)
-	}
-	return failure.WrapFor(ErrCallbackRoute, id, err)
+	named := *failure.Whole(err)
+	named.Provider = p.info().id
+	return &named
 }
 
 // configFault marks an error that was found before the request was routed: of

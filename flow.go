@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -64,7 +65,12 @@ func errCheck(p *oauthProvider, d fault.Detail, text string) error {
 	return failure.WrapFor(ErrInvalidCheck, p.ID, failure.Of(d, errors.New(text)))
 }
 
-const spentText = "this sign-in was completed before"
+// Texts of a second answer: to a flow that was completed, and to one that was answered,
+// whatever came of it.
+const (
+	spentText = "this sign-in was completed before"
+	shownText = "this sign-in was answered before: it begins anew, also if the first answer failed"
+)
 
 // compare returns an error unless an answer brings everything back that was sent
 // with the flow, as far as it can be seen before the code is redeemed.
@@ -79,7 +85,8 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 	return nil
 }
 
-// isFirstAnswer reports whether no answer has named the flow by its state before.
+// isFirstAnswer reports whether no answer has named the flow by its state before. It asks
+// the memory of this process alone, which forgets when it is full: spend decides.
 func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
 	if f.Key() == "" {
 		return true
@@ -91,18 +98,24 @@ func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.F
 // lives.
 const spentMaxAge = browser.CheckMaxAge + time.Minute
 
-// spend makes sure that a flow completes at most one callback, and takes
-// it out of the browser's cookies. It reports whether this was its first use. It
-// is called once the flow's code was traded: what costs a client nothing must not
-// fill the memory of used values.
-func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) (unused bool, err error) {
+// landingOf returns where the browser goes after a flow: where the flow says, or else
+// what the browser's cookie remembers, because a full cookie keeps no landing of a flow.
+func landingOf(f *browser.Flow, remembered string) string { return cmp.Or(f.CallbackURL, remembered) }
+
+// spend makes sure that a flow completes at most one callback, and takes it out
+// of the browser's cookies. It returns an ErrInvalidCheck for a flow that was spent
+// before. Unlike isFirstAnswer it asks the memory that all instances share.
+func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) error {
 	if f.Key() == "" {
-		return true, nil
+		return nil
 	}
 	now := v.now()
-	unused, err = p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), now.Add(spentMaxAge))
-	if err != nil {
-		return false, err
+	unused, err := p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), now.Add(spentMaxAge))
+	switch {
+	case err != nil:
+		return err
+	case !unused:
+		return errCheck(p, fault.FlowReplayed, spentText)
 	}
-	return unused, v.cookies.End(f, now)
+	return v.cookies.End(f, now)
 }

@@ -124,6 +124,9 @@ func levelOf(err error) slog.Level {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && slices.Contains(operatorCodes, said.Code) {
 		return slog.LevelError
 	}
+	if text, known := explain.Find(explain.DetailOf(err)); known && text.Party == explain.Visitor {
+		return slog.LevelWarn // as a code of the provider that is made up or too old
+	}
 	switch t := failure.TypeOf(err); {
 	case isForSignInPage(t), t == ErrAccessDenied, t == ErrVerification, t == ErrUnknownAction, t == ErrInvalidCheck:
 		return slog.LevelWarn

@@ -106,6 +106,27 @@ func mayChange(ctx context.Context, s *setup, v *visit, here *currentUser) (may,
 	return v.isFresh(here), false, nil
 }
 
+// proofForLink leads a user whose sign-in is too old to link an account to the page that
+// asks for a proof. It returns nil on a site without such a page: the sign-in page
+// asks the user to sign in with the account they have.
+func proofForLink(ctx context.Context, s *setup, v *visit, l *links, back string) *Response {
+	switch {
+	case s.config.AccountPage.Enabled:
+		return &Response{Redirect: l.change()}
+	case !s.config.stepsUp():
+		return nil
+	}
+	here, err := s.sessions.current(ctx, v)
+	if here == nil || err != nil {
+		return nil
+	}
+	_, byFactor, err := mayChange(ctx, s, v, here)
+	if err != nil {
+		return nil
+	}
+	return &Response{Redirect: reauthURL(l, byFactor, back)}
+}
+
 // forAccount returns a message for the account page of a user. It keeps what
 // the message before says of a recent sign-in.
 func forAccount(v *visit, about, userID string) browser.Flash {

@@ -87,9 +87,12 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	return outcome{response: res}, err
 }
 
-// receiveAnswer does the work of receive. First the state, then what the provider says
-// went wrong, then PKCE and nonce: the code is not redeemed before the browser
-// has proven that it began this. Only discovery may be asked earlier.
+// receiveAnswer does the work of receive. An ID token that the client brings, an answer
+// for a preview deployment and a post without its session cookie end early. For all
+// others it checks the state, then the error that the provider states, then PKCE and
+// nonce: the code is not redeemed before the browser has proven that it began the flow.
+// Only discovery may be asked earlier. On an error the browser keeps its cookies, those
+// of the flow too, as respond says.
 func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
@@ -122,13 +125,10 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 	}
 	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
 	x.trail.Decided("state=ok")
-	x.callbackURL = cmp.Or(f.CallbackURL, x.callbackURL)
+	x.callbackURL = landingOf(f, x.callbackURL)
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {
 		return outcome{}, err
-	}
-	if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
-		return outcome{}, cmp.Or(err, errCheck(p, fault.FlowReplayed, spentText))
 	}
 	in, err := p.assertionOf(grant)
 	if err != nil {
@@ -226,7 +226,7 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 		return p.refusal(err)
 	}
 	if !isFirst {
-		return errCheck(p, fault.FlowReplayed, spentText)
+		return errCheck(p, fault.FlowReplayed, shownText)
 	}
 	return nil
 }

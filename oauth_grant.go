@@ -30,10 +30,17 @@ import (
 
 // What a provider hands over for its code, and who that says it is.
 
-// redeem trades the code for tokens and a profile.
+// redeem trades the answer of a flow for tokens and a profile, and spends the flow. A
+// service with a protocol of its own relies on the state alone, so that the flow is spent
+// before Receive is called. The code of OAuth is good for one use at the provider,
+// and the flow is spent after it was traded: what costs a client nothing must not fill the
+// memory of used values.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(&x.links)
 	if p.isForeign() {
+		if err := p.spend(ctx, &x.visit, f); err != nil {
+			return Grant{}, err
+		}
 		return receiveForeign(ctx, &x.visit, p, withState(redirectURI, f), params)
 	}
 	t, err := p.client.Exchange(ctx, code, redirectURI, f.Verifier, repeatedOf(p, params))
@@ -66,6 +73,9 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 		grant.Profile, err = p.client.UserInfo(ctx, t.AccessToken, subject)
 	default:
 		err = p.completeProfile(ctx, x, &grant)
+	}
+	if err == nil {
+		err = p.spend(ctx, &x.visit, f)
 	}
 	return grant, err
 }

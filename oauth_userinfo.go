@@ -32,8 +32,8 @@ func lacking(scopes []string, profile Claims) (claims []string) {
 }
 
 // completeProfile asks the userinfo endpoint for what an ID token lacks. If there is no
-// such endpoint, it fails, or its answer names no subject, the sign-in goes on
-// without it and the operator is told. An answer about another subject ends the
+// such endpoint, it cannot be found or fails, or its answer names no subject (R-561,
+// R-609), the sign-in goes on without it and the operator is told. An answer about another subject ends the
 // sign-in.
 func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subject, g *Grant) error {
 	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
@@ -41,11 +41,14 @@ func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subje
 		return nil
 	}
 	m, err := p.client.Discover(ctx)
-	if err != nil || m.UserInfoEndpoint == "" {
+	if err == nil && m.UserInfoEndpoint == "" {
 		p.hint(ctx, "the ID tokens of this provider lack what its scopes promise, and it has no userinfo endpoint", missing)
-		return err
+		return nil
 	}
-	more, err := p.client.UserInfo(ctx, g.Tokens.AccessToken, g.Profile.String("sub"))
+	var more Claims
+	if err == nil {
+		more, err = p.client.UserInfo(ctx, g.Tokens.AccessToken, g.Profile.String("sub"))
+	}
 	switch {
 	case errors.Is(err, oauth.ErrOtherSubject):
 		return err

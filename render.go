@@ -174,7 +174,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	fromAccount := x.setup.config.AccountPage.Enabled && (isTaken || x.callbackURL == account)
 	switch {
 	case errors.Is(err, directory.ErrNotFresh):
-		return &Response{Redirect: x.change()} // which asks for it
+		return proofForLink(ctx, x.setup, &x.visit, &x.links, x.callbackURL)
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
 	case fromAccount && isTaken:

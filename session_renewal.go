@@ -94,9 +94,10 @@ type proving struct {
 	back     string   // where the browser goes in the end
 }
 
-// provingOf returns the user of a request, and how the user can prove their identity. A
-// response is for a browser without a session that could be renewed.
-func provingOf(ctx context.Context, x *exchange, use, provider string) (*proving, *Response, error) {
+// provingOf returns the user of a request, and how the user can prove their identity.
+// wanted is a word of wantedName. A response is for a browser without a session that could
+// be renewed.
+func provingOf(ctx context.Context, x *exchange, wanted, use, provider string) (*proving, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +108,7 @@ func provingOf(ctx context.Context, x *exchange, use, provider string) (*proving
 		}
 		return nil, &Response{Redirect: x.links.signIn(x.callbackURL)}, nil
 	}
-	p := &proving{here: here, of: pageHandle(x.setup, here.user.ID, here.mark().SessionID), byFactor: x.query.Get("for") == "factor", back: x.callbackURL}
+	p := &proving{here: here, of: pageHandle(x.setup, here.user.ID, here.mark().SessionID), byFactor: wanted == wantedName(true), back: x.callbackURL}
 	if p.ways, err = waysToProve(ctx, x.setup, p); err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -35,7 +36,9 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
-// open mints a token.
+// open mints a token. If Callbacks.Token returns no claims, the sign-in is refused
+// as by Callbacks.SignIn. The former token ends when nothing else can fail: on an
+// error the browser keeps it.
 func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
 	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {
@@ -70,12 +73,8 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if err != nil {
 		return err
 	}
-	if err := t.endFormer(ctx, v); err != nil {
-		return err
-	}
-	if claims == nil { // the application gave up: no session, and none that was there before
-		v.credential.Clear()
-		return nil
+	if claims == nil {
+		return failure.Wrap(ErrAccessDenied, failure.Of(fault.SignInDenied, errors.New("Callbacks.Token returned no claims")))
 	}
 	claims = kept.putBack(claims)
 	if t.setup.tracksSignIns() {
@@ -84,7 +83,10 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if err := t.setup.jar.SignIn(&v.cookies, former, jarSessionOf(claims), &who.Account, who.Keep); err != nil {
 		return failure.Wrap(ErrJWTSession, err)
 	}
-	return t.seal(ctx, v, claims, life{who.Until})
+	if err := t.seal(ctx, v, claims, life{who.Until}); err != nil {
+		return err
+	}
+	return t.endFormer(ctx, v)
 }
 
 // endFormer revokes the token that the browser brought to a sign-in. It

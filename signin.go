@@ -124,8 +124,10 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 	return x.admit(ctx, in)
 }
 
-// admit writes what a sign-in that was allowed makes necessary, and opens the
-// session.
+// admit writes what a sign-in that was allowed makes necessary, and opens the session.
+// Once the session is open, nothing ends the sign-in: with an error the browser would get
+// no cookie, while its former session has ended and the new one is stored. What
+// fails from there on is logged.
 func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
 	if other, ok := errors.AsType[*directory.OtherUser](err); ok && in.Second != nil {
@@ -148,12 +150,12 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	}
 	if in.Counted || assures(x.setup) {
 		if err := rememberBrowser(ctx, x.setup, &x.visit, who.User.ID, in.Form, who.Begun(), in.Second != nil && in.Second.Remember); err != nil {
-			return nil, atProvider(x.provider, err)
+			x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the browser stays unknown
 		}
 	}
 	if in.Second != nil && in.Second.Codes != nil {
 		if err := keepNewCodes(ctx, x.setup, who); err != nil {
-			return nil, atProvider(x.provider, err)
+			x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the user has to make new codes
 		}
 	}
 	if err := carryOver(ctx, x, who); err != nil {

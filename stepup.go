@@ -153,7 +153,7 @@ func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 	if x.action == "factor" {
 		return showFactor(ctx, x)
 	}
-	p, res, err := provingOf(ctx, x, x.query.Get("use"), x.query.Get("provider"))
+	p, res, err := provingOf(ctx, x, x.query.Get("for"), x.query.Get("use"), x.query.Get("provider"))
 	if res != nil || err != nil {
 		return res, err
 	}
@@ -198,7 +198,7 @@ func passedOn(query url.Values, callbackURL string) []string {
 
 // answerReauth answers POST /reauth.
 func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
-	p, res, err := provingOf(ctx, x, x.field("use"), x.field("provider"))
+	p, res, err := provingOf(ctx, x, x.query.Get("for"), x.field("use"), x.field("provider"))
 	switch {
 	case res != nil || err != nil:
 		return res, err
@@ -237,8 +237,7 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 // completeAtProvider answers the callback of a provider that was asked to identify the
 // user of a session. It signs no user in and links nothing (F-065).
 func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *directory.Assertion) (*Response, error) {
-	x.query = url.Values{"for": {f.StepUp}}
-	p, res, err := provingOf(ctx, x, useProvider, in.Account.Provider)
+	p, res, err := provingOf(ctx, x, f.StepUp, useProvider, in.Account.Provider)
 	if res != nil || err != nil {
 		return res, err
 	}
@@ -266,8 +265,8 @@ func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why err
 		return nil, why
 	}
 	logFailure(ctx, x, atProvider(x.provider, why))
-	x.query, x.callbackURL = url.Values{"for": {f.StepUp}}, f.CallbackURL
-	p, res, err := provingOf(ctx, x, useProvider, f.Provider)
+	x.callbackURL = landingOf(f, x.callbackURL)
+	p, res, err := provingOf(ctx, x, f.StepUp, useProvider, f.Provider)
 	if res != nil || err != nil {
 		return res, err
 	}

@@ -24,10 +24,25 @@ func Public(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
-	if t, ok := errors.AsType[fault.ErrorType](err); ok {
-		return Wrap(t, nil)
+	return Whole(err)
+}
+
+// Whole returns err as a *fault.Error of its type. The cause is all of err, with what was
+// wrapped around the typed error and what was joined with it. An error without a
+// type becomes an ErrCallbackRoute.
+func Whole(err error) *fault.Error {
+	if e, ok := err.(*fault.Error); ok {
+		return e
 	}
-	return Wrap(fault.ErrCallbackRoute, err)
+	if t, ok := err.(fault.ErrorType); ok {
+		return &fault.Error{Type: t}
+	}
+	whole := &fault.Error{Type: TypeOf(err)}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		*whole = *e
+	}
+	whole.Err = err
+	return whole
 }
 
 // IsTyped reports whether err has an ErrorType in its chain.

@@ -82,10 +82,11 @@ func (c *Client) differs(stated string, m *Metadata) string {
 const maxIssuer = 200
 
 // issuedBy reports whether an issuer that the provider states is the right one.
-// It returns false for a provider without an issuer, which cannot state any.
+// Without MatchIssuer it returns false for a provider without an issuer, which cannot state
+// any.
 func (c *Client) issuedBy(m *Metadata, issuer string, claims map[string]any) bool {
 	switch {
-	case m.Issuer == "" || issuer == "":
+	case issuer == "":
 		return false
 	case c.config.MatchIssuer != nil:
 		return c.config.MatchIssuer(issuer, claims)

@@ -1,0 +1,208 @@
+package sitetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// TestProtocolSpendsFirst: two instances share the memory of used values, and the browser
+// brings one answer to both.
+func TestProtocolSpendsFirst(t *testing.T) {
+	received := 0
+	shared := limit.NewUsedValues(newTestClock().Now)
+	instance := func(c *latchkey.Config) {
+		c.Providers, c.Limits.Replay = append(c.Providers, ticket(&received)), shared
+	}
+	one, two := newSite(t, instance), newSite(t, instance)
+	b := one.newBrowser()
+	_, query, _ := strings.Cut(b.post("/auth/signin/ticket").location(), "?")
+	sent, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := url.Parse(sent.Get("back"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := back.Query()
+	params.Set("ticket", "ada")
+	twin := b.copy()
+	twin.site = two
+	first, second := b.callback("ticket", params), twin.callback("ticket", params)
+	if !first.signsIn() || second.signsIn() || received != 1 {
+		t.Errorf("R-601 Receive was called %d times; to %q and %q\n%s", received, first.location(), second.location(), one.log.text())
+	}
+	if !strings.Contains(two.log.text(), "completed before") {
+		t.Errorf("R-601 the log of the other instance: %s", two.log.text())
+	}
+}
+
+// TestStaleLinkLeadsSomewhere: a user with an old session begins to link an account on a
+// site without an account page.
+func TestStaleLinkLeadsSomewhere(t *testing.T) {
+	stale := func(t *testing.T, change func(*latchkey.Config)) (*oauthSite, *browser, *answer) {
+		at := false
+		s := newOAuthSite(t, stored, change, withEmailProvider(func(p *latchkey.Email) { p.ConfirmLink = &at }))
+		b := s.newPerson()
+		b.signInByLink(adaEmail)
+		s.clock.Advance(11 * time.Minute)
+		s.issuer.SignInAs(latchkeytest.Person{Subject: "other", Email: "other@example.com", EmailVerified: true})
+		return s, b, b.callback("issuer", s.authResponse(b, "issuer"))
+	}
+	t.Run("R-602 hardened: to the sign-in page", func(t *testing.T) {
+		s, b, a := stale(t, func(c *latchkey.Config) { c.Hardened = true })
+		if a.location() != siteOrigin+"/auth/signin?error=OAuthAccountNotLinked" || len(s.store.Contents().Accounts) != 0 {
+			t.Fatalf("to %q", a.location())
+		}
+		live(t, b)
+		b.signInByLink(adaEmail)
+		if b.callback("issuer", s.authResponse(b, "issuer")); len(s.store.Contents().Accounts) != 1 {
+			t.Errorf("a recent sign-in does not link\n%s", s.log.text())
+		}
+	})
+	t.Run("R-602 with second factors: to the page that asks for a proof", func(t *testing.T) {
+		_, b, a := stale(t, func(c *latchkey.Config) { withFactors(c); c.Hardened = true })
+		if !leadsToProof(a, "recent") {
+			t.Fatalf("to %q", a.location())
+		}
+		if a := b.get(strings.TrimPrefix(a.location(), siteOrigin)); a.Code != http.StatusOK {
+			t.Errorf("the page answers %d", a.Code)
+		}
+	})
+}
+
+// unremembering is a store whose known browsers cannot be written.
+type unremembering struct{ *memoryadapter.Adapter }
+
+func (f unremembering) Browsers() storage.BrowserStore { return noBrowsers{f.Adapter.Browsers()} }
+
+type noBrowsers struct{ storage.BrowserStore }
+
+func (noBrowsers) Put(context.Context, storage.Browser) error { return errStore }
+
+// TestNothingFailsAfterTheSession: what fails once the former session has ended may not
+// keep the browser from its new one.
+func TestNothingFailsAfterTheSession(t *testing.T) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		t.Run("R-603 the browser cannot be remembered", func(t *testing.T) {
+			s := newOAuthSite(t, with, withFactors, func(c *latchkey.Config) { c.Adapter = unremembering{c.Adapter.(*memoryadapter.Adapter)} })
+			b := s.newBrowser()
+			for range 2 { // also with a session that ends
+				if a := s.signIn(b); !a.signsIn() || a.error() != "" {
+					t.Fatalf("to %q\n%s", a.location(), s.log.text())
+				}
+				live(t, b)
+			}
+			if rows := s.store.Contents().Sessions; len(rows) > 1 {
+				t.Errorf("%d sessions are left", len(rows))
+			}
+			if !strings.Contains(s.log.text(), errStore.Error()) {
+				t.Error("the log does not say so")
+			}
+		})
+	})
+	t.Run("R-603 the token cannot be made", func(t *testing.T) {
+		fails := false
+		s := newOAuthSite(t, revocable, func(c *latchkey.Config) {
+			c.Callbacks.Token = func(_ context.Context, i latchkey.TokenInfo) (latchkey.Claims, error) {
+				if fails {
+					i.Claims["huge"] = strings.Repeat("x", 80<<10) // no token is so long
+				}
+				return i.Claims, nil
+			}
+		})
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		fails = true
+		if a := s.signIn(b); a.signsIn() || a.error() == "" {
+			t.Fatalf("to %q", a.location())
+		}
+		fails = false
+		live(t, b)
+	})
+}
+
+// TestTokenRefusesSignIn: Callbacks.Token returns no claims for a sign-in.
+func TestTokenRefusesSignIn(t *testing.T) {
+	var heard []latchkey.Event
+	refuses := false
+	s := newOAuthSite(t, revocable, func(c *latchkey.Config) {
+		c.Callbacks.Token = func(_ context.Context, i latchkey.TokenInfo) (latchkey.Claims, error) {
+			if refuses && i.Trigger != latchkey.TriggerRead {
+				return nil, nil
+			}
+			return i.Claims, nil
+		}
+		c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
+			if e.Type == event.SignIn {
+				heard = append(heard, e)
+			}
+			return nil
+		}
+	})
+	b := s.newBrowser()
+	s.mustSignIn(b)
+	refuses = true
+	for who, b := range map[string]*browser{"with a session": b, "without one": s.newBrowser()} {
+		heard = nil
+		before := strings.Count(s.log.text(), "signed in")
+		a := s.signIn(b)
+		refused(t, a, "AccessDenied")
+		if len(heard) != 1 || heard[0].Outcome != event.Failed || heard[0].Reason != latchkey.ErrAccessDenied || strings.Count(s.log.text(), "signed in") != before {
+			t.Errorf("R-604 %s: told %+v", who, heard)
+		}
+	}
+	refuses = false
+	if !b.isLive() {
+		t.Error("R-604 the refused sign-in has ended the former session")
+	}
+}
+
+// TestRefusedCallbackCookie: Callbacks.Redirect refuses the URL of the browser's cookie.
+func TestRefusedCallbackCookie(t *testing.T) {
+	s := newOAuthSite(t, func(c *latchkey.Config) {
+		c.Callbacks.Redirect = func(_ context.Context, to, base string) (string, error) {
+			if strings.HasPrefix(to, "/") || strings.HasPrefix(to, base) {
+				return to, nil
+			}
+			return "", errors.New("not on the list")
+		}
+	})
+	plant := func(b *browser) { b.jar["__Secure-authjs.callback-url"] = "https%3A%2F%2Fevil.example" }
+	for _, path := range []string{"/auth/signin", "/auth/session", "/auth/csrf"} {
+		b := s.newBrowser()
+		plant(b)
+		if a := b.get(path); a.Code != http.StatusOK || strings.Contains(b.jar["__Secure-authjs.callback-url"], "evil") {
+			t.Errorf("R-605 %s: %d, the cookie is %q", path, a.Code, b.jar["__Secure-authjs.callback-url"])
+		}
+	}
+	b := s.newBrowser()
+	b.token()
+	plant(b)
+	params := s.authResponse(b, "issuer")
+	plant(b)
+	if a := b.callback("issuer", params); !a.signsIn() {
+		t.Errorf("R-605 the callback leads to %q\n%s", a.location(), s.log.text())
+	}
+	if a := s.newBrowser().get("/auth/signin?callbackUrl=https://evil.example"); a.Code == http.StatusOK {
+		t.Errorf("R-605 a URL that the request names is taken: %d", a.Code)
+	}
+	for _, record := range s.log.records(t) {
+		if record["level"] == "ERROR" && strings.Contains(fmt.Sprint(record), "cookie is replaced") {
+			t.Errorf("R-605 an attacker writes an error: %v", record)
+		}
+	}
+}
