@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -87,7 +88,8 @@ type Handler struct {
 	clock func() time.Time
 }
 
-// New returns the pages for the users of auth. It needs a Config.Adapter.
+// New returns the pages for the users of auth. It needs a Config.Adapter, and returns an
+// error without one, or an error that names the option that is wrong.
 func New(auth *latchkey.Auth, o Options) (*Handler, error) {
 	o.Path = strings.TrimRight(cmp.Or(o.Path, "/admin"), "/")
 	o.Shift, o.Recent = cmp.Or(o.Shift, 12*time.Hour), cmp.Or(o.Recent, 15*time.Minute)
@@ -102,6 +104,9 @@ func New(auth *latchkey.Auth, o Options) (*Handler, error) {
 		return nil, errors.New("admin: Options.Shift and Recent must not be negative; zero is the default")
 	case auth.Core().HasTenants() && !o.SharedUsers:
 		return nil, errors.New("admin: tenants that share an Adapter share the users of these pages: set Options.SharedUsers if staff of one may see those of all")
+	}
+	if _, err := auth.Users().Capabilities(context.Background()); errors.Is(err, latchkey.ErrMissingAdapter) {
+		return nil, fmt.Errorf("admin: the pages need a Config.Adapter: %w", err)
 	}
 	return &Handler{auth: auth, core: auth.Core(), users: auth.Users(), Options: o, deeds: deeds(), clock: time.Now}, nil
 }

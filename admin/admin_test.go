@@ -577,6 +577,20 @@ func orNil(text string) any {
 	return text
 }
 
+// TestVisitorOfJSON: P-060. A program without a session gets an object, as for all other
+// errors.
+func TestVisitorOfJSON(t *testing.T) {
+	s := newSite(t, nil)
+	r := httptest.NewRequest(http.MethodGet, "https://app.example/admin/users", nil)
+	r.Header.Set("Accept", "application/json")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	var e struct{ Error string }
+	if err := json.Unmarshal(w.Body.Bytes(), &e); w.Code != http.StatusUnauthorized || err != nil || e.Error != "Unauthorized" {
+		t.Errorf("%d %s, %v", w.Code, w.Body, err)
+	}
+}
+
 func TestNew(t *testing.T) {
 	s := newSite(t, nil)
 	staff := func(context.Context, latchkey.User) (bool, error) { return false, nil }
@@ -585,6 +599,15 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	t.Run("no Adapter", func(t *testing.T) {
+		auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: "https://app.example"}, Secrets: []string{strings.Repeat("s", 40)}, Providers: []latchkey.Provider{&latchkey.OAuth{ID: "id", OIDC: true, Issuer: "https://id.example", ClientID: "x", ClientSecret: "y"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := admin.New(auth, admin.Options{Staff: staff}); !errors.Is(err, latchkey.ErrMissingAdapter) || !strings.Contains(err.Error(), "Config.Adapter") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("P-009 tenants", func(t *testing.T) {
 		auth, err := latchkey.NewTenants(latchkey.Tenants{
 			Name:   func(context.Context, *latchkey.Request) (string, error) { return "acme", nil },

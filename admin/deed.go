@@ -250,7 +250,7 @@ func (c *call) fail(ctx context.Context, err error) (*latchkey.Response, error) 
 		errors.Is(err, latchkey.ErrInvalidConfig), errors.Is(err, latchkey.ErrUnsupportedStrategy):
 		status, code, message = http.StatusNotImplemented, "Unsupported", err.Error()
 	default:
-		return c.core.ErrorResponse(ctx, c.r, err), nil
+		return c.failed(ctx, err), nil
 	}
 	if c.json {
 		return failJSON(status, code, field, message), nil

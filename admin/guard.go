@@ -102,7 +102,7 @@ func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
 	}
 	s, cookies, err := c.core.ReadSession(ctx, c.r)
 	if err != nil {
-		return withCookies(c.core.ErrorResponse(ctx, c.r, err), cookies), nil
+		return withCookies(c.failed(ctx, err), cookies), nil
 	}
 	c.session = s
 	res, err := c.admit(ctx)
@@ -138,10 +138,10 @@ func (c *call) admit(ctx context.Context) (*latchkey.Response, error) {
 		return c.notFound(ctx)
 	}
 	if err != nil {
-		return c.core.ErrorResponse(ctx, c.r, err), nil
+		return c.failed(ctx, err), nil
 	}
 	if u.Suspension.Holds(c.clock()) {
-		return c.core.ErrorResponse(ctx, c.r, latchkey.ErrNoSession), nil
+		return c.failed(ctx, latchkey.ErrNoSession), nil
 	}
 	c.staff = u
 	staff, err := c.isStaff(ctx, u)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -95,6 +96,22 @@ func failJSON(status int, code, field, message string) *latchkey.Response {
 		Field   string `json:"field,omitempty"`
 		Message string `json:"message,omitempty"`
 	}{code, field, message})
+}
+
+// failed answers an error as a guard does. For programs the body is an object, as for all
+// other errors.
+func (c *call) failed(ctx context.Context, err error) *latchkey.Response {
+	res := c.core.ErrorResponse(ctx, c.r, err)
+	if !c.json || res.Redirect != "" {
+		return res
+	}
+	object := failJSON(res.Status, strings.ReplaceAll(http.StatusText(res.Status), " ", ""), "", "")
+	for name, values := range res.Header {
+		if _, has := object.Header[name]; !has && name != "Content-Length" {
+			object.Header[name] = values
+		}
+	}
+	return withCookies(object, res.Cookies)
 }
 
 // lowered returns the name of a field as forms and JSON have it.
