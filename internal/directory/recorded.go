@@ -75,10 +75,14 @@ func (o *Outbox) Foretell(e event.Event) {
 
 // Event returns the event that tells the sign-in.
 func (in *SignIn) Event() event.Event {
-	return event.Event{
+	e := event.Event{
 		Type: event.SignIn, UserID: in.User.ID, SessionID: in.Session.ID,
 		Provider: in.Account.Provider, ProviderType: in.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: in.User.ID},
 	}
+	if in.IsRefused {
+		e.Outcome, e.Reason, e.SessionID = event.Failed, fault.ErrAccessDenied, ""
+	}
+	return e
 }
 
 // storeTogether stores the session of a sign-in in the transaction of s, if sessions take
