@@ -97,6 +97,9 @@ type ownResponse struct{ res *Response }
 
 func (*ownResponse) Error() string { return "latchkey: the application answers itself" }
 
+// errNilResponse is the fault of an application that answers with nothing.
+var errNilResponse = errors.New("RespondWith was given no response (give it one, or return ErrAccessDenied)")
+
 // unknownTenant says that a request is for no tenant. It hides its cause from
 // errors.Is: ErrNotFound is about records elsewhere.
 type unknownTenant struct{ cause error }

@@ -43,7 +43,7 @@ func consult(fault error, decide func() error) (*Response, error) {
 	case !ok:
 		return nil, why
 	case own.res == nil:
-		return nil, &undecided{errors.New("RespondWith was given no response")}
+		return nil, errNilResponse
 	}
 	return ownAnswer(own.res), nil
 }
@@ -63,6 +63,9 @@ func IsRefusal(err error) bool {
 // [Pages] that the answer would lead to: that page passes. s is nil for a request
 // without a session.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
+	if errors.Is(why, errNilResponse) {
+		return guardFault(ctx, x, why)
+	}
 	if wanted := wantedIn(why); wanted != nil && s == nil {
 		why = ErrNoSession
 	} else if wanted != nil {

@@ -298,7 +298,7 @@ func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
 func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if own, ok := errors.AsType[*ownResponse](err); ok {
 		if own.res == nil {
-			return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.CallbackFailed, errors.New("RespondWith was given no response")))
+			return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.CallbackFailed, errNilResponse))
 		}
 		return ownAnswer(own.res), nil
 	}

@@ -276,8 +276,18 @@ func showUser(ctx context.Context, p *program, f *peopleFlags, who string) error
 		return writeJSON(p.stdout, d)
 	}
 	return printPairs(p.stdout, []pair{
-		{"id", d.ID}, {"e-mail", d.Email}, {"proven", shownTime(d.EmailVerified)}, {"name", d.Name}, {"created", shownTime(d.Created)},
-		{"state", d.State}, {"until", shownTime(d.Until)}, {"reason", d.Reason}, {"by", d.By}, {"accounts", strings.Join(d.Accounts, ", ")},
-		{"passkeys", fmt.Sprint(d.Passkeys)}, {"factors", fmt.Sprint(d.Factors)}, {"sessions", fmt.Sprint(d.Sessions)},
+		{"id", d.ID},
+		{"e-mail", d.Email},
+		{"proven", shownTime(d.EmailVerified)},
+		{"name", d.Name},
+		{"created", shownTime(d.Created)},
+		{"state", d.State},
+		{"until", shownTime(d.Until)},
+		{"reason", d.Reason},
+		{"by", d.By},
+		{"accounts", strings.Join(d.Accounts, ", ")},
+		{"passkeys", fmt.Sprint(d.Passkeys)},
+		{"factors", fmt.Sprint(d.Factors)},
+		{"sessions", fmt.Sprint(d.Sessions)},
 	})
 }

@@ -70,7 +70,7 @@ func TestDepsNamesWhatIsThere(t *testing.T) {
 func TestNoTesting(t *testing.T) {
 	forTests := []string{
 		core + "/latchkeytest", core + "/latchkeytest/frameworktest", core + "/latchkeytest/storagetest",
-		core + "/internal/plainsite", core + "/internal/race", core + "/internal/realservers", core + "/internal/turns",
+		core + "/internal/hostile", core + "/internal/plainsite", core + "/internal/race", core + "/internal/realservers", core + "/internal/turns",
 	}
 	for _, p := range packages(t) {
 		if p.Module.Path == core && !slices.Contains(forTests, p.ImportPath) && slices.Contains(p.Deps, "testing") {

@@ -74,12 +74,12 @@ func (o *Outbox) Foretell(e event.Event) {
 }
 
 // Event returns the event that tells the sign-in.
-func (in *SignIn) Event() event.Event {
+func (signIn *SignIn) Event() event.Event {
 	e := event.Event{
-		Type: event.SignIn, UserID: in.User.ID, SessionID: in.Session.ID,
-		Provider: in.Account.Provider, ProviderType: in.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: in.User.ID},
+		Type: event.SignIn, UserID: signIn.User.ID, SessionID: signIn.Session.ID,
+		Provider: signIn.Account.Provider, ProviderType: signIn.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: signIn.User.ID},
 	}
-	if in.IsRefused {
+	if signIn.IsRefused {
 		e.Outcome, e.Reason, e.SessionID = event.Failed, fault.ErrAccessDenied, ""
 	}
 	return e

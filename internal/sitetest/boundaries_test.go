@@ -3,6 +3,7 @@ package sitetest
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,20 +17,37 @@ import (
 // An answer that is none lets nobody pass, and signs nobody in.
 func TestRespondWithNothing(t *testing.T) {
 	nothing := func(*http.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) }
+	var log strings.Builder
 	s := plainsite.New(t, func(c *latchkey.Config) {
 		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { return latchkey.RespondWith(nil) }
+		c.Runtime.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
+	lines := func() (n int) {
+		n = strings.Count(log.String(), "RespondWith was given no response")
+		log.Reset()
+		return n
+	}
 	reached := false
 	guarded := s.Auth.Authorize(nothing)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	if a := s.Send(guarded, http.MethodGet, "/", nil); reached || a.Code != http.StatusInternalServerError {
 		t.Errorf("a guard: reached %t, %d", reached, a.Code)
 	}
+	if n := lines(); n != 1 {
+		t.Errorf("a guard: %d lines in the log", n)
+	}
 	access := s.Auth.Core().Authorize(t.Context(), neutral(s, "/"), func(*latchkey.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) })
-	if access.Response == nil {
-		t.Error("a neutral guard lets pass")
+	if n := lines(); access.Response == nil || access.Response.Status != http.StatusInternalServerError || n != 1 {
+		t.Errorf("a neutral guard answers %+v with %d lines in the log", access.Response, n)
+	}
+	failed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Auth.WriteError(w, r, latchkey.RespondWith(nil)) })
+	if a := s.Send(failed, http.MethodGet, "/", nil); a.Code != http.StatusInternalServerError || lines() != 1 {
+		t.Errorf("WriteError: %d, or not one line in the log", a.Code)
 	}
 	if a := s.SignIn(); s.Session() != nil || !strings.Contains(a.Header().Get("Location"), "AccessDenied") {
 		t.Errorf("signed in: %d %q", a.Code, a.Header().Get("Location"))
+	}
+	if n := lines(); n != 1 {
+		t.Errorf("a sign-in: %d lines in the log", n)
 	}
 }
 

@@ -1,0 +1,237 @@
+package hostile
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+)
+
+// Fragment plays the world on every site that the declarations of a fragment make, by
+// their types. auth is the site that the fragment speaks of.
+func Fragment(auth *latchkey.Auth, items ...any) {
+	var r Report
+	for _, item := range items {
+		if site := siteOf(auth, item); site != nil {
+			now.run(site, &r)
+		}
+	}
+	if len(r.Log) == 0 {
+		now.run(auth.Middleware(tell(auth)), &r)
+	}
+	finish(r)
+}
+
+// siteOf returns the site that an item makes; nil: it makes none.
+func siteOf(auth *latchkey.Auth, item any) http.Handler {
+	with := func(change func(*latchkey.Config)) http.Handler {
+		made, err := base(change)
+		if err != nil {
+			return nil
+		}
+		return made.Middleware(made.RequireSession(tell(made)))
+	}
+	guarded := func(guard func(http.Handler) http.Handler) http.Handler { return auth.Middleware(guard(tell(auth))) }
+	switch item := item.(type) {
+	case latchkey.Config:
+		return with(func(c *latchkey.Config) {
+			c.Callbacks, c.Events, c.Invitations = item.Callbacks, item.Events, item.Invitations
+			c.Providers = append(c.Providers, item.Providers...)
+			if item.Callbacks.Token != nil {
+				c.Session.Strategy = latchkey.JWTSessions
+			}
+		})
+	case *latchkey.OAuth:
+		return with(func(c *latchkey.Config) { c.Providers = append(c.Providers, item) })
+	case func(context.Context, latchkey.SignInAttempt) error:
+		return with(func(c *latchkey.Config) { c.Callbacks.SignIn = item })
+	case func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error):
+		return with(func(c *latchkey.Config) { c.Callbacks.Token, c.Session.Strategy = item, latchkey.JWTSessions })
+	case func(context.Context, latchkey.SessionInfo) (*latchkey.Session, error):
+		return with(func(c *latchkey.Config) { c.Callbacks.Session = item })
+	case func(context.Context, latchkey.SignInEvent) error:
+		return with(func(c *latchkey.Config) { c.Events.SignIn = item })
+	case func(context.Context, latchkey.User) error:
+		return with(func(c *latchkey.Config) { c.Events.CreateUser = item })
+	case func(*http.Request, *latchkey.Session) error:
+		return guarded(auth.Authorize(item))
+	case func(http.ResponseWriter, *http.Request):
+		return guarded(func(http.Handler) http.Handler { return http.HandlerFunc(item) })
+	case func(http.Handler) http.Handler:
+		return guarded(item)
+	}
+	return made(auth, item)
+}
+
+// made returns the site that a function of a fragment returns.
+func made(auth *latchkey.Auth, item any) http.Handler {
+	f := reflect.ValueOf(item)
+	if f.Kind() != reflect.Func || f.Type().NumOut() == 0 {
+		return nil
+	}
+	site, makes := reflect.TypeFor[http.Handler](), f.Type().Out(0)
+	body := f.Type().NumIn() == 4 && f.Type().In(1) == reflect.TypeFor[*testing.T]()
+	if !makes.Implements(site) && !body {
+		return nil
+	}
+	out := call(f, pool(auth, nil, ""))
+	if body { // statements, which may have registered handlers
+		now.mu.Lock()
+		if n := len(now.armed); n > 0 {
+			auth = now.armed[n-1].auth
+		}
+		now.mu.Unlock()
+		return auth.Middleware(http.DefaultServeMux)
+	}
+	if len(out) == 0 || out[0].IsZero() {
+		return nil
+	}
+	if own, ok := out[0].Interface().(*latchkey.Auth); ok {
+		return own.Middleware(own.RequireSession(tell(own)))
+	}
+	return auth.Middleware(out[0].Interface().(http.Handler))
+}
+
+// callAll calls every function that decides and has not run by itself, as the visitor,
+// and notes what it returns.
+func (s *stage) callAll(b *browser) {
+	s.mu.Lock()
+	list := slices.DeleteFunc(slices.Clone(s.funcs), func(f function) bool { return s.ran[f.id] })
+	var e latchkey.SignInEvent
+	for _, seen := range s.events {
+		if seen.User.ID == b.user {
+			e = seen
+		}
+	}
+	var auth *latchkey.Auth
+	if n := len(s.armed); n > 0 {
+		auth = s.armed[n-1].auth
+	}
+	s.mu.Unlock()
+	var session *latchkey.Session
+	try(func() { session = b.Session() })
+	if session != nil {
+		session.UserID = b.user
+	}
+	for _, f := range list {
+		for _, text := range append(s.texts(), b.email) {
+			args := pool(auth, session, text)
+			args = append(args, reflect.ValueOf(e), reflect.ValueOf(e.User), reflect.ValueOf(e.Account),
+				reflect.ValueOf(latchkey.SignInAttempt{User: e.User, Account: e.Account, Profile: e.Profile}))
+			var said []string
+			for _, out := range call(reflect.ValueOf(f.value), args) {
+				said = append(said, resultText(out))
+			}
+			b.log = append(b.log, b.plain(fmt.Sprint(f.id, " of ", text, ": ", said)))
+		}
+	}
+}
+
+// resultText returns a result as text that two runs have in common.
+func resultText(out reflect.Value) string {
+	switch x := out.Interface().(type) {
+	case error, string, bool, int:
+		return fmt.Sprint(x)
+	case *latchkey.Session, latchkey.Claims, latchkey.User, latchkey.Identity:
+		text, _ := json.Marshal(x)
+		return string(text)
+	}
+	return out.Type().String()
+}
+
+// texts returns what a string parameter may be.
+func (s *stage) texts() (list []string) {
+	for _, text := range s.literals {
+		if strings.HasPrefix(text, "/") {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// pool returns a value for each type that a function of an application may ask for.
+func pool(auth *latchkey.Auth, session *latchkey.Session, text string) []reflect.Value {
+	ctx := context.Background()
+	if session != nil {
+		ctx = latchkey.ContextWithSession(ctx, session)
+	}
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, origin+"/", http.NoBody)
+	list := []reflect.Value{
+		reflect.ValueOf(ctx), reflect.ValueOf(httptest.NewRecorder()), reflect.ValueOf(r), reflect.ValueOf(session), reflect.ValueOf(text),
+		reflect.ValueOf(memoryadapter.New(memoryadapter.Options{})), reflect.ValueOf(&latchkey.Email{Send: now.box.Send}),
+	}
+	if auth != nil {
+		list = append(list, reflect.ValueOf(auth), reflect.ValueOf(tell(auth)))
+	}
+	return list
+}
+
+// call calls f with what the pool has, zero values for the rest, and functions that note
+// what they are told. A panic for want of a value ends the call.
+func call(f reflect.Value, pool []reflect.Value) (out []reflect.Value) {
+	defer func() {
+		if recover() != nil {
+			out = nil
+		}
+	}()
+	t := f.Type()
+	args := make([]reflect.Value, t.NumIn())
+	for i := range args {
+		args[i] = argument(t.In(i), pool)
+	}
+	if t.IsVariadic() {
+		return f.CallSlice(args)
+	}
+	return f.Call(args)
+}
+
+func argument(want reflect.Type, pool []reflect.Value) reflect.Value {
+	for _, have := range pool {
+		if have.Type() == want || want.Kind() == reflect.Interface && want.NumMethod() > 0 && have.Type().Implements(want) {
+			return have
+		}
+	}
+	switch want.Kind() {
+	case reflect.Func:
+		return reflect.MakeFunc(want, func(args []reflect.Value) []reflect.Value { return noted(want, args) })
+	case reflect.Pointer:
+		return reflect.New(want.Elem())
+	case reflect.Chan: // that always has something
+		c := reflect.MakeChan(reflect.ChanOf(reflect.BothDir, want.Elem()), 1000)
+		for range c.Cap() {
+			c.Send(reflect.Zero(want.Elem()))
+		}
+		return c.Convert(want)
+	}
+	return reflect.Zero(want)
+}
+
+// noted notes a call of a function that the application would bring. One that wraps a
+// handler returns it.
+func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
+	texts, out := []string{}, []reflect.Value{}
+	for _, arg := range args {
+		if arg.Kind() == reflect.String {
+			texts = append(texts, arg.String())
+		}
+	}
+	now.mu.Lock()
+	now.gifts = append(now.gifts, fmt.Sprint("told: ", texts))
+	now.mu.Unlock()
+	for i := range f.NumOut() {
+		if i < len(args) && args[i].Type() == f.Out(i) {
+			out = append(out, args[i])
+			continue
+		}
+		out = append(out, reflect.Zero(f.Out(i)))
+	}
+	return out
+}

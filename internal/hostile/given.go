@@ -1,0 +1,79 @@
+package hostile
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"slices"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// What a reader of a fragment has before. Rights belong to the victim alone.
+
+// Auth returns the site of a reader.
+func Auth() *latchkey.Auth {
+	auth, err := base(func(*latchkey.Config) {})
+	if err != nil {
+		panic(err)
+	}
+	return auth
+}
+
+// Adapter returns the store of a reader.
+func Adapter() storage.Adapter { return memoryadapter.New(memoryadapter.Options{}) }
+
+// DB returns no database: a fragment that decides by one has to be a program.
+func DB() *sql.DB { return nil }
+
+// Send takes a mail.
+func Send(ctx context.Context, m latchkey.Message) error { return now.box.Send(ctx, m) }
+
+// Queue takes mails that a program has composed.
+type Queue struct{}
+
+// Put takes a mail.
+func (Queue) Put(context.Context, string, string, string, string) error { return nil }
+
+// Invited reports whether an e-mail address is the victim's.
+func Invited(email string) bool { return email == now.address }
+
+// RoleOf returns the role of the victim's users, and none for others.
+func RoleOf(userID string) string {
+	if userID != "" && slices.Contains(now.victims, userID) {
+		return now.role()
+	}
+	return ""
+}
+
+// RoleOfAccount returns the role of the victim's account at the first issuer, and none
+// for others.
+func RoleOfAccount(provider, providerAccountID string) string {
+	if provider != "other" && providerAccountID == victim {
+		return now.role()
+	}
+	return ""
+}
+
+// NewApp returns a site with one provider.
+func NewApp(p latchkey.Provider) http.Handler {
+	auth, err := base(func(c *latchkey.Config) {
+		c.Providers, c.Site = []latchkey.Provider{p}, latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}
+	})
+	if err != nil {
+		panic(err)
+	}
+	return auth.Middleware(auth.RequireSession(tell(auth)))
+}
+
+// role returns the first word of the program that sounds like a role.
+func (s *stage) role() string {
+	for _, word := range []string{"admin", "support", "editor", "owner", "staff", "member"} {
+		if slices.Contains(s.literals, word) {
+			return word
+		}
+	}
+	return "admin"
+}

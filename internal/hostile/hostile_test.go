@@ -1,0 +1,78 @@
+package hostile
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// play runs a site with these callbacks in every world.
+func play(t *testing.T, change func(*latchkey.Config)) map[string]Report {
+	t.Helper()
+	if err := now.start(); err != nil {
+		t.Fatal(err)
+	}
+	now.address = "ada@example.com"
+	reports := map[string]Report{}
+	for world := range Worlds {
+		now.forget(world)
+		auth, err := base(change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Report
+		now.run(auth.Middleware(auth.RequireSession(tell(auth))), &r)
+		reports[world] = r
+	}
+	return reports
+}
+
+func TestWorlds(t *testing.T) {
+	t.Run("R-587 a safe site gives nothing away", func(t *testing.T) {
+		reports := play(t, func(*latchkey.Config) {})
+		for world, r := range reports {
+			if comes := world != "fresh" && world != "first" && world != "alone"; comes && !r.VictimIn || len(r.Faults) > 0 {
+				t.Errorf("world %s: the victim is in: %t, faults %v", world, r.VictimIn, r.Faults)
+			}
+		}
+		for _, world := range []string{"stranger", "latecomer", "fresh", "elsewhere"} {
+			if !reports[world].In {
+				t.Errorf("world %s: a stranger cannot sign in", world)
+			}
+		}
+	})
+	t.Run("R-587 a role by an address shows", func(t *testing.T) {
+		reports := play(t, func(c *latchkey.Config) {
+			c.Session.Strategy, c.Adapter, c.Providers = latchkey.JWTSessions, nil, nil
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
+				r.Session.Extra = latchkey.Claims{"admin": r.Session.User.Email == now.address}
+				return r.Session, nil
+			}
+		})
+		if r, plain := reports["alone"], reports["first"]; !r.In || len(r.Log) == 0 || r.Log[0] == plain.Log[0] {
+			t.Errorf("the intruder sees %q, a stranger %q", r.Log, plain.Log)
+		}
+	})
+	t.Run("R-587 an account by an address shows", func(t *testing.T) {
+		faults := 0
+		for _, r := range play(t, func(c *latchkey.Config) {
+			c.Providers = append(c.Providers, &latchkey.OAuth{ID: "acme", OIDC: true, AllowDangerousEmailAccountLinking: true, TrustUnverifiedEmail: true})
+		}) {
+			faults += len(r.Faults)
+		}
+		if faults == 0 {
+			t.Error("the intruder in the victim's user is no fault")
+		}
+	})
+}
+
+func TestServeFindsTheSite(t *testing.T) {
+	site := http.NotFoundHandler()
+	for name, server := range map[string]any{"a handler": site, "a server": &http.Server{Handler: site}, "a copy of one": struct{ http.Handler }{site}} {
+		if handlerOf(server) == nil {
+			t.Errorf("%s has no site", name)
+		}
+	}
+}

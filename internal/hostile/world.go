@@ -1,0 +1,222 @@
+package hostile
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// Worlds are the orders of events in which a program is visited, each by a victim and
+// by an intruder. Each is compared with another one, in which the intruder has nothing of
+// the victim's: it must not get more. See [Report].
+var Worlds = map[string]string{
+	"stranger":  "",         // the intruder brings an address of their own, not proven
+	"unproven":  "stranger", // … the victim's, marked as not proven
+	"unnamed":   "stranger", // … the victim's, without a mark
+	"early":     "latecomer",
+	"latecomer": "", // a stranger who comes before the victim
+
+	"first": "",      // a stranger where the victim has not been yet
+	"alone": "first", // … with the victim's address, not proven
+
+	"fresh":    "",      // the new owner of the address proves it, and there was no victim
+	"recycled": "fresh", // … and there was: the same address with a new sub
+
+	"elsewhere": "",          // a stranger of another tenant
+	"foreign":   "elsewhere", // the victim's sub at the issuer of another tenant
+}
+
+// Report is what a run tells.
+type Report struct {
+	Log      []string // what the intruder saw
+	In       bool     // the intruder was signed in at the end
+	VictimIn bool     // and the victim
+	Ran      []string // functions that decide and have run
+	Faults   []string // what no comparison is needed for
+	Armed    bool     // the program made a site
+}
+
+// run plays the world on a site and returns what the intruder saw.
+func (s *stage) run(site http.Handler, report *Report) {
+	at, others, basePath := s.where(site)
+	v := open(site, at, basePath, victim, s.address)
+	i := open(site, at, basePath, intruder, s.address)
+	arrive := func() {
+		if s.world == "fresh" || s.world == "first" || s.world == "alone" {
+			return
+		}
+		v.openMails()
+		v.signIn(s.issuer, true)
+		mail := open(site, at, basePath, victim, s.address)
+		if mail.signInByMail() && !v.isIn() {
+			v = mail
+		}
+		s.victims = append(s.victims, v.user, mail.user)
+		report.VictimIn = report.VictimIn || v.isIn()
+		mail.visit()
+		v.visit()
+	}
+	iss, verified := s.dress(i)
+	if s.world == "early" || s.world == "latecomer" {
+		i.signIn(iss, verified)
+		i.visit()
+		arrive()
+	} else {
+		arrive()
+		i.signIn(iss, verified)
+	}
+	gifts := len(s.gifts)
+	i.visit()
+	s.callAll(i)
+	for _, gift := range s.gifts[gifts:] {
+		i.log = append(i.log, i.plain(gift))
+	}
+	report.Log, report.In = append(report.Log, i.log...), report.In || i.in
+	report.Faults = append(report.Faults, s.faults(site, v, i, others, basePath)...)
+}
+
+// dress gives the intruder what the world says, and returns the issuer that they sign in at
+// and what it says of the address.
+func (s *stage) dress(i *browser) (iss *latchkeytest.Issuer, verified any) {
+	switch s.world {
+	case "stranger", "latecomer", "elsewhere", "first":
+		i.email = stranger
+	case "foreign":
+		i.email, i.subject = stranger, victim
+	}
+	switch s.world {
+	case "unproven", "early", "stranger", "latecomer", "first", "alone":
+		verified = false
+	case "fresh", "recycled":
+		verified = true
+	}
+	iss = s.issuer
+	if s.world == "foreign" || s.world == "elsewhere" {
+		iss = s.other
+	}
+	return iss, verified
+}
+
+// faults returns what is wrong in any world: the intruder in the victim's user, and the
+// victim's session at the host of another tenant.
+func (s *stage) faults(site http.Handler, v, i *browser, others []string, basePath string) (faults []string) {
+	if i.user != "" && i.user == v.user && i.in {
+		faults = append(faults, "the intruder is signed in as the victim, user "+i.user)
+	}
+	for _, host := range others {
+		b := open(site, host, basePath, intruder, stranger)
+		for _, c := range v.Cookies() {
+			b.SetCookie(c)
+		}
+		if b.isIn() && len(s.armed) > 1 && s.armed[0].config.Secrets[0] != s.armed[1].config.Secrets[0] {
+			faults = append(faults, "the victim's session is good at "+host)
+		}
+	}
+	return faults
+}
+
+// where returns the origin of the site, of its other hosts, and the base path.
+func (s *stage) where(site http.Handler) (at string, others []string, basePath string) {
+	at = origin
+	for _, a := range s.armed {
+		if a.config.Site.URL != "" && at == origin {
+			at = strings.TrimSuffix(a.config.Site.URL, "/")
+		}
+		basePath = a.config.Site.BasePath
+	}
+	for _, text := range s.literals {
+		if strings.HasSuffix(text, ".localhost:3000") && !strings.Contains(text, "/") && len(text) > len(".localhost:3000") {
+			others = append(others, "http://"+text)
+		}
+	}
+	if len(s.armed) == 0 && len(others) > 0 && !try(func() { open(site, at, "", "", "").CSRFToken() }) { // tenants are known by their hosts
+		at, others = others[0], others[1:]
+	}
+	return at, others, basePath
+}
+
+// Program is one program or fragment under test.
+type Program struct {
+	Main     func() // ends in Serve or Fragment
+	Literals []string
+	Source   string // ids of its functions begin with it
+}
+
+// Main runs the program that the environment names, in every world, and writes a
+// [Report] of each.
+func Main(programs map[string]Program) {
+	p, ok := programs[os.Getenv("HOSTILE_PROGRAM")]
+	if !ok {
+		panic("no program is called " + os.Getenv("HOSTILE_PROGRAM"))
+	}
+	if err := now.start(); err != nil {
+		panic(err)
+	}
+	now.address, now.literals = os.Getenv("HOSTILE_ADDRESS"), p.Literals
+	now.declared = slices.DeleteFunc(now.declared, func(f function) bool {
+		return !strings.HasPrefix(f.id, p.Source+":") && !strings.HasPrefix(f.id, p.Source+"/")
+	})
+	reports := map[string]Report{}
+	for world := range Worlds {
+		if err := now.enter(world); err != nil {
+			panic(err)
+		}
+		done := make(chan Report, 1)
+		now.done = done
+		go func() {
+			p.Main()
+			finish(Report{}) // a program that serves nothing
+		}()
+		reports[world] = <-done
+	}
+	text, err := json.Marshal(reports)
+	if err == nil {
+		err = os.WriteFile(os.Getenv("HOSTILE_REPORT"), text, 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// enter forgets the world before: the program begins anew, in a folder of its own.
+func (s *stage) enter(world string) error {
+	dir, err := os.MkdirTemp(os.Getenv("HOSTILE_DIR"), world)
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(filepath.Join(dir, "dist"), os.DirFS(os.Getenv("HOSTILE_DIST"))); err != nil {
+		return err
+	}
+	s.forget(world)
+	http.DefaultServeMux = http.NewServeMux()
+	flag.CommandLine = flag.NewFlagSet("", flag.PanicOnError)
+	os.Args = os.Args[:1]
+	return errors.Join(os.Chdir(dir), os.Setenv("DEMO_DATA", dir))
+}
+
+// forget makes the stage empty for a world.
+func (s *stage) forget(world string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world, s.box, s.victims, s.armed, s.events, s.ran, s.gifts, s.funcs = world, new(latchkeytest.Mailbox), nil, nil, nil, map[string]bool{}, nil, slices.Clone(s.declared)
+}
+
+// finish tells of a world. The goroutine of the program that calls it does nothing more.
+func finish(r Report) {
+	now.mu.Lock()
+	for id := range now.ran {
+		r.Ran = append(r.Ran, id)
+	}
+	r.Armed = len(now.armed) > 0
+	done := now.done
+	now.mu.Unlock()
+	done <- r
+	select {}
+}
