@@ -91,6 +91,18 @@ func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form strin
 	return v.cookies.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, handle, s.now())
 }
 
+// keepBrowser makes the browser of a sign-in known, where that counts, and keeps the
+// recovery codes that the sign-in has made. It returns the errors of both.
+func keepBrowser(ctx context.Context, s *setup, v *visit, in *directory.Assertion, who *directory.SignIn) (err error) {
+	if in.Counted || assures(s) {
+		err = rememberBrowser(ctx, s, v, who.User.ID, in.Form, who.Begun(), in.Second != nil && in.Second.Remember)
+	}
+	if in.Second != nil && in.Second.Codes != nil {
+		err = errors.Join(err, keepNewCodes(ctx, s, who))
+	}
+	return err
+}
+
 // What an operator reads whose visitors cannot be told apart.
 const (
 	oneClient = "behind a proxy all visitors count as one client: list the proxy's networks in Site.TrustedProxies, or set Site.ClientAddress"

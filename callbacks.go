@@ -32,7 +32,8 @@ type Callbacks struct {
 	Redirect func(ctx context.Context, to, base string) (string, error)
 	// Token changes the claims of a session token when it is made, read or
 	// updated. A nil Token leaves them as they are. If it returns nil Claims and no
-	// error, the session ends, and a sign-in is refused as [ErrAccessDenied]. With
+	// error, the session ends. A sign-in opens none then: the browser is led on as after
+	// any other, and the observer and the log are told of a refusal. With
 	// DatabaseSessions there is no token, and Token is never called; New logs a warning.
 	Token func(ctx context.Context, t TokenInfo) (Claims, error)
 	// Session changes what the browser sees of a session. A nil Session shows name,

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -36,9 +35,10 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
-// open mints a token. If Callbacks.Token returns no claims, the sign-in is refused
-// as by Callbacks.SignIn. The former token ends when nothing else can fail: on an
-// error the browser keeps it.
+// open mints a token. If Callbacks.Token returns no claims, no session is opened, and the
+// one before ends. As in Auth.js the browser is led on then and Events.SignIn is told; all
+// else says that the sign-in was refused. The former token ends when nothing else
+// can fail: on an error the browser keeps it.
 func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
 	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {
@@ -74,7 +74,10 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		return err
 	}
 	if claims == nil {
-		return failure.Wrap(ErrAccessDenied, failure.Of(fault.SignInDenied, errors.New("Callbacks.Token returned no claims")))
+		who.IsRefused = true
+		v.credential.Clear()
+		v.cookies.EndHint()
+		return t.endFormer(ctx, v)
 	}
 	claims = kept.putBack(claims)
 	if t.setup.tracksSignIns() {

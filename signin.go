@@ -148,25 +148,15 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
-	if in.Counted || assures(x.setup) {
-		if err := rememberBrowser(ctx, x.setup, &x.visit, who.User.ID, in.Form, who.Begun(), in.Second != nil && in.Second.Remember); err != nil {
-			x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the browser stays unknown
-		}
+	said := "signed in"
+	if who.IsRefused {
+		said = "no session was opened for a sign-in, because Callbacks.Token returned no claims"
+	} else if err := errors.Join(keepBrowser(ctx, x.setup, &x.visit, &in, who), carryOver(ctx, x, who), leaveFresh(ctx, x, who)); err != nil {
+		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the user may be asked for more again
 	}
-	if in.Second != nil && in.Second.Codes != nil {
-		if err := keepNewCodes(ctx, x.setup, who); err != nil {
-			x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the user has to make new codes
-		}
-	}
-	if err := carryOver(ctx, x, who); err != nil {
-		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the other tab will have to begin again
-	}
-	x.setup.log.Info(ctx, x, "signed in", "user", who.User.ID, "new", who.IsNew)
+	x.setup.log.Info(ctx, x, said, "user", who.User.ID, "new", who.IsNew)
 	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
-	if err := leaveFresh(ctx, x, who); err != nil {
-		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // they will be asked once more
-	}
 	return &Response{Redirect: x.destination(who)}, nil
 }
 
@@ -181,8 +171,15 @@ func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 		resolved = "resolve=linked"
 	}
 	x.trail.Decided(resolved)
+	sign := telemetry.Measure{Kind: telemetry.SignIns, Tenant: x.setup.tenant, Provider: who.Account.Provider, Value: value}
+	if who.IsRefused {
+		sign.Value, sign.Type = "failure", ErrAccessDenied
+		x.trail.Decided("session=refused")
+		x.setup.log.Count(ctx, sign)
+		return
+	}
 	x.trail.Decided("session=opened")
-	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Tenant: x.setup.tenant, Provider: who.Account.Provider, Value: value})
+	x.setup.log.Count(ctx, sign)
 	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsOpened, Value: string(x.setup.config.Session.Strategy)})
 }
 

@@ -87,6 +87,7 @@ type SignIn struct {
 	proved    bool                  // it was the first proof of the user's e-mail address
 	Actor     *ActorSession         // of the administrator who acts as the user; nil: it is the user's own
 	Until     time.Time             // when a session ends in which an administrator acts
+	IsRefused bool                  // the application has opened no session for it
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 

@@ -75,10 +75,14 @@ func (o *Outbox) Foretell(e event.Event) {
 
 // Event returns the event that tells the sign-in.
 func (signIn *SignIn) Event() event.Event {
-	return event.Event{
+	e := event.Event{
 		Type: event.SignIn, UserID: signIn.User.ID, SessionID: signIn.Session.ID,
 		Provider: signIn.Account.Provider, ProviderType: signIn.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: signIn.User.ID},
 	}
+	if signIn.IsRefused {
+		e.Outcome, e.Reason, e.SessionID = event.Failed, fault.ErrAccessDenied, ""
+	}
+	return e
 }
 
 // storeTogether stores the session of a sign-in in the transaction of s, if sessions take

@@ -135,16 +135,21 @@ func TestNothingFailsAfterTheSession(t *testing.T) {
 	})
 }
 
-// TestTokenRefusesSignIn: Callbacks.Token returns no claims for a sign-in.
+// TestTokenRefusesSignIn: Callbacks.Token returns no claims for a sign-in. The browser is
+// answered as by Auth.js, and nothing else calls it a success.
 func TestTokenRefusesSignIn(t *testing.T) {
 	var heard []latchkey.Event
-	refuses := false
+	refuses, told := false, 0
 	s := newOAuthSite(t, revocable, func(c *latchkey.Config) {
 		c.Callbacks.Token = func(_ context.Context, i latchkey.TokenInfo) (latchkey.Claims, error) {
 			if refuses && i.Trigger != latchkey.TriggerRead {
 				return nil, nil
 			}
 			return i.Claims, nil
+		}
+		c.Events.SignIn = func(context.Context, latchkey.SignInEvent) error {
+			told++
+			return nil
 		}
 		c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
 			if e.Type == event.SignIn {
@@ -155,19 +160,25 @@ func TestTokenRefusesSignIn(t *testing.T) {
 	})
 	b := s.newBrowser()
 	s.mustSignIn(b)
+	thief := b.copy()
 	refuses = true
 	for who, b := range map[string]*browser{"with a session": b, "without one": s.newBrowser()} {
-		heard = nil
-		before := strings.Count(s.log.text(), "signed in")
+		heard, told = nil, 0
+		before := len(s.saying("msg:latchkey: signed in"))
+		if before == 0 {
+			t.Fatal("the log calls no sign-in by that name")
+		}
 		a := s.signIn(b)
-		refused(t, a, "AccessDenied")
-		if len(heard) != 1 || heard[0].Outcome != event.Failed || heard[0].Reason != latchkey.ErrAccessDenied || strings.Count(s.log.text(), "signed in") != before {
+		if a.location() != siteOrigin || a.signsIn() || told != 1 || b.isLive() {
+			t.Errorf("R-604 %s: to %q, Events.SignIn was told %d times", who, a.location(), told)
+		}
+		if len(heard) != 1 || heard[0].Outcome != event.Failed || heard[0].Reason != latchkey.ErrAccessDenied || heard[0].UserID == "" || len(s.saying("msg:latchkey: signed in")) != before {
 			t.Errorf("R-604 %s: told %+v", who, heard)
 		}
 	}
-	refuses = false
-	if !b.isLive() {
-		t.Error("R-604 the refused sign-in has ended the former session")
+	dead(t, thief)
+	if len(s.saying("because Callbacks.Token returned no claims")) != 2 {
+		t.Errorf("R-604 the log does not say why\n%s", s.log.text())
 	}
 }
 
