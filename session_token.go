@@ -75,9 +75,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	if claims == nil {
 		who.IsRefused = true
-		v.credential.Clear()
-		v.cookies.EndHint()
-		return t.endFormer(ctx, v)
+		return t.openNone(ctx, v)
 	}
 	claims = kept.putBack(claims)
 	if t.setup.tracksSignIns() {
@@ -89,6 +87,13 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if err := t.seal(ctx, v, claims, life{who.Until}); err != nil {
 		return err
 	}
+	return t.endFormer(ctx, v)
+}
+
+// openNone ends what the browser has of a session, and opens none.
+func (t *tokenStrategy) openNone(ctx context.Context, v *visit) error {
+	v.credential.Clear()
+	v.cookies.EndHint()
 	return t.endFormer(ctx, v)
 }
 
