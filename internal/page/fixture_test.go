@@ -199,19 +199,19 @@ var everyPage = []shown{
 	{"remind", func(r *Renderer) (Page, error) {
 		return r.Remind(Remind{Host: "shop.example", EnrolURL: "/auth/account?do=totp", ContinueURL: "/"})
 	}},
-	{"lost", func(r *Renderer) (Page, error) {
+	{"lost-ask", func(r *Renderer) (Page, error) {
 		return r.Lost(Lost{Step: LostAsk, CSRFToken: "c5f", Action: "/auth/factor?do=lost", BackURL: "/", Host: "shop.example"})
 	}},
-	{"lost", func(r *Renderer) (Page, error) {
+	{"lost-begun", func(r *Renderer) (Page, error) {
 		return r.Lost(Lost{Step: LostAsk, Done: true, BackURL: "/", Host: "shop.example"})
 	}},
-	{"lost", func(r *Renderer) (Page, error) {
+	{"lost-stop", func(r *Renderer) (Page, error) {
 		return r.Lost(Lost{Step: LostStop, CSRFToken: "c5f", Action: "/auth/factor?do=stop&token=70ken", BackURL: "/", Host: "shop.example"})
 	}},
-	{"lost", func(r *Renderer) (Page, error) {
+	{"lost-stopped", func(r *Renderer) (Page, error) {
 		return r.Lost(Lost{Step: LostStop, Done: true, BackURL: "/", Host: "shop.example"})
 	}},
-	{"lost", func(r *Renderer) (Page, error) {
+	{"lost-remove", func(r *Renderer) (Page, error) {
 		return r.Lost(Lost{Step: LostRemove, CSRFToken: "c5f", Action: "/auth/factor?do=remove&token=70ken", BackURL: "/", Host: "shop.example"})
 	}},
 	{"farewell", func(r *Renderer) (Page, error) {

@@ -231,7 +231,7 @@ func TestSetHeaders(t *testing.T) {
 		h := http.Header{"Cache-Control": {"public"}}
 		p.SetHeaders(h)
 		referrer := "same-origin"
-		if s.name == "confirm" || s.name == "invite" || s.name == "lost" {
+		if s.name == "confirm" || s.name == "invite" || strings.HasPrefix(s.name, "lost-") {
 			referrer = "no-referrer"
 		}
 		for name, want := range map[string]string{
