@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -78,6 +79,10 @@ func (signIn *SignIn) Event() event.Event {
 	e := event.Event{
 		Type: event.SignIn, UserID: signIn.User.ID, SessionID: signIn.Session.ID,
 		Provider: signIn.Account.Provider, ProviderType: signIn.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: signIn.User.ID},
+		AMR: signIn.AMR, ACR: signIn.ACR,
+	}
+	if e.AMR == nil {
+		e.AMR = factor.First(signIn.Account.Type, nil)
 	}
 	if signIn.IsRefused {
 		e.Outcome, e.Reason, e.SessionID = event.Failed, fault.ErrAccessDenied, ""
