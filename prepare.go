@@ -49,8 +49,8 @@ const (
 // common is what outlives one setup of many. The zero value: nothing does.
 type common struct {
 	issuers *oauth.Shared       // what is known of providers
-	limiter *limit.Memory       // counts where nobody else does
-	replay  storage.ReplayStore // remembers where nobody else does
+	limiter *limit.Memory       // counts where no store does
+	replay  storage.ReplayStore // remembers where no store does
 	recent  *limit.Recent       // what was shown lately
 	later   *later.Pool         // runs what follows an answer
 }

@@ -166,6 +166,12 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, func(e *Event) { keepEvent(s, e) })
 }
 
+// flush writes what the audit log still holds back.
+func (s *setup) flush(ctx context.Context) {
+	s.audit.Flush()
+	s.table.Flush(ctx)
+}
+
 // keepEvent gives an event an id, unless it has one, and writes its line.
 func keepEvent(s *setup, e *Event) {
 	if e.ID == "" {

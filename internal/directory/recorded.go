@@ -187,6 +187,16 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 	})
 }
 
+// unnameGone takes the user's id from the accounts that were removed: their tokens are
+// revoked later, and the event of it must not name a user who was erased.
+func (o *Outbox) unnameGone() {
+	for i := range o.list {
+		if gone := o.list[i].Gone; gone != nil {
+			gone.UserID = ""
+		}
+	}
+}
+
 // storeNow stores what was added since a mark and is not in the audit log yet. A log that takes no
 // events is no error here: what was added is stored later.
 func (o *Outbox) storeNow(ctx context.Context, s *Store, begun int) error {
