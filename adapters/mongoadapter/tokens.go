@@ -17,10 +17,10 @@ func (a *Adapter) SharesTokens() bool { return a.tokens.plain }
 
 // SwapTokens implements [storage.TokenAdapter]. One command compares and replaces.
 func (a *Adapter) SwapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
-	return fail(ctx, "swap tokens", a.swapTokens(ctx, provider, providerAccountID, old, next))
+	return fail(ctx, "swap tokens", swapTokens(ctx, a, provider, providerAccountID, old, next))
 }
 
-func (a *Adapter) swapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
+func swapTokens(ctx context.Context, a *Adapter, provider, providerAccountID string, old, next storage.Tokens) error {
 	change, err := tokenChange(next)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (a *Adapter) Lease(ctx context.Context, key, holder string, life time.Durat
 		return storage.Lease{}, fail(ctx, "lease", errText)
 	}
 	for range tries {
-		given, decided, err := a.lease(ctx, keyOf(key), holder, life)
+		given, decided, err := lease(ctx, a.leases, keyOf(key), holder, life)
 		if err != nil || decided {
 			return given, fail(ctx, "lease", err)
 		}
@@ -110,28 +110,28 @@ func (a *Adapter) Lease(ctx context.Context, key, holder string, life time.Durat
 
 // lease takes what is free, or its own, by one command. decided is false if another call
 // has changed the lease meanwhile.
-func (a *Adapter) lease(ctx context.Context, id, holder string, life time.Duration) (given storage.Lease, decided bool, err error) {
+func lease(ctx context.Context, leases *collection, id, holder string, life time.Duration) (given storage.Lease, decided bool, err error) {
 	now := time.Now()
 	until := now.Add(life)
 	free := bson.A{bson.D{{Key: "holder", Value: holder}}, bson.D{{Key: "expires", Value: bson.D{{Key: "$lte", Value: now}}}}}
 	taken := bson.D{{Key: "$set", Value: bson.D{{Key: "holder", Value: holder}, {Key: "expires", Value: until}}}}
 	before := options.FindOneAndUpdate().SetReturnDocument(options.Before)
 	var last leaseDoc
-	err = orNotFound(a.leases.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: id}, {Key: "$or", Value: free}}, taken, before).Decode(&last))
+	err = orNotFound(leases.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: id}, {Key: "$or", Value: free}}, taken, before).Decode(&last))
 	if err == nil {
 		return storage.Lease{Held: true, Abandoned: last.Holder != holder && now.Before(last.Expires.Add(grace))}, true, nil
 	}
 	if !errors.Is(err, storage.ErrNotFound) {
 		return given, false, err
 	}
-	err = a.leases.add(ctx, leaseDoc{id, holder, until})
+	err = leases.add(ctx, leaseDoc{id, holder, until})
 	if err == nil {
 		return storage.Lease{Held: true}, true, nil
 	}
 	if !errors.Is(err, storage.ErrConflict) {
 		return given, false, err
 	}
-	err = find(ctx, a.leases, bson.D{{Key: "_id", Value: id}}, &last)
+	err = find(ctx, leases, bson.D{{Key: "_id", Value: id}}, &last)
 	if errors.Is(err, storage.ErrNotFound) {
 		return given, false, nil
 	}
