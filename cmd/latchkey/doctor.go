@@ -80,7 +80,7 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 		d.checkEnvironment(ctx, f)
 	}
 	if f.site != "" {
-		if err := p.checkSite(ctx, d.report, f.siteFlags); err != nil {
+		if err := checkSite(ctx, p, d.report, f.siteFlags); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,7 @@ func networkOf(c *http.Client) (*http.Transport, error) {
 }
 
 // checkSite looks at a running site and its instances.
-func (p *program) checkSite(ctx context.Context, r *report, f siteFlags) error {
+func checkSite(ctx context.Context, p *program, r *report, f siteFlags) error {
 	s, err := newSiteProbe(p, r, f.site)
 	if err != nil {
 		return err

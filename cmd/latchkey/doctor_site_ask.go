@@ -38,8 +38,8 @@ type siteAnswer struct {
 	err    error // no answer, or one that breaks the bounds
 }
 
-// question is a request of a probe.
-type question struct {
+// siteQuestion is a request of a probe.
+type siteQuestion struct {
 	method, url string
 	host        string // in place of that of the URL; empty: none
 	header      http.Header
@@ -54,7 +54,7 @@ var (
 )
 
 // ask sends a question and follows redirects within the origin of its URL.
-func (s *siteProbe) ask(ctx context.Context, q question) siteAnswer {
+func (s *siteProbe) ask(ctx context.Context, q siteQuestion) siteAnswer {
 	if q.method == "" {
 		q.method = http.MethodGet
 	}
@@ -85,7 +85,7 @@ func originOf(rawURL string) string {
 }
 
 // askOnce sends a question and follows nothing.
-func (s *siteProbe) askOnce(ctx context.Context, q question) (a siteAnswer) {
+func (s *siteProbe) askOnce(ctx context.Context, q siteQuestion) (a siteAnswer) {
 	var body io.Reader
 	if q.form != nil {
 		body = strings.NewReader(q.form.Encode())

@@ -40,7 +40,7 @@ func (s *siteProbe) signIns(ctx context.Context, r *report) {
 
 // begin begins a sign-in and returns the address at the provider, or what is wrong.
 func (s *siteProbe) begin(ctx context.Context, id string) (to, problem string) {
-	a := s.askOnce(ctx, question{
+	a := s.askOnce(ctx, siteQuestion{
 		method: http.MethodPost, url: s.origin + s.base + "/signin/" + url.PathEscape(id), cookies: s.jar,
 		header: http.Header{"X-Auth-Return-Redirect": {"1"}, "Origin": {s.origin}, "Sec-Fetch-Site": {"same-origin"}},
 		form:   url.Values{"csrfToken": {s.csrfToken}, "callbackUrl": {s.origin + "/"}},
@@ -69,7 +69,7 @@ func (s *siteProbe) atProviders(ctx context.Context, r *report, origins []string
 	const what = "site.providers"
 	slices.Sort(origins)
 	for _, origin := range slices.Compact(origins) {
-		a := s.askOnce(ctx, question{url: origin + "/.well-known/openid-configuration"})
+		a := s.askOnce(ctx, siteQuestion{url: origin + "/.well-known/openid-configuration"})
 		if a.err != nil {
 			r.warn(what, "%s cannot be asked from here: %s", quoted(origin), a.said())
 			continue
@@ -93,7 +93,7 @@ func (s *siteProbe) atProviders(ctx context.Context, r *report, origins []string
 }
 
 func (s *siteProbe) hasKeys(ctx context.Context, rawURL string) bool {
-	a := s.askOnce(ctx, question{url: rawURL})
+	a := s.askOnce(ctx, siteQuestion{url: rawURL})
 	var set struct{ Keys []json.RawMessage }
 	return a.decode(&set) && len(set.Keys) > 0
 }
@@ -112,7 +112,7 @@ func (s *siteProbe) forged(ctx context.Context, r *report) {
 		{"Forwarded", http.Header{"Forwarded": {"host=" + foreign + ";proto=" + scheme}}, ""},
 		{"Host", nil, foreign},
 	} {
-		a := s.askOnce(ctx, question{url: s.origin + s.base + "/providers", header: try.header, host: try.host})
+		a := s.askOnce(ctx, siteQuestion{url: s.origin + s.base + "/providers", header: try.header, host: try.host})
 		var list map[string]siteProvider
 		if !a.decode(&list) { // refused, or another site of the server
 			continue
@@ -136,7 +136,7 @@ func (s *siteProbe) sizes(ctx context.Context, r *report) {
 		for left, n := kilobytes<<10, 0; left > 0; left, n = left-piece, n+1 {
 			large[fmt.Sprintf("doctor-filler-%d", n)] = strings.Repeat("x", min(left, piece))
 		}
-		a := s.askOnce(ctx, question{url: s.origin + s.base + "/session", cookies: large})
+		a := s.askOnce(ctx, siteQuestion{url: s.origin + s.base + "/session", cookies: large})
 		if a.err == nil && a.status == http.StatusOK {
 			continue
 		}
@@ -201,7 +201,7 @@ func (s *siteProbe) judgeClock(r *report, what, whose string, of stamp) bool {
 
 // healthAt asks for the readiness of an instance.
 func (s *siteProbe) healthAt(ctx context.Context, r *report, rawURL string) {
-	a := s.ask(ctx, question{url: rawURL})
+	a := s.ask(ctx, siteQuestion{url: rawURL})
 	if a.err != nil || a.status != http.StatusOK {
 		r.fail("site.health", "not ready: %s. Look at the log of the instance", a.said())
 		return
@@ -216,7 +216,7 @@ func (s *siteProbe) compare(ctx context.Context, r *report, instances []string) 
 	through := http.Header{"X-Forwarded-Host": {s.host}, "X-Forwarded-Proto": {strings.SplitN(s.origin, ":", 2)[0]}}
 	for _, address := range instances {
 		name := quoted(originOf(address))
-		a := s.askOnce(ctx, question{url: strings.TrimRight(address, "/") + s.base + "/csrf", host: s.host, header: through.Clone(), cookies: s.jar})
+		a := s.askOnce(ctx, siteQuestion{url: strings.TrimRight(address, "/") + s.base + "/csrf", host: s.host, header: through.Clone(), cookies: s.jar})
 		switch token := csrfTokenIn(&a); {
 		case token == "":
 			r.fail(what, "%s: %s", name, a.said())

@@ -11,7 +11,7 @@ import (
 // routes looks at the routes that need no session. It returns false if they are not
 // those of a site.
 func (s *siteProbe) routes(ctx context.Context) bool {
-	first := s.ask(ctx, question{url: s.origin + s.base + "/csrf"})
+	first := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf"})
 	s.stamp = first.stamp
 	if s.csrfToken = csrfTokenIn(&first); s.csrfToken == "" {
 		s.notMounted(ctx, &first)
@@ -45,7 +45,7 @@ func (s *siteProbe) notMounted(ctx context.Context, got *siteAnswer) {
 		return
 	}
 	for _, base := range []string{"/api/auth", "/auth", ""} {
-		other := s.ask(ctx, question{url: s.origin + base + "/csrf"})
+		other := s.ask(ctx, siteQuestion{url: s.origin + base + "/csrf"})
 		switch {
 		case base == s.base || csrfTokenIn(&other) == "":
 		case base == "":
@@ -61,7 +61,7 @@ func (s *siteProbe) notMounted(ctx context.Context, got *siteAnswer) {
 
 // cached reports whether something between keeps answers that belong to one visitor.
 func (s *siteProbe) cached(ctx context.Context, first *siteAnswer) bool {
-	second := s.ask(ctx, question{url: s.origin + s.base + "/csrf"})
+	second := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf"})
 	hit := second.header.Get("Age") != "" && second.header.Get("Age") != "0"
 	for _, name := range []string{"X-Cache", "Cf-Cache-Status", "X-Cache-Status"} {
 		hit = hit || strings.Contains(strings.ToUpper(second.header.Get(name)), "HIT")
@@ -95,7 +95,7 @@ func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 		s.fail(what, "over https the cookies are those of http: the site does not know its scheme. Set AUTH_URL to %s, or have the proxy set X-Forwarded-Proto and trust it", s.origin)
 		return
 	}
-	back := s.ask(ctx, question{url: s.origin + s.base + "/csrf", cookies: s.jar})
+	back := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf", cookies: s.jar})
 	if csrfTokenIn(&back) != s.csrfToken {
 		s.fail(what, "the site does not get its own cookie back: something in front drops or changes Cookie, or instances have different secrets")
 		return
@@ -106,10 +106,10 @@ func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 // urls looks at what the site takes for its own address.
 func (s *siteProbe) urls(ctx context.Context) {
 	const what = "site.urls"
-	if session := s.ask(ctx, question{url: s.origin + s.base + "/session", cookies: s.jar}); session.err != nil || session.status != http.StatusOK {
+	if session := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/session", cookies: s.jar}); session.err != nil || session.status != http.StatusOK {
 		s.fail("site.routes", "%s: %s", quoted(s.base+"/session"), session.said())
 	}
-	list := s.ask(ctx, question{url: s.origin + s.base + "/providers"})
+	list := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/providers"})
 	if !list.decode(&s.found) {
 		s.fail(what, "%s: %s, not the list of providers", quoted(s.base+"/providers"), list.said())
 		return
