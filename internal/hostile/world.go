@@ -208,7 +208,7 @@ func (s *stage) forget(world string) {
 	s.world, s.box, s.victims, s.armed, s.events, s.ran, s.gifts, s.funcs = world, new(latchkeytest.Mailbox), nil, nil, nil, map[string]bool{}, nil, slices.Clone(s.declared)
 }
 
-// finish tells of a world. The goroutine of the program that calls it does nothing more.
+// finish sends the report of a world, and never returns.
 func finish(r Report) {
 	now.mu.Lock()
 	for id := range now.ran {
