@@ -85,9 +85,10 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 	return nil
 }
 
-// isFirstAnswer reports whether no answer has named the flow by its state before. It asks
-// the memory of this process alone, which forgets when it is full: spend decides.
-func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
+// noteAnswer records that an answer has named the flow by its state, and reports whether
+// it was the first. It uses the memory of this process alone, which forgets when it is
+// full: spend decides.
+func noteAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
 	if f.Key() == "" {
 		return true
 	}
@@ -98,13 +99,16 @@ func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.F
 // lives.
 const spentMaxAge = browser.CheckMaxAge + time.Minute
 
-// landingOf returns where the browser goes after a flow: where the flow says, or else
-// what the browser's cookie remembers, because a full cookie keeps no landing of a flow.
-func landingOf(f *browser.Flow, remembered string) string { return cmp.Or(f.CallbackURL, remembered) }
+// landingOf returns where the browser goes after a flow: where the flow says, or else,
+// because a full cookie keeps no landing of a flow, callbackURL. That is what this request
+// says in its query, its form or the callback cookie, checked by takeCallbackURL.
+func landingOf(f *browser.Flow, callbackURL string) string {
+	return cmp.Or(f.CallbackURL, callbackURL)
+}
 
 // spend makes sure that a flow completes at most one callback, and takes it out
 // of the browser's cookies. It returns an ErrInvalidCheck for a flow that was spent
-// before. Unlike isFirstAnswer it asks the memory that all instances share.
+// before. Unlike noteAnswer it asks the memory that all instances share.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) error {
 	if f.Key() == "" {
 		return nil

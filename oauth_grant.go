@@ -30,11 +30,11 @@ import (
 
 // What a provider hands over for its code, and who that says it is.
 
-// redeem trades the answer of a flow for tokens and a profile, and spends the flow. A
-// service with a protocol of its own relies on the state alone, so that the flow is spent
-// before Receive is called. The code of OAuth is good for one use at the provider,
-// and the flow is spent after it was traded: what costs a client nothing must not fill the
-// memory of used values.
+// redeem trades the code for tokens and a profile, and then spends the flow. For a
+// provider with a protocol of its own it spends the flow first: Receive relies on the
+// state alone. A code of OAuth is good for one use at the provider, and a callback
+// without a right code, which costs a client nothing, must not fill the memory of used
+// values.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(&x.links)
 	if p.isForeign() {
@@ -210,13 +210,17 @@ func provenUpstream(p *oauthProvider, g Grant) (a Assurance, err error) {
 	return a, err
 }
 
-// longestAccountID is the longest id that every adapter stores whole.
+// longestAccountID is how many bytes the id of a tenant's account may have before its
+// subject is hashed. A table that was made by hand often has 255. To change it would
+// change the ids of stored accounts.
 const longestAccountID = 255
 
 // accountID returns the id of an account. Tenants may share an Adapter and call
 // different issuers by one provider id, so that of a tenant names the issuer, too:
 // by a hash of one length, which no subject can imitate. A provider without an
-// issuer is named by the endpoint that describes the user.
+// issuer is named by the endpoint that describes the user. A subject that would make the
+// id longer than longestAccountID is replaced by its hash. The id of a site without
+// tenants is the subject itself, of up to longestSubject bytes.
 func accountID(p *OAuth, tenant, subject string) string {
 	if tenant == "" {
 		return subject
@@ -313,8 +317,8 @@ func textOf(c Claims, keys ...string) (string, error) {
 	return "", nil
 }
 
-// sessionAtProvider returns what the provider calls the session of a verified ID token; nil:
-// no logout is configured.
+// sessionAtProvider returns the provider's names for the session, and what a logout there
+// needs, from a verified ID token. It returns nil if the provider's Logout is off.
 func sessionAtProvider(p *oauthProvider, g *Grant) *directory.AtProvider {
 	if !p.tracked {
 		return nil
