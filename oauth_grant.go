@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -131,8 +129,6 @@ func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
 const (
 	longestSubject = 1023
 	longestName    = 512
-	longestPicture = 2 << 10  // its URL
-	longestPhoto   = 48 << 10 // the picture itself, if a mapping brings it
 )
 
 // assertionOf maps a grant to an assertion.
@@ -163,7 +159,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	}
 	return &directory.Assertion{
 		AMR: proven.AMR, ACR: proven.ACR, Proved: proven.Proved,
-		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
+		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: weburl.Picture(id.Image, id.Photo), Extra: id.Extra},
 		Said:   claimedBy(id, g.Profile),
 		Account: Account{
 			Provider: p.ID, ProviderAccountID: accountID(&p.OAuth, p.setup.tenant, id.Subject), Type: p.about.kind, Tokens: g.Tokens,
@@ -232,31 +228,6 @@ func accountID(p *OAuth, tenant, subject string) string {
 	}
 	long := sha256.Sum256([]byte(subject))
 	return prefix + "~" + hex.EncodeToString(long[:])
-}
-
-// pictureOf returns what may be shown as a person's picture: an http(s) URL, or
-// a picture that the mapping brought itself. Other schemes of a profile could
-// run as a script or name a file. A picture that is too long counts as none.
-func pictureOf(id Identity) string {
-	switch {
-	case len(id.Photo) > longestPhoto || len(id.Image) > longestPicture:
-		return ""
-	case len(id.Photo) > 0:
-		return "data:" + photoType(id.Photo) + ";base64," + base64.StdEncoding.EncodeToString(id.Photo)
-	case weburl.IsHTTP(id.Image):
-		return id.Image
-	}
-	return ""
-}
-
-// photoType returns a type of picture that runs nothing, whatever the bytes
-// hold.
-func photoType(photo []byte) string {
-	switch t := http.DetectContentType(photo); t {
-	case "image/png", "image/gif", "image/webp":
-		return t
-	}
-	return "image/jpeg"
 }
 
 func (p *oauthProvider) linking() directory.Linking {
