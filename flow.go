@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
@@ -122,4 +123,35 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 		return errCheck(p, fault.FlowReplayed, spentText)
 	}
 	return v.cookies.End(f, now)
+}
+
+// checksNow returns the checks of a sign-in: what the operator chose, or PKCE.
+// State and nonce are added unless the provider's metadata says that it
+// supports S256, or the operator that it can do no more.
+func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
+	if len(p.Checks) == 0 || p.exactChecks {
+		return p.Checks, nil
+	}
+	checks := p.Checks
+	needed := []Check{CheckState}
+	if p.OIDC {
+		needed = append(needed, CheckNonce)
+	}
+	if slices.Contains(checks, CheckState) && (!p.OIDC || slices.Contains(checks, CheckNonce)) {
+		return checks, nil
+	}
+	safe, err := p.client.SupportsS256(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if safe && slices.Contains(checks, CheckPKCE) {
+		return checks, nil
+	}
+	checks = slices.Clone(checks)
+	for _, c := range needed {
+		if !slices.Contains(checks, c) {
+			checks = append(checks, c)
+		}
+	}
+	return checks, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
-	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -235,15 +234,6 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	return who, err
 }
 
-// sessionIDFor returns the id for a JWT session whose sign-in the audit log records before
-// the session is opened. It returns "" otherwise: open then chooses the id, if any.
-func sessionIDFor(s *setup) string {
-	if s.table == nil || s.config.Session.Strategy != JWTSessions || !s.tracksSignIns() {
-		return ""
-	}
-	return secret.RandomHex(16)
-}
-
 // findLinkingUser returns the signed-in user that a new account should be linked to, or
 // nil. It writes into in how old the sign-in of that user is: Joined, IsAdopted and
 // IsStale. A sign-in that was begun elsewhere names its session, which must be alive and
@@ -297,25 +287,6 @@ func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
 	return x.cookies.CarryOver(*b, to, now)
 }
 
-// leaveFresh leaves a flash message that this session is new, if a page follows that asks
-// for a fresh one and neither the store nor the token can say so.
-func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || !leadsToFreshPage(x) {
-		return nil
-	}
-	mark, err := x.setup.sessions.markOf(ctx, who)
-	if err == nil {
-		x.leave(browser.Flash{About: noticeFresh, User: mark.UserID, Session: mark.SessionID, Proved: x.now()})
-	}
-	return err
-}
-
-// leadsToFreshPage reports whether the browser goes to a page that takes a fresh session:
-// to delete the user, to change how they sign in, or to download their data.
-func leadsToFreshPage(x *exchange) bool {
-	return x.callbackURL == x.deletion() || x.callbackURL == x.change() || x.callbackURL == ownExport(&x.links)
-}
-
 // countSignIn counts a completed sign-in, and notes for the tracer how it ended.
 func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 	x.trail.UserID = who.User.ID
@@ -354,26 +325,6 @@ func (x *exchange) afterSignIn(who *directory.SignIn) string {
 		return x.absolute(weburl.WithQuery(own, "callbackUrl", x.callbackURL))
 	}
 	return x.callbackURL
-}
-
-// steer returns the response that an error of the application's code stands for: its own
-// one, or a redirect. It returns any other err unchanged.
-func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
-	if own, ok := errors.AsType[*ownResponse](err); ok {
-		if own.res == nil {
-			return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.CallbackFailed, errNilResponse))
-		}
-		return ownAnswer(own.res), nil
-	}
-	elsewhere, ok := errors.AsType[*redirect](err)
-	if !ok {
-		return nil, err
-	}
-	to, err := x.resolveRedirect(ctx, x.outward(elsewhere.to))
-	if err != nil {
-		return nil, failure.Wrap(ErrAccessDenied, err)
-	}
-	return &Response{Redirect: to}, nil
 }
 
 // addRefusal queues the event of a sign-in that failed, for Events.Observe: no other
