@@ -15,7 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// The account page: what is linked to whoever is signed in, and their devices.
+// The account page: what is linked to the signed-in user, and the user's devices.
 
 // requireUser returns the signed-in user, for pages that need one. Without a
 // user it returns a response that leads to the sign-in page and back.

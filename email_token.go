@@ -28,7 +28,7 @@ import (
 // counted and few, six digits will do for a while.
 
 const (
-	enoughBits   = 128              // nobody guesses those
+	enoughBits   = 128              // beyond guessing
 	fewestBits   = 19               // six digits, with tries that are few
 	shortMaxAge  = 15 * time.Minute // of links with fewer than enoughBits
 	mostTries    = 20               // in LinkTries, for the same

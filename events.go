@@ -94,6 +94,10 @@ type Audit struct {
 	KeepPersonal time.Duration
 	// Address says how much of a client's IP address an event has.
 	Address AddressDetail
+	// HashKey is the key of the hashes of names that were typed at failed sign-ins and are
+	// no user's, of at least 16 bytes. Empty: it is derived from the newest secret, so that
+	// the hashes change with a rotation.
+	HashKey []byte
 	// Verbose keeps also that links were mailed and provider tokens renewed.
 	Verbose bool
 }

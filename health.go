@@ -88,7 +88,8 @@ func probe(a *Auth, ctx context.Context) bool {
 func (a *Auth) Drain() { a.life.Drain() }
 
 // Shutdown drains and then waits for what requests have left to do: mails, lines of
-// [Audit], and sign-outs that a store could not take. Call it after
+// [Audit], provider tokens that are renewed or revoked, and sign-outs that a store could
+// not take. Call it after
 // [http.Server.Shutdown]. What is not done when ctx ends is dropped; the error, and a line
 // in the log, say how much it was.
 // A second call waits for the first. It closes the idle connections to providers, unless
@@ -104,14 +105,23 @@ func (a *Auth) Shutdown(ctx context.Context) error {
 
 func finish(a *Auth, ctx context.Context) error {
 	defer closeIdle(a)
-	pool, ends := a.pool, 0
+	sites, pool, ends := a.tenants.live(), a.pool, 0
 	if a.fixed != nil {
-		a.fixed.audit.Flush()
-		a.fixed.table.Flush(ctx)
-		pool, ends = a.fixed.mails.pool, a.fixed.lateEnds.Finish(ctx)
+		sites, pool = []*setup{a.fixed}, a.fixed.mails.pool
+	}
+	for _, s := range sites {
+		s.flush(ctx)
+		ends += s.lateEnds.Finish(ctx)
+	}
+	n := pool.Wait(ctx)
+	if n == 0 { // all of it was done, and may have told of something
+		for _, s := range sites {
+			s.flush(ctx)
+		}
+		n = pool.Wait(ctx)
 	}
 	var left []string
-	if n := pool.Wait(ctx); n > 0 {
+	if n > 0 {
 		left = append(left, fmt.Sprintf("%d mails or other functions", n))
 	}
 	if ends > 0 {

@@ -108,7 +108,7 @@ func (r *Response) Send(w http.ResponseWriter) {
 	}
 	w.WriteHeader(status)
 	if len(r.Body) > 0 {
-		_, _ = w.Write(r.Body) // nobody is left to tell
+		_, _ = w.Write(r.Body) // the client is gone
 	}
 }
 

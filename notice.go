@@ -24,11 +24,11 @@ const (
 const (
 	noticeFailed   = "failed"   // a form was sent in vain
 	noticeUnusable = "unusable" // … because what was typed is no e-mail address
-	noticeUnknown  = "unknown"  // … because nobody has registered the passkey
+	noticeUnknown  = "unknown"  // … because the passkey is not registered
 	noticeGone     = "gone"     // … and Typed[goneKey] may be forgotten
 	noticeSent     = "sent"     // a link is on its way
 	noticeAgain    = "again"    // … and it is not the first
-	noticeFresh    = "fresh"    // somebody has just signed in, to be asked something that takes it
+	noticeFresh    = "fresh"    // the user has just signed in, to be asked something that takes it
 	noticeDeleted  = "deleted"  // the user is gone
 	// the user is suspended, until Until
 	noticeSuspended = "suspended"
@@ -49,7 +49,7 @@ const (
 	noticeProfile   = "profile"    // the name or the picture was changed
 	// … and not done.
 	noticeLast      = "last"  // the account is the last way in
-	noticeTaken     = "taken" // the account is somebody else's
+	noticeTaken     = "taken" // the account is another user's
 	noticeNotLinked = "link"
 
 	noticeFactorAdded   = "factor"

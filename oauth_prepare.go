@@ -190,7 +190,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.ProviderCallTimeout, MaxBody: int64(s.config.Limits.MaxResponseBytes),
 		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.watched(s).Trace,
 	}
-	if p.Transport == nil { // with one, nobody can tell whether others would get the same answer
+	if p.Transport == nil { // with one, it is unknown whether others would get the same answer
 		c.Shared, c.Via = s.issuers, s.config.Runtime.HTTPClient
 	}
 	if p.Scopes != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
 
-// retryAfter is how many seconds whoever meets an outage is asked to wait
+// retryAfter is how many seconds a client that meets an outage is asked to wait
 // (RFC 9110, section 10.2.3): long enough for a restart, short enough to wait for.
 const retryAfter = 10
 

@@ -193,7 +193,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.VerifyRequest; own != "" {
 		var params []string
 		for _, name := range slices.Sorted(maps.Keys(x.query)) {
-			if name != "callbackUrl" { // nobody has checked where it leads
+			if name != "callbackUrl" { // where it leads is not checked yet
 				params = append(params, name, x.query.Get(name))
 			}
 		}

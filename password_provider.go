@@ -97,6 +97,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 		return outcome{}, CredentialsError("")
 	}
 	shown, err := p.flows.Check(ctx, email, typed, p.asker(ctx, x.setup, &x.visit, &x.links))
+	x.named = shown.User.ID
 	switch {
 	case err != nil:
 		return outcome{}, failure.WrapFor(failure.TypeOf(err), p.ID, err)

@@ -49,8 +49,8 @@ const (
 // common is what outlives one setup of many. The zero value: nothing does.
 type common struct {
 	issuers *oauth.Shared       // what is known of providers
-	limiter *limit.Memory       // counts where nobody else does
-	replay  storage.ReplayStore // remembers where nobody else does
+	limiter *limit.Memory       // counts where no store does
+	replay  storage.ReplayStore // remembers where no store does
 	recent  *limit.Recent       // what was shown lately
 	later   *later.Pool         // runs what follows an answer
 }
@@ -313,7 +313,12 @@ func prepareAudit(s *setup, f *failure.List) {
 		s.audit = sink("log")
 		s.audit.Logger = a.Logger
 	}
+	if len(s.config.Secrets) > 0 {
+		s.auditKey = audit.NameKey(a.HashKey, s.config.Secrets[0])
+	}
 	switch {
+	case len(a.HashKey) > 0 && len(a.HashKey) < 16:
+		f.Add(ErrInvalidConfig, "Operations.Audit.HashKey has fewer than 16 bytes: use random ones, or leave it out")
 	case a.Required && !a.Store:
 		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs Operations.Audit.Store")
 	case a.Required && s.config.Session.Store != nil:

@@ -48,7 +48,7 @@ func (s *setup) prepareSite(f *failure.List, givenPath string) {
 	s.trust.Site = *c
 }
 
-// anyPort ends an allowed host that is served on ports nobody knows before.
+// anyPort ends an allowed host that is served on ports that are not known before.
 const anyPort = ":*"
 
 // isInside reports whether a host is on this machine or not on the internet, so

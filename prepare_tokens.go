@@ -63,7 +63,7 @@ func vaultConfig(s *setup) vault.Config {
 	return vault.Config{
 		Bounds: s.bounds, Providers: tokenProviders(s), Log: s.log, Now: s.now,
 		Early: c.Early, Foreground: c.Foreground, CallTime: s.config.Limits.ProviderTimeout, StoreTime: s.config.Limits.StoreTimeout,
-		KeepGrants: c.KeepAtProvider, HTTP: cmp.Or[http.RoundTripper](s.config.Runtime.HTTPClient.Transport, http.DefaultTransport), Tell: func(ctx context.Context, e event.Event) { tellOfTokens(ctx, s, e) },
+		Later: s.mails.pool, KeepGrants: c.KeepAtProvider, HTTP: cmp.Or[http.RoundTripper](s.config.Runtime.HTTPClient.Transport, http.DefaultTransport), Tell: func(ctx context.Context, e event.Event) { tellOfTokens(ctx, s, e) },
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // What a guard answers instead of the handler: people get a page, scripts a
 // status they can read.
 
-// undecided is why a guard has no decision. Nobody passes.
+// undecided is why a guard has no decision. No request passes.
 type undecided struct{ cause error }
 
 func (u *undecided) Error() string { return "the guard could not decide: " + u.cause.Error() }

@@ -16,7 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey/passkey"
 )
 
-// The parts that an exchange plays with: a provider proves who somebody is, a
+// The parts that an exchange plays with: a provider proves who the user is, a
 // session strategy remembers it.
 
 // preparedProvider is a [Provider] made ready. It never changes afterwards.
@@ -55,7 +55,7 @@ type providerInfo struct {
 	start             string // the route that its form posts to: "signin/" or "callback/"
 	linkable          bool   // an account of it can be linked on the account page
 	postsCrossSite    bool   // its callback is a post from its own site
-	provesNoEmail     bool   // it hands out e-mail addresses that nobody has proven
+	provesNoEmail     bool   // it hands out e-mail addresses that are not proven
 	provesEmail       bool   // a sign-in with it may be the first proof of an e-mail address
 	signsUpByName     bool   // its form asks who signs up to say so
 	offersWhileTyping bool   // its form has browsers offer passkeys in a field
@@ -121,15 +121,15 @@ type sessionStrategy interface {
 	// open gives the browser its session cookie.
 	open(ctx context.Context, v *visit, who *directory.SignIn) error
 	// read says who is signed in, keeps the session alive and queues its event.
-	// A nil reading is nobody. An error is a fault: it neither signs in nor
+	// A nil reading means signed out. An error is a fault: it neither signs in nor
 	// out.
 	read(ctx context.Context, v *visit, change *change) (*reading, error)
-	// current is the user who is signed in; nil: nobody, or no stored user to
+	// current is the user who is signed in; nil: signed out, or no stored user to
 	// name. It extends nothing and sets no cookie. Everything that changes a user
 	// asks it: it is directory.ErrActing for an administrator who acts as the user,
 	// unless the visit only looks.
 	current(ctx context.Context, v *visit) (*currentUser, error)
-	// visitor is who a page says is signed in; nil: nobody. Like current it
+	// visitor is who a page says is signed in; nil: signed out. Like current it
 	// sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, v *visit) (*User, error)
 	// acts reports whether an administrator acts as the user in a live session.
@@ -147,7 +147,7 @@ type sessionStrategy interface {
 	// after the commit.
 	renewal(v *visit, here *currentUser, p directory.Proof) renewal
 	// branch opens a session for an app beside the one that a token opens, and
-	// hands it out as a bearer token. One without a token: nobody is signed in.
+	// hands it out as a bearer token. One without a token means signed out.
 	branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error)
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
-// A sealed session that nobody looks into: no callback or event needs its claims.
+// A sealed session without readers: no callback or event needs its claims.
 
 // errActs reports a token in which an administrator acts: readClaims reads it.
 var errActs = errors.New("an administrator acts in the session")

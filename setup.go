@@ -70,6 +70,7 @@ type setup struct {
 	audit        *audit.Sink    // lines of the audit log; nil: none are written
 	table        *audit.Table   // the audit log in the store; nil: there is none
 	auditCursors *audit.Cursors // of its lists
+	auditKey     []byte         // of the hashes of names in events
 	ids          audit.IDs      // of events
 
 	mark  processMark
@@ -165,6 +166,12 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about, func(e *Event) { keepEvent(s, e) })
 }
 
+// flush writes what the audit log still holds back.
+func (s *setup) flush(ctx context.Context) {
+	s.audit.Flush()
+	s.table.Flush(ctx)
+}
+
 // keepEvent gives an event an id, unless it has one, and writes its line.
 func keepEvent(s *setup, e *Event) {
 	if e.ID == "" {
@@ -172,6 +179,9 @@ func keepEvent(s *setup, e *Event) {
 	}
 	s.audit.Add(*e)
 }
+
+// nameHash returns the hash that events have of a name that is no user's.
+func nameHash(s *setup, name string) string { return audit.NameHash(s.auditKey, s.tenant, name) }
 
 // outboxOf returns an outbox for events without a request.
 func outboxOf(ctx context.Context, s *setup) *directory.Outbox {

@@ -339,5 +339,8 @@ func addRefusal(x *exchange, err error) {
 	}
 	info := x.provider.info()
 	e.Provider, e.ProviderType = info.id, info.kind
+	if e.UserID = x.named; e.UserID == "" && info.account != "" && x.events.Base != nil {
+		e.Name = nameHash(x.setup, x.field(info.account))
+	}
 	x.events.Add(e, nil)
 }

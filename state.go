@@ -12,7 +12,7 @@ import (
 )
 
 // requestState is what the context of a request remembers: its configuration,
-// and, from when somebody first looks, who is signed in.
+// and, from the first look, who is signed in.
 type requestState struct {
 	auth *Auth // nil: ContextWithSession has put the session there
 	// header is that of the response, which then belongs to the goroutine that looks

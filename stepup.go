@@ -306,7 +306,7 @@ func finishProof(ctx context.Context, x *exchange, p *proving, second *directory
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	err := directory.CompleteStepUp(ctx, s.directory, &x.events, directory.StepUp{
 		Of: p.of, Second: second, Since: laterOf(here.since, here.Proved), Renew: renewed.stored,
-		Event: Event{Type: event.StepUp, UserID: here.user.ID, SessionID: here.sessionID, Provider: p.way.Provider},
+		Event: Event{Type: event.StepUp, UserID: here.user.ID, SessionID: here.sessionID, Provider: p.way.Provider, AMR: amr, ACR: acr},
 	})
 	if err == nil {
 		err = renewed.done(ctx)

@@ -226,7 +226,7 @@ func (t *lazySetups) prepare(which tenant) (*setup, error) {
 	}
 	shared := t.common
 	if c.Runtime.Time != nil { // it lives in a time of its own
-		shared = common{}
+		shared = common{later: t.common.later}
 	}
 	s, err := prepare(t.share(*c), which.name, shared)
 	t.warnOfOneSecret(s)
@@ -246,6 +246,19 @@ func (t *lazySetups) warnOfOneSecret(s *setup) {
 			return
 		}
 	}
+}
+
+// live returns the sites that were prepared without an error and are in use.
+func (t *lazySetups) live() (all []*setup) {
+	if t == nil {
+		return nil
+	}
+	for _, p := range t.prepared.Values() {
+		if p.err == nil {
+			all = append(all, p.setup)
+		}
+	}
+	return all
 }
 
 // share gives c the connections that all configurations share.

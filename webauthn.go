@@ -38,9 +38,9 @@ func (w *webauthnProvider) begin(_ context.Context, x *exchange) (outcome, error
 
 // visitorInfo is for whom options are asked.
 type visitorInfo struct {
-	user   *User        // nil: nobody said
+	user   *User        // nil: not said
 	exists bool         // in the store
-	here   *currentUser // nil: nobody is signed in
+	here   *currentUser // nil: signed out
 	name   string       // under which an unauthenticated client asks for user
 	second string       // hash of the handle of the sign-in whose second factor is asked for; empty: another question
 }
@@ -295,7 +295,7 @@ func (w *webauthnProvider) registrationOf(party passkey.RelyingParty, c *challen
 		UserName: name, DisplayName: displayName, Conditional: c.Conditional,
 	}
 	if c.Conditional && r.Options.UserVerification == passkey.Required {
-		r.Options.UserVerification = passkey.Preferred // nobody is asked for it
+		r.Options.UserVerification = passkey.Preferred // the user is not asked for it
 	}
 	return r
 }

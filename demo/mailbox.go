@@ -54,7 +54,7 @@ func (m mailbox) send(_ context.Context, message latchkey.Message) error {
 		return err
 	}
 	m.tidy(now)
-	return os.Rename(name+".part", name+suffix) // so that nobody reads half of it
+	return os.Rename(name+".part", name+suffix) // so that no reader gets half of it
 }
 
 // letters returns the newest mails, newest first.

@@ -22,7 +22,7 @@ var files embed.FS
 type view struct {
 	Title   string
 	Path    string            // of the page, to mark it in the menu
-	Session *latchkey.Session // nil: nobody is signed in
+	Session *latchkey.Session // nil: signed out
 	UI      *ui.Page          // what the page is made of; nil: it needs none, and sets no cookie
 	Content any
 }
@@ -146,7 +146,7 @@ func (d *site) letter(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox "+letterMay)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, l.HTML) // nobody is left to answer
+	_, _ = io.WriteString(w, l.HTML) // the client is gone
 }
 
 // letterMay is what the frame around a mail allows: a link opens a tab that is
@@ -186,7 +186,7 @@ func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, ti
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = page.WriteTo(w) // nobody is left to answer
+	_, _ = page.WriteTo(w) // the client is gone
 }
 
 // pages are the templates by name, each inside the layout.
@@ -220,6 +220,6 @@ func asset(name, mediaType string) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", mediaType)
 		w.Header().Set("Cache-Control", "no-cache")
-		_, _ = w.Write(content) // nobody is left to answer
+		_, _ = w.Write(content) // the client is gone
 	}
 }

@@ -83,7 +83,7 @@ func keptSecret(path string) (string, error) {
 	if err := os.WriteFile(draft, []byte(rand.Text()+rand.Text()+"\n"), 0o600); err != nil {
 		return "", err
 	}
-	err = os.Link(draft, path) // refuses to replace what somebody else was quicker to make
+	err = os.Link(draft, path) // refuses to replace what another process was quicker to make
 	if err := errors.Join(ignoring(err, fs.ErrExist), os.Remove(draft)); err != nil {
 		return "", err
 	}

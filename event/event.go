@@ -47,6 +47,14 @@ type Event struct {
 	// Count is for how many equal failures the event stands in an audit log. 0: one.
 	Count int
 
+	// AMR and ACR are what a completed sign-in or step-up has proven: the methods, in the
+	// names of RFC 8176, and the level, as in latchkey.Assurance. Empty: not known.
+	AMR []string
+	ACR string
+	// Name is a keyed hash of the name or e-mail address of a failed sign-in, if that is not
+	// known to be a user's. It shows that the same name was tried again. Empty: none.
+	Name string
+
 	// Ended is how many stored sessions ended. A logout at a provider has it.
 	Ended int
 

@@ -15,7 +15,7 @@ import (
 // makes of JSON, except that numbers are json.Number: a float64 would round an
 // id above 2^53 to the next one's, and whose session it is must not depend on
 // that. A nil Claims is empty. Its methods may be called concurrently while
-// nobody writes to it.
+// it is not written to.
 type Claims map[string]any
 
 // String returns the value of the first of keys with a claim that is text or a

@@ -11,7 +11,7 @@ var (
 	// ErrInvalid says that a token was not sealed with one of the secrets and
 	// this salt, was changed since, holds no usable claims, or is not valid
 	// yet. It is the same for every cause (form, key, authentication, padding,
-	// claims), because whoever could distinguish them could find out the
+	// claims), because a client that could tell them apart could find out the
 	// content of a token by trying changed ones.
 	ErrInvalid = jsonscan.ErrInvalid
 

@@ -1,7 +1,7 @@
 // Package latchkeytest helps to test what is built with or for Latchkey.
 //
 //   - [Issuer] is an OpenID Provider in the test's own process. It signs in
-//     whoever the test names, counts what it was asked, and misbehaves on demand.
+//     the person that the test names, counts what it was asked, and misbehaves on demand.
 //   - [Authenticator] keeps passkeys and answers for the browser that asks for
 //     them, also wrongly on demand.
 //   - [CodeApp] is an authenticator app, which shows the code of any time.

@@ -16,7 +16,7 @@ func page(t *template.Template, data any) reply {
 	return reply{http.StatusOK, http.Header{"Content-Type": {"text/html; charset=utf-8"}, "Cache-Control": {"no-store"}}, body.Bytes()}
 }
 
-// login is the page on which somebody of [IssuerConfig].People is chosen.
+// login is the page on which one of [IssuerConfig].People is chosen.
 type login struct {
 	Query  string // of the authorization request
 	Client string // the host that they go back to

@@ -58,7 +58,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// The context is the only deadline. Whoever holds the connection would push
+// The context is the only deadline. The holder of the connection would push
 // theirs further with every step.
 
 func (*connection) SetDeadline(time.Time) error      { return nil }

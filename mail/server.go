@@ -28,7 +28,7 @@ const (
 	// refused.
 	Unencrypted Security = "none"
 	// UnencryptedAnywhere also sends passwords and sign-in links over networks
-	// where whoever listens can use them first.
+	// where a listener can use them first.
 	UnencryptedAnywhere Security = "none-even-over-the-network"
 )
 

@@ -28,7 +28,7 @@ type AppleKey struct {
 }
 
 const (
-	// appleSecretLifetime is far below the six months Apple allows: nobody has
+	// appleSecretLifetime is far below the six months Apple allows: no program has
 	// to store or copy a secret that makes itself.
 	appleSecretLifetime = time.Hour
 	// appleSecretReserve is how long before its end a secret is replaced, so

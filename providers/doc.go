@@ -15,7 +15,7 @@
 //
 //	who, err := latchkey.Decode[profile.GitHub](attempt.Profile)
 //
-// They are for reading. Decisions about who somebody is use the exact names of
+// They are for reading. Decisions about who a user is use the exact names of
 // the claims, which encoding/json would also fill from a differently spelled
 // one.
 package providers

@@ -39,7 +39,7 @@ func (f fields) identify(g latchkey.Grant) (latchkey.Identity, error) {
 // mapping reads a profile for an Identify function. Of several names the first
 // counts whose value is present and not null, an empty text included. A value
 // of another type than expected is an error that names the field: a guess would
-// be stored as somebody's name or e-mail.
+// be stored as a user's name or e-mail.
 type mapping struct {
 	from latchkey.Claims
 	err  error

@@ -18,6 +18,7 @@ const (
 	tableFrom  = "<!-- made by TestProvidersPage: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage -->\n"
 	tableTo    = "<!-- end -->\n"
 	tokensFrom = "<!-- tokenTable, made by TestProvidersPage -->\n"
+	theirsFrom = "<!-- our definitions and those of Auth.js, made by TestProvidersPage -->\n"
 	trustFrom  = "<!-- the e-mail of each record in providers/testdata, made by TestProvidersPage -->\n"
 )
 
@@ -37,6 +38,8 @@ func TestProvidersPage(t *testing.T) {
 	want = put(t, want, trustFrom, "| id | proven | why |\n| --- | --- | --- |\n", trusts)
 	want = put(t, want, tokensFrom, "| id | asks for a refresh token | which, when used | access token; refresh token | revoked by | sign-out there |\n"+
 		"| --- | --- | --- | --- | --- | --- |\n", tokenRows())
+	version, theirs := foreigners(t)
+	want = put(t, want, theirsFrom, "| id | what | here | Auth.js "+version+" |\n| --- | --- | --- | --- |\n", foreignRows(t, theirs))
 	if os.Getenv("LATCHKEY_WRITE") != "" {
 		if err := os.WriteFile(pageName, []byte(want), 0o600); err != nil {
 			t.Fatal(err)

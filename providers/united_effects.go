@@ -23,7 +23,7 @@ func UnitedEffects(p latchkey.OAuth) *latchkey.OAuth {
 		OIDC:         true,
 		Derive:       deriveUnitedEffects,
 		Scopes:       []string{"openid", "email", "profile"},
-		FetchProfile: idTokenOnly, // nobody has the name that profile promises
+		FetchProfile: idTokenOnly, // no user has the name that profile promises
 		Style:        latchkey.Style{Color: "#1e4b7a"},
 	})
 }

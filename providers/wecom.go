@@ -94,7 +94,7 @@ func (t weComTransport) withPerson(r *http.Request, code string, token latchkey.
 	if person = repairWeChat(person); person["error"] != nil {
 		return person
 	}
-	token["userid"] = person["UserId"] // absent: somebody from outside the company
+	token["userid"] = person["UserId"] // absent: a person from outside the company
 	return token
 }
 

@@ -95,7 +95,7 @@ type BoxProps struct {
 type UserProps struct {
 	SignOutPage string // as in [SignOutProps]
 	RedirectTo  string // where to end up after signing out; empty: back here
-	AccountURL  string // the page with somebody's settings; empty: the account page of the library
+	AccountURL  string // the page with the user's settings; empty: the account page of the library
 	Class       string // classes for the whole, beside ours
 }
 

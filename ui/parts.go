@@ -9,7 +9,7 @@ import (
 // Box is a sign-in box made ready.
 type Box struct {
 	Class  string
-	In     string // that somebody is signed in already; empty: nobody is
+	In     string // that a user is signed in already; empty: signed out
 	Error  string // what went wrong, where no form says it; empty: nothing
 	Groups [][]*Form
 	Or     string // what stands between groups

@@ -7,7 +7,7 @@ import (
 
 // models are what people call the keepers of their passkeys, by AAGUID. It is a
 // small list of those that many people have: a name to begin with, which they
-// can change. Nothing is decided by it, since nobody vouches for an AAGUID
+// can change. Nothing is decided by it, since an AAGUID is not vouched for
 // unless an attestation does.
 var models = map[string]string{
 	"fbfc3007-154e-4ecc-8c0b-6e020557d7bd": "iCloud Keychain",

@@ -12,7 +12,7 @@ import (
 // Ours beside those of Auth.js.
 const (
 	bornField    = "born"    // tells whose of two users of one id an account is
-	pendingField = "pending" // an account that is nobody's yet
+	pendingField = "pending" // an account that has no user yet
 )
 
 var fieldsOfAccount = []string{

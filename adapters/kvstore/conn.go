@@ -46,7 +46,7 @@ type Record struct {
 	// program: they may keep the members id, name, email, image, verified (in
 	// milliseconds since 1970) and extra of a [KindUser] in a form of their own,
 	// and return what has become of them under another Version. A user whose
-	// member state is not empty is being made or deleted, and is nobody to others.
+	// member state is not empty is being made or deleted, and does not exist for others.
 	// One that the other program has made is returned with a born of any text,
 	// always the same.
 	Value []byte

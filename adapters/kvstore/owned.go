@@ -17,7 +17,7 @@ import (
 // lacks its entry, whatever else happens at the same time and wherever a process
 // ends. The entry is written before the record, and has a part of its own that only
 // this record has, even if another was under the same key before. It is removed when
-// nobody can write that record any more: after the record was ended, or, if the
+// that record can no longer be written: after the record was ended, or, if the
 // record does not exist, after its key was marked. The store keeps an entry at least as
 // long as its record, and forgets it by itself then: what lives longer is told so first.
 type ownedRecords struct {

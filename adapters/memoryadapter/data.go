@@ -9,7 +9,7 @@ import (
 // pair is a key of two texts: provider and account id, or identifier and token.
 type pair [2]string
 
-// data is everything a store holds. Whoever has the turn may use it. All
+// data is everything a store holds. The holder of the turn may use it. All
 // changes go through put and remove, so that they can be taken back.
 type data struct {
 	users          map[string]storage.User

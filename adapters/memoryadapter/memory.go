@@ -17,7 +17,7 @@ type Options struct {
 // use.
 type Adapter struct {
 	plain bool
-	turn  chan struct{} // holds one token: whoever has it may use data
+	turn  chan struct{} // holds one token: its holder may use data
 	data  *data
 	bound bool // the transaction this adapter is bound to has the turn already
 

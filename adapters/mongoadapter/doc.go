@@ -20,8 +20,8 @@
 // change of the primary.
 //
 // Users are called by the hexadecimal form of an ObjectId. Any other id that a user
-// is to be given becomes the first 12 bytes of its SHA-256, and is nobody's
-// afterwards.
+// is to be given becomes the first 12 bytes of its SHA-256, and is not
+// an id of others afterwards.
 //
 // Errors name the operation and the server's code, never values. The driver's
 // error, which may have them, is what [errors.As] finds; do not log it.

@@ -17,7 +17,7 @@ type userDoc struct {
 	Email         string        `bson:"email,omitempty"`
 	EmailVerified time.Time     `bson:"emailVerified,omitempty"`
 	Image         string        `bson:"image,omitempty"`
-	Leaving       bool          `bson:"latchkeyLeaving,omitempty"` // DeleteUser has begun: it is nobody any more
+	Leaving       bool          `bson:"latchkeyLeaving,omitempty"` // DeleteUser has begun: it does not exist for others
 	Extra         bson.M        `bson:",inline"`
 }
 

@@ -43,7 +43,7 @@ func asAccount(text *string, provider, id string) (storage.Account, error) {
 			RefreshToken: o.RefreshToken, AccessToken: o.AccessToken, TokenType: o.TokenType, Scope: o.Scope, IDToken: o.IDToken,
 		},
 	}
-	_ = json.Unmarshal(o.SessionState, &a.Tokens.SessionState) // what is no text is nobody's
+	_ = json.Unmarshal(o.SessionState, &a.Tokens.SessionState) // a value that is not text is ignored
 	if o.ExpiresAt != nil {
 		a.Tokens.ExpiresAt = time.Unix(*o.ExpiresAt, 0).UTC()
 	}

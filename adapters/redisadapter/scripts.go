@@ -39,7 +39,7 @@ return 1
 
 // remove deletes the version ARGV[1], any if that is empty, and returns what it
 // was; 0 is another version. If ARGV[2] says so, a deletion that finds nothing
-// is written nevertheless, so that whoever repeats it can wait until replicas
+// is written nevertheless, so that a call that repeats it can wait until replicas
 // have the first one.
 var remove = redis.NewScript(hasVersion + `
 local was = redis.call('GET', KEYS[1])

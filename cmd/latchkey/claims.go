@@ -58,7 +58,7 @@ func encode(value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// discreet replaces texts that would let somebody in elsewhere. They go by the
+// discreet replaces texts that would let a reader in elsewhere. They go by the
 // names of their members, at any depth.
 func discreet(name string, value any) any {
 	switch v := value.(type) {

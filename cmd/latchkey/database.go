@@ -49,7 +49,7 @@ var errDatabaseURL = errors.New("the URL of the database cannot be read: want po
 // errOtherKind is for databases that a site may well use, but not by SQL.
 var errOtherKind = errors.New("the database is of a kind that this command does not know: it knows postgres://…, mysql://… and sqlite:FILE, and migrate and doctor also mongodb://…, dynamodb://… and nats://…")
 
-// errRedis is for whoever has Redis in the variable of the other databases.
+// errRedis tells an operator who has Redis in the variable of the other databases.
 var errRedis = errors.New("this is a URL of Redis, which goes into REDIS_URL and needs no migration")
 
 // parseDatabase recognizes a database URL by its form.

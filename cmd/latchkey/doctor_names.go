@@ -14,7 +14,7 @@ var readNames = []string{
 // providerEndings are what the variables of a provider end in.
 var providerEndings = []string{"ID", "SECRET", "ISSUER"}
 
-// checkNames finds variables that somebody meant to be read, and that are not.
+// checkNames finds variables that an operator meant to be read, and that are not.
 func (d *doctor) checkNames() {
 	for _, name := range d.env.names() {
 		if slices.Contains(readNames, name) || strings.HasPrefix(name, "AUTH_SECRET_") { // of those checkSecrets speaks

@@ -66,7 +66,7 @@ func chosenProviders(args []string) (list []ready, err error) {
 	return list, nil
 }
 
-// near says which ids somebody may have meant.
+// near says which ids the caller may have meant.
 func near(id string) string {
 	var meant []string
 	id = strings.ToLower(id)

@@ -65,7 +65,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	return protection.Handler(site), nil
 }
 
-// mayCall is the policy: a session for everything, and nobody erases.
+// mayCall is the policy: a session for everything, and no caller erases.
 func mayCall(_ context.Context, procedure string, s *latchkey.Session) error {
 	switch {
 	case s == nil:

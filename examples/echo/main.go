@@ -89,7 +89,7 @@ func page(sessions *echoauth.Auth, name string) echo.HandlerFunc {
 	}
 }
 
-// signedIn refuses in JSON, whoever asks.
+// signedIn refuses in JSON, whatever the request accepts.
 func signedIn(_ *echo.Context, s *latchkey.Session) error {
 	if s == nil {
 		return latchkey.RespondWith(&latchkey.Response{

@@ -26,7 +26,7 @@ func open(file string) (*sql.DB, error) {
 }
 
 // newStore keeps users in the table of the model, and calls made for each new one,
-// in the same transaction. Tokens of sessions are hashed, since nobody else reads
+// in the same transaction. Tokens of sessions are hashed, since no other program reads
 // them.
 func newStore(ctx context.Context, db *sql.DB, made func(context.Context, *ent.Client, int) error) (*sqladapter.Adapter, error) {
 	if err := ent.NewClient(ent.Driver(entsql.OpenDB(dialect.SQLite, db))).Schema.Create(ctx); err != nil {

@@ -89,7 +89,7 @@ func page(sessions *ginauth.Auth, name string) gin.HandlerFunc {
 	}
 }
 
-// signedIn refuses in JSON, whoever asks.
+// signedIn refuses in JSON, whatever the request accepts.
 func signedIn(_ *gin.Context, s *latchkey.Session) error {
 	if s == nil {
 		return latchkey.RespondWith(&latchkey.Response{

@@ -51,7 +51,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	return auth.Middleware(site), nil                                           // the routes, and the session for all others
 }
 
-// resolvers ask the context who is there; a query that asks for nobody's data
+// resolvers ask the context who is there; a query that asks for public data
 // costs no look at a session.
 type resolvers struct {
 	mu    sync.Mutex

@@ -56,12 +56,12 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 // members: a session, by cookie or by bearer token.
 var members = []map[string][]string{{"session": {}}, {"bearer": {}}}
 
-// requireSession refuses nobody's requests for operations that have a security.
+// requireSession refuses requests without a session for operations that have a security.
 func requireSession(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(c huma.Context, next func(huma.Context)) {
 		if latchkey.SessionFrom(c.Context()) == nil && len(c.Operation().Security) > 0 {
 			c.SetHeader("WWW-Authenticate", "Bearer realm=\"notes\"")
-			_ = huma.WriteErr(api, c, http.StatusUnauthorized, "sign in first") // nobody is left to tell
+			_ = huma.WriteErr(api, c, http.StatusUnauthorized, "sign in first") // the client is gone
 			return
 		}
 		next(c)

@@ -43,8 +43,8 @@ func newAPI(p jwt.TokenParams) (http.Handler, error) {
 
 type claimsKey struct{}
 
-// signedIn lets nobody but people with a session pass. What is wrong with a token
-// is nobody's business.
+// signedIn lets only requests with a session pass. What is wrong with a token
+// is not told.
 func signedIn(p jwt.TokenParams, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		claims, err := jwt.GetToken(r.Header, p) // the cookie, in pieces too, or Authorization: Bearer

@@ -68,7 +68,7 @@ func newGormStore(ctx context.Context, db *gorm.DB, join func(*Membership) error
 }
 
 // newStore finds out how the tables are laid out. Tokens of sessions are hashed,
-// since nobody else reads them.
+// since no other program reads them.
 func newStore(ctx context.Context, db *sql.DB, newUser func(context.Context, sqladapter.Runner, latchkey.User) error) (*sqladapter.Adapter, error) {
 	found, err := sqladapter.Detect(ctx, db, sqladapter.SQLite)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Command pages has every page of its own: to sign in, to sign out, for errors, for
-// "look into your mailbox", and a welcome for whoever is new. Links are printed
+// "look into your mailbox", and a welcome for new users. Links are printed
 // instead of sent.
 package main
 

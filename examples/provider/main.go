@@ -66,7 +66,7 @@ func legacy(at string, o latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// identify says what a profile means. Without a subject that never changes nobody is
+// identify says what a profile means. Without a subject that never changes no user is
 // known again, so there is no sign-in.
 func identify(g latchkey.Grant) (latchkey.Identity, error) {
 	id := latchkey.Identity{

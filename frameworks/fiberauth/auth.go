@@ -12,7 +12,7 @@ import (
 // ReadBufferSize is a good one for [fiber.Config]: Fiber takes no request whose
 // header is longer, and its own 4 KiB are less than a long session with a sign-in
 // under way. What is too long gets status 431 from Fiber's error handler, and
-// nobody gets to see the request.
+// no handler gets to see the request.
 const ReadBufferSize = 32 << 10
 
 // Auth is a [latchkey.Auth] in Fiber's types. Make one with [New] or [NewFunc]. It

@@ -16,8 +16,8 @@
 //
 // Fiber gives the memory of a request to the next one. What this package hands out
 // is its own: sessions, forms and errors may be kept, and the context c.Context()
-// may be used by goroutines that outlive the handler. A session that nobody has
-// looked at by the end of its request is nobody's then. The [fiber.Ctx] itself is
+// may be used by goroutines that outlive the handler. A session that was not
+// read by the end of its request reads as signed out afterwards. The [fiber.Ctx] itself is
 // only good for its handler, as ever, also as a context.Context: sessions are in
 // c.Context() and not in c.
 //

@@ -20,7 +20,7 @@ import (
 type latest struct {
 	mu     sync.Mutex
 	from   *fasthttp.RequestCtx // nil: it is over
-	copied *latchkey.Request    // nil: nobody has needed it
+	copied *latchkey.Request    // nil: not needed yet
 }
 
 type latestKey struct{}
@@ -161,8 +161,8 @@ func (a *Auth) withBody(ctx context.Context, c fiber.Ctx, l *latest) (*latchkey.
 	return &r, refused
 }
 
-// wholeBody reads a body that Fiber has read already, and copies none that nobody
-// asks for. One that was announced and is not there was too large for Fiber, which
+// wholeBody reads a body that Fiber has read already, and copies it only
+// when it is asked for. One that was announced and is not there was too large for Fiber, which
 // runs middleware for such requests, too.
 type wholeBody struct {
 	of        *fasthttp.Request

@@ -13,8 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// FuzzPendingCheck: what a cookie says of sign-ins under way is JSON as its tags
-// have it, and comes back.
+// FuzzPendingCheck is R-583: what a cookie says of sign-ins under way is JSON as its
+// tags have it, for encoding/json too, and comes back.
 func FuzzPendingCheck(f *testing.F) {
 	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
 	f.Add("id", "value", "provider", "/\"\\\x00é", "user", "session", int64(1), int64(2), byte(0xff))

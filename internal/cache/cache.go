@@ -91,6 +91,18 @@ func (c *Cache[K, V]) Len() int {
 	return len(c.entries)
 }
 
+// Values returns the values in no order, including expired ones that were not removed
+// yet.
+func (c *Cache[K, V]) Values() []V {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	all := make([]V, 0, len(c.entries))
+	for _, e := range c.entries {
+		all = append(all, e.value)
+	}
+	return all
+}
+
 // Delete removes the value of key. Callers that already wait for a load of key get
 // its value, which is not kept.
 func (c *Cache[K, V]) Delete(key K) {

@@ -45,7 +45,7 @@ func Split(name, value string, limit int) []Chunk {
 // those which a new value does not overwrite can be cleared, also when ok is
 // false. It is nil when there is at most the exact one. Cookies that merely
 // begin like name are left alone, and so are those with a number that no piece
-// can have: whoever planted one ends no session with it.
+// can have: a planted one ends no session.
 func (j Jar) Chunked(name string) (value string, parts []string, ok bool) {
 	var s set
 	for c := j.cursor(); c.next(); {

@@ -13,7 +13,7 @@ import (
 )
 
 // What a request may make us look at. Of a request that brings more no cookie
-// exists: nobody can tell which of them were planted.
+// exists: which of them were planted cannot be told.
 const (
 	maxPairs  = 1000     // browsers keep at most 180 or so for one site
 	maxHeader = 64 << 10 // bytes

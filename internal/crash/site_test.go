@@ -61,6 +61,9 @@ func settings(a storage.Adapter, p *latchkey.OAuth, send sender, log *diary) lat
 	}
 }
 
+// audited has a site keep its audit log in the store.
+func audited(c *latchkey.Config) { c.Operations.Audit.Store = true }
+
 // newSite is one instance. Each change is applied to its settings first.
 func newSite(t testing.TB, a storage.Adapter, iss *latchkeytest.Issuer, changes ...func(*latchkey.Config)) *latchkey.Auth {
 	t.Helper()

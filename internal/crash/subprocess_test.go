@@ -76,6 +76,7 @@ func runJob(text string) error {
 	provider := &latchkey.OAuth{ID: "issuer", OIDC: true, Issuer: j.Issuer, ClientID: j.ClientID, ClientSecret: j.ClientSecret}
 	send := func(_ context.Context, link latchkey.Message) error { links <- link.URL; return nil }
 	c := settings(a, provider, send, &diary{})
+	audited(&c)
 	c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
 		if !a.VerificationRequest { // who it is has been asked; users, accounts and sessions are next
 			fmt.Println(writing)

@@ -58,6 +58,7 @@ func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 		return err
 	}
 	err = d.DeleteUser(ctx, q, userID)
+	q.unnameGone()
 	erased := err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID)
 	if q.Audit == nil {
 		if erased {

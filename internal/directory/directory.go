@@ -146,7 +146,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := d.resolve(ctx, q, s, signIn, current); err != nil {
 			return err
 		}
-		if signIn.begun.IsZero() { // nobody could end anything of a new user yet
+		if signIn.begun.IsZero() { // nothing of a new user can have been ended yet
 			signIn.begun = in.Started.Truncate(time.Millisecond)
 		}
 		if signIn.Invitation != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -79,6 +80,10 @@ func (signIn *SignIn) Event() event.Event {
 	e := event.Event{
 		Type: event.SignIn, UserID: signIn.User.ID, SessionID: signIn.Session.ID,
 		Provider: signIn.Account.Provider, ProviderType: signIn.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: signIn.User.ID},
+		AMR: signIn.AMR, ACR: signIn.ACR,
+	}
+	if e.AMR == nil {
+		e.AMR = factor.First(signIn.Account.Type, nil)
 	}
 	if signIn.IsRefused {
 		e.Outcome, e.Reason, e.SessionID = event.Failed, fault.ErrAccessDenied, ""
@@ -182,6 +187,16 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 		_, err := EraseAudit(ctx, s, userID)
 		return err
 	})
+}
+
+// unnameGone takes the user's id from the accounts that were removed: their tokens are
+// revoked later, and the event of it must not name a user who was erased.
+func (o *Outbox) unnameGone() {
+	for i := range o.list {
+		if gone := o.list[i].Gone; gone != nil {
+			gone.UserID = ""
+		}
+	}
 }
 
 // storeNow stores what was added since a mark and is not in the audit log yet. A log that takes no

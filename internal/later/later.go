@@ -17,7 +17,8 @@ const (
 // Pool is ready. It is safe for concurrent use.
 type Pool struct {
 	mu      sync.Mutex
-	running int
+	running int // of those that Go started
+	apart   int // of those that Start started
 	waiting []func()
 	idle    chan struct{} // closed when nothing runs any more; nil: no caller waits
 }
@@ -40,6 +41,30 @@ func (p *Pool) Go(f func()) bool {
 	return true
 }
 
+// Start runs f at once, on a goroutine of its own and beside all others: for work that
+// must not wait or be refused. A panic of f ends the program.
+func (p *Pool) Start(f func()) {
+	p.mu.Lock()
+	p.apart++
+	p.mu.Unlock()
+	go func() {
+		f()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.apart--
+		p.rest()
+	}()
+}
+
+// rest tells the callers of Wait that nothing runs any more, if that is so. The caller
+// holds the lock.
+func (p *Pool) rest() {
+	if p.running+p.apart == 0 && p.idle != nil {
+		close(p.idle)
+		p.idle = nil
+	}
+}
+
 // work runs f and then what waits.
 func (p *Pool) work(f func()) {
 	for f != nil {
@@ -56,10 +81,7 @@ func (p *Pool) next() func() {
 	if len(p.waiting) == 0 {
 		p.running--
 		p.waiting = nil
-		if p.running == 0 && p.idle != nil {
-			close(p.idle)
-			p.idle = nil
-		}
+		p.rest()
 		return nil
 	}
 	f := p.waiting[0]
@@ -75,7 +97,7 @@ func (p *Pool) Wait(ctx context.Context) (left int) {
 		return 0
 	}
 	p.mu.Lock()
-	if p.running == 0 {
+	if p.running+p.apart == 0 {
 		p.mu.Unlock()
 		return 0
 	}
@@ -91,7 +113,7 @@ func (p *Pool) Wait(ctx context.Context) (left int) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	left = p.running + len(p.waiting)
+	left = p.running + p.apart + len(p.waiting)
 	p.waiting = nil
 	return left
 }

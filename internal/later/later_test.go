@@ -83,3 +83,28 @@ func TestWait(t *testing.T) {
 		t.Errorf("O-073: %d left, %d ran; those that waited are dropped", n, ran.Load())
 	}
 }
+
+// Start runs beside what fills the pool, and Wait waits for it.
+func TestPoolStart(t *testing.T) {
+	var p later.Pool
+	open := make(chan struct{})
+	for range 8 + 256 {
+		p.Go(func() { <-open })
+	}
+	done := make(chan struct{})
+	p.Start(func() { close(done) })
+	<-done // although eight run and others wait
+	close(open)
+	hold := make(chan struct{})
+	p.Start(func() { <-hold })
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for p.Wait(ended) != 1 { // until the pool is empty
+	}
+	var late atomic.Bool
+	p.Start(func() { <-hold; late.Store(true) })
+	close(hold)
+	if left := p.Wait(t.Context()); left != 0 || !late.Load() {
+		t.Errorf("Wait returned %d, done %v", left, late.Load())
+	}
+}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// One form for all providers that ask for the same address, so that nobody has to
-// wonder which of several fields is theirs.
+// One form for all providers that ask for the same address, so that the user does
+// not have to wonder which of several fields is theirs.
 
 // addressField is the field that the routes of magic links and passkeys read. A
 // password form has its part in a shared form only if its field is called so, too.

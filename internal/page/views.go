@@ -126,7 +126,7 @@ type Invite struct {
 	Host      string   // of the site
 	Origin    string   // its URL
 
-	As         string // the user who is signed in, and is another one; empty: nobody is
+	As         string // the user who is signed in, and is another one; empty: signed out
 	SignOutURL string // where that user signs out
 	Gone       bool   // there is no such invitation any more
 

@@ -74,7 +74,7 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		known, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, in.Email))
 		if known != nil {
-			return Mail{Kind: MailKnown, To: in.Email, UserID: known.ID}, err // the link is mailed to nobody
+			return Mail{Kind: MailKnown, To: in.Email, UserID: known.ID}, err // the link is not mailed
 		}
 		if f.SignUpInvited && err == nil {
 			invited, err := directory.InvitationTo(ctx, f.Directory.Directory, in.Email)

@@ -39,7 +39,7 @@ type MailKind int
 const (
 	NoMail      MailKind = iota
 	MailSignUp           // the link that completes a sign-up
-	MailKnown            // somebody signed up with the address of a user
+	MailKnown            // a sign-up with the address of a user
 	MailReset            // the link that sets a new password
 	MailRenew            // the same, because the password is known to others
 	MailChanged          // the password was set or changed

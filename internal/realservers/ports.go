@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// freePort is a port that nobody listens on.
+// freePort returns a port without a listener.
 func freePort(t testing.TB) int {
 	t.Helper()
 	return FreePorts(t, 1)[0]
 }
 
-// FreePorts are ports that nobody listens on, and that are nobody else's until the
+// FreePorts returns ports without a listener, which no other test gets until the
 // test ends: its servers may start late, or be away for a while. They are below
 // those that Linux gives to outgoing connections, one of which could otherwise be
 // faster than a server.

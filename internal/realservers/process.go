@@ -22,7 +22,7 @@ import (
 // patience is how long a server may take to start, on a busy machine.
 var patience = race.Patience(3 * time.Minute)
 
-// cure is for whoever reads that a program is missing.
+// cure tells a reader of the test's log how to install a missing program.
 const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer galera-4 nginx-light caddy haproxy"
 
 // program finds an installed program.
@@ -56,7 +56,7 @@ func isMissing(t testing.TB, name string) {
 // home is where one server keeps everything, and whom it runs as.
 type home struct {
 	dir string
-	as  *syscall.Credential // nil: whoever runs the tests
+	as  *syscall.Credential // nil: the user that runs the tests
 }
 
 // newHome makes a home for a server that refuses to run as root and has an
@@ -152,7 +152,7 @@ func (h home) serve(t testing.TB, stop syscall.Signal, argv ...string) *server {
 	return s
 }
 
-// end is for a server that nobody needs any more, and that need not end in good order.
+// end stops a server that is no longer needed, without waiting for it to tidy up.
 func (s *server) end() { s.endWithin(10*time.Second, s.stop) }
 
 func (s *server) endBy(how syscall.Signal) { s.endWithin(patience, how) }

@@ -275,6 +275,9 @@ func TestAuditErasure(t *testing.T) {
 		if err := s.auth.Users().Erase(boss, id); err != nil {
 			t.Fatal(err)
 		}
+		if err := s.auth.Shutdown(t.Context()); err != nil { // waits for what is revoked at the provider
+			t.Fatal(err)
+		}
 		rows := s.kept()
 		text, _ := json.Marshal(rows)
 		for _, r := range rows {
@@ -283,7 +286,7 @@ func TestAuditErasure(t *testing.T) {
 		if strings.Contains(string(text), id) {
 			t.Errorf("O-045 %s: the table has the user's id: %s", name, text)
 		}
-		if got := s.types(); len(rows) <= before || !strings.Contains(got, "user.deleted success") || strings.Count(got, "user.erased success") != 1 {
+		if got := s.types(); len(rows) <= before || !strings.Contains(got, "user.deleted success") || strings.Count(got, "user.erased success") != 1 || !strings.Contains(got, "token.disconnected success") {
 			t.Errorf("O-045 %s: %s", name, got)
 		}
 		page, err := s.auth.Audit().List(t.Context(), latchkey.AuditQuery{Type: event.UserErased})
@@ -430,5 +433,36 @@ func TestAuditOfTenants(t *testing.T) {
 		if err != nil || len(page.Events) != 1 || page.Events[0].UserID != tenant || page.Events[0].Tenant != tenant {
 			t.Errorf("O-047 %s: %+v, %v", tenant, page.Events, err)
 		}
+	}
+}
+
+// O-074: Shutdown writes what the audit log of each tenant still folds.
+func TestShutdownOfTenants(t *testing.T) {
+	var lines logBuffer
+	site := newSite(t)
+	config := site.config
+	config.Operations.Audit.Logger, config.Limits.Disabled = lines.logger(), true
+	auth, err := latchkey.NewTenants(latchkey.Tenants{
+		Name:   func(_ context.Context, r *latchkey.Request) (string, error) { return r.Host, nil },
+		Config: func(context.Context, string) (*latchkey.Config, error) { c := config; return &c, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.auth = auth
+	b := site.newBrowser()
+	for range 25 {
+		b.post("/auth/callback/crew", "username", "alice", "password", "wrong")
+	}
+	if err := auth.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tries := 0
+	for _, r := range lines.records(t) {
+		n, _ := r["count"].(float64)
+		tries += max(int(n), 1)
+	}
+	if tries != 25 {
+		t.Errorf("O-074: the log has %d of 25 tries: %s", tries, lines.text())
 	}
 }

@@ -48,7 +48,7 @@ func (v *Vault) begin(p *Provider, at *opened) *flight {
 	}
 	f := &flight{done: make(chan struct{})}
 	v.flights[key] = f
-	v.work.Go(func() {
+	v.Later.Start(func() {
 		r := &renewal{Vault: v, provider: p, at: at, holder: v.process + secret.RandomHex(8)}
 		err := guarded.Contain(func() (err error) { f.tokens, err = r.run(context.Background()); return err })
 		f.err = r.explain(err)
@@ -61,7 +61,7 @@ func (v *Vault) begin(p *Provider, at *opened) *flight {
 }
 
 // Wait waits for the work that is under way. Tests and programs that end call it.
-func (v *Vault) Wait() { v.work.Wait() }
+func (v *Vault) Wait() { v.Later.Wait(context.Background()) }
 
 // renewal is one try to renew the tokens of an account.
 type renewal struct {

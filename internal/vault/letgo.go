@@ -75,7 +75,7 @@ func (v *Vault) revokeLater(p *Provider, row storage.Account, t storage.Tokens, 
 		v.ended(row, detail, nil)
 		return
 	}
-	v.work.Go(func() {
+	v.Later.Start(func() {
 		err := guarded.Contain(func() error { return v.revoke(p, row, t) })
 		if err != nil {
 			v.Log.Warn(context.Background(), "tokens could not be revoked at the provider", "provider", row.Provider, "user", row.UserID, "error", textOf(err, t))

@@ -60,7 +60,7 @@ func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tok
 	case err != nil:
 		r.alertUnsaved(err)
 		r.setUnsaved(r.at.key(), u)
-		r.work.Go(func() { r.storeLater(u) })
+		r.Later.Start(func() { r.storeLater(u) })
 	}
 	r.tell(ctx, event.Event{Type: event.TokenRefreshed})
 	return u.clear, nil

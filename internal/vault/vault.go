@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/later"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -41,6 +43,10 @@ type Config struct {
 	KeepGrants bool          // do not revoke at the provider
 
 	HTTP http.RoundTripper // of the clients that carry a token
+
+	// Later runs renewals and revocations that callers do not wait for; nil: a pool of
+	// the vault's own.
+	Later *later.Pool
 
 	// Tell gets the events.
 	Tell func(ctx context.Context, e event.Event)
@@ -74,7 +80,6 @@ type Vault struct {
 	flights  map[accountKey]*flight
 	unsaved  map[accountKey]*unsaved
 	memories *cache.Cache[accountKey, *memory]
-	work     sync.WaitGroup
 }
 
 // accountKey names an account.
@@ -85,6 +90,7 @@ const rememberedAccounts = 10_000
 
 // New returns a vault.
 func New(c Config) *Vault {
+	c.Later = cmp.Or(c.Later, new(later.Pool))
 	return &Vault{
 		Config: c, process: secret.RandomHex(8),
 		flights: map[accountKey]*flight{}, unsaved: map[accountKey]*unsaved{},

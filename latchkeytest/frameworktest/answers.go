@@ -93,7 +93,7 @@ var answerCases = []testCase{
 		})
 		f.page("/next", LoadSession, func(c Context) {
 			s := latchkey.SessionFrom(<-left)
-			c.Write(http.StatusOK, fmt.Sprint(s == nil || s.User.Name == "Ada")) // net/http ends the context, and nobody is there
+			c.Write(http.StatusOK, fmt.Sprint(s == nil || s.User.Name == "Ada")) // net/http ends the context, and the session is gone
 		})
 	}, func(t *testing.T, f *framework) {
 		answers(t, f.openAs("Ada").Get("/leave"), http.StatusOK, "left")

@@ -53,7 +53,7 @@ type GitHub struct {
 	Plan                    *GitHubPlan `json:"plan"`
 }
 
-// GitHubPlan is the plan that somebody pays GitHub for.
+// GitHubPlan is the plan that the user pays GitHub for.
 type GitHubPlan struct {
 	Name          string `json:"name"`
 	Space         int64  `json:"space"` // KiB

@@ -28,7 +28,7 @@ type VippsAddress struct {
 	StreetAddress string `json:"street_address"`
 }
 
-// VippsDelegatedConsents is what somebody agreed to in the app.
+// VippsDelegatedConsents is what the user agreed to in the app.
 type VippsDelegatedConsents struct {
 	Language                 string         `json:"language"`
 	Heading                  string         `json:"heading"`

@@ -92,13 +92,13 @@ type VK struct {
 	Email                  string            `json:"email"` // of the token answer
 }
 
-// VKCity is where somebody lives.
+// VKCity is where the user lives.
 type VKCity struct {
 	ID    int64  `json:"id"`
 	Title string `json:"title"`
 }
 
-// VKCountry is where somebody lives.
+// VKCountry is where the user lives.
 type VKCountry struct {
 	ID    int64  `json:"id"`
 	Title string `json:"title"`
@@ -119,7 +119,7 @@ type VKContacts struct {
 	HomePhone   string `json:"home_phone"`
 }
 
-// VKStatusAudio is what somebody listens to.
+// VKStatusAudio is what the user listens to.
 type VKStatusAudio struct {
 	AccessKey string `json:"access_key"`
 	Artist    string `json:"artist"`
@@ -134,7 +134,7 @@ type VKStatusAudio struct {
 	Performer string `json:"performer"`
 }
 
-// VKLastSeen is when somebody was last there.
+// VKLastSeen is when the user was last there.
 type VKLastSeen struct {
 	Platform int64 `json:"platform"`
 	Time     int64 `json:"time"`
@@ -155,7 +155,7 @@ type VKCropPhoto struct {
 	Rect  VKRect  `json:"rect"`
 }
 
-// VKOccupation is what somebody does now.
+// VKOccupation is what the user does now.
 type VKOccupation struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -203,7 +203,7 @@ type VKRelationPartner struct {
 	IsClosed        bool   `json:"is_closed"`
 }
 
-// VKPersonal is what somebody thinks.
+// VKPersonal is what the user thinks.
 type VKPersonal struct {
 	Alcohol    int64    `json:"alcohol"`
 	InspiredBy string   `json:"inspired_by"`
@@ -253,7 +253,7 @@ type VKRelative struct {
 	Type string `json:"type"`
 }
 
-// VKCounters counts what somebody has.
+// VKCounters counts what the user has.
 type VKCounters struct {
 	Albums        int64 `json:"albums"`
 	Videos        int64 `json:"videos"`

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// User is somebody who can sign in. Instants are milliseconds.
+// User is a person who can sign in. Instants are milliseconds.
 type User struct{ ent.Schema }
 
 // Fields implements ent.Interface.
