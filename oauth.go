@@ -50,7 +50,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	if err = x.setup.noteBeginner(ctx, &x.visit, &f.FlowOrigin); err != nil {
+	if err = noteBeginner(ctx, x.setup, &x.visit, &f.FlowOrigin); err != nil {
 		return "", err
 	}
 	f.Connect = asked.connect
@@ -272,7 +272,7 @@ func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oau
 // noteBeginner writes into b the session that a sign-in begins in, if there is one. It is
 // sealed into the flow: only the user of that session may gain an account by it, and only
 // while the session lives.
-func (s *setup) noteBeginner(ctx context.Context, v *visit, b *browser.FlowOrigin) error {
+func noteBeginner(ctx context.Context, s *setup, v *visit, b *browser.FlowOrigin) error {
 	if s.store == nil {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (s *setup) noteBeginner(ctx context.Context, v *visit, b *browser.FlowOrigi
 func begunHere(ctx context.Context, x *exchange, out outcome, err error) (outcome, error) {
 	var here browser.FlowOrigin
 	if err == nil {
-		err = x.setup.noteBeginner(ctx, &x.visit, &here)
+		err = noteBeginner(ctx, x.setup, &x.visit, &here)
 	}
 	if err != nil {
 		return outcome{}, err
