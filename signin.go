@@ -192,7 +192,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	x.setup.log.Info(ctx, x, said, "user", who.User.ID, "new", who.IsNew)
 	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
-	return &Response{Redirect: x.afterSignIn(who)}, nil
+	return &Response{Redirect: x.afterSignIn(ctx, who)}, nil
 }
 
 // commit has the directory write the sign-in and its session in one transaction. Without
@@ -243,13 +243,10 @@ func findLinkingUser(ctx context.Context, x *exchange, in *directory.Assertion) 
 		return nil, nil
 	}
 	here, err := beginnerOf(ctx, x, in.BegunIn)
-	if err != nil {
-		return nil, err
+	if err == nil && here == nil && in.BegunIn != nil {
+		err = in.SessionGone()
 	}
-	if here == nil {
-		if in.BegunIn != nil {
-			err = in.SessionGone()
-		}
+	if here == nil || err != nil {
 		return nil, err
 	}
 	in.Joined, in.IsAdopted = here.since, here.isAdopted()
@@ -320,11 +317,15 @@ func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 }
 
 // afterSignIn returns where the browser goes after a sign-in.
-func (x *exchange) afterSignIn(who *directory.SignIn) string {
+func (x *exchange) afterSignIn(ctx context.Context, who *directory.SignIn) string {
+	to := x.callbackURL
 	if own := x.setup.config.Pages.NewUser; who.IsNew && own != "" {
-		return x.absolute(weburl.WithQuery(own, "callbackUrl", x.callbackURL))
+		to = x.absolute(weburl.WithQuery(own, "callbackUrl", to))
 	}
-	return x.callbackURL
+	if f := x.setup.passwords; f != nil && f.OffersPasskey(ctx, who) {
+		to = x.url("password") + weburl.WithQuery("", "do", "offer", "callbackUrl", to)
+	}
+	return to
 }
 
 // addRefusal queues the event of a sign-in that failed, for Events.Observe: no other
