@@ -124,7 +124,7 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 	if err != nil {
 		return outcome{}, err
 	}
-	noteMatch(ctx, x, f, answer.State)
+	noteMatch(ctx, p.setup, &x.visit, f, answer.State)
 	x.callbackURL = landingOf(f, x.callbackURL)
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {
@@ -139,14 +139,14 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 
 // noteMatch notes in the log and for the tracer which flow a callback belongs to, and
 // whether the state says so. It does not for a flow that statelessFlow chose.
-func noteMatch(ctx context.Context, x *exchange, f *browser.Flow, state string) {
+func noteMatch(ctx context.Context, s *setup, v *visit, f *browser.Flow, state string) {
 	if !f.IsNamedBy(state) {
-		x.setup.log.Note(ctx, x, "a callback is taken whose state names no sign-in of this browser", "checks", f.Checks())
-		x.trail.Decided("state=unchecked")
+		s.log.Note(ctx, v.about, "a callback is taken whose state names no sign-in of this browser", "checks", f.Checks())
+		v.trail.Decided("state=unchecked")
 		return
 	}
-	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
-	x.trail.Decided("state=ok")
+	s.log.Note(ctx, v.about, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
+	v.trail.Decided("state=ok")
 }
 
 // answered returns what a flow ends in: a sign-in, or the proof of a session's user.

@@ -82,9 +82,15 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 	if in.Person.ID == "" {
 		in.Person.ID = secret.NewUserID()
 	}
-	known, err := foreseeUser(ctx, x, &in)
-	if err != nil {
-		return nil, atProvider(x.provider, err)
+	var known *User // that the sign-in will end in; nil: it creates one, or there is no directory
+	if d := x.setup.directory; d != nil {
+		here, err := findLinkingUser(ctx, x, &in)
+		if err == nil {
+			known, err = directory.Foresee(ctx, d, &in, here)
+		}
+		if err != nil {
+			return nil, atProvider(x.provider, err)
+		}
 	}
 	landing := x.callbackURL
 	for {
@@ -102,20 +108,6 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 		}
 		in.Allowed, known, x.callbackURL = asked.Allowed, other.Stored(), landing
 	}
-}
-
-// foreseeUser returns the stored user that a sign-in will end in, or nil: it creates one,
-// or there is no directory.
-func foreseeUser(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
-	d := x.setup.directory
-	if d == nil {
-		return nil, nil
-	}
-	here, err := findLinkingUser(ctx, x, in)
-	if err != nil {
-		return nil, err
-	}
-	return directory.Foresee(ctx, d, in, here)
 }
 
 // askAbout asks Callbacks.SignIn about the user that a sign-in ends in, and then
