@@ -43,7 +43,6 @@ const (
 	noticePassword  = "password"   // the password was changed
 	noticeUnset     = "nopassword" // … or removed
 	noticeEmail     = "email"      // the address was
-	noticeAsked     = "sent"       // … or a link went to the new one
 	noticeForgotten = "forgotten"  // a known browser is not known any more
 	noticeProfile   = "profile"    // the name or the picture was changed
 	// … and not done.
@@ -155,7 +154,7 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 	}
 	switch left.About {
 	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten,
-		noticePassword, noticeUnset, noticeEmail, noticeAsked, noticeProfile:
+		noticePassword, noticeUnset, noticeEmail, noticeProfile:
 		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:
 		view.Error = left.About

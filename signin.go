@@ -157,7 +157,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	x.setup.log.Info(ctx, x, said, "user", who.User.ID, "new", who.IsNew)
 	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
-	return &Response{Redirect: x.destination(who)}, nil
+	return &Response{Redirect: x.destination(ctx, who)}, nil
 }
 
 // countSignIn counts a completed sign-in.
@@ -250,13 +250,10 @@ func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*Us
 		return nil, nil
 	}
 	here, err := whoBegan(ctx, x, in.BegunIn)
-	if err != nil {
-		return nil, err
+	if err == nil && here == nil && in.BegunIn != nil {
+		err = in.SessionGone()
 	}
-	if here == nil {
-		if in.BegunIn != nil {
-			err = in.SessionGone()
-		}
+	if here == nil || err != nil {
 		return nil, err
 	}
 	in.Joined, in.IsAdopted = here.since, here.isAdopted()
@@ -341,9 +338,13 @@ func addRefusal(x *exchange, err error) {
 }
 
 // destination returns where the browser goes after a sign-in.
-func (x *exchange) destination(who *directory.SignIn) string {
+func (x *exchange) destination(ctx context.Context, who *directory.SignIn) string {
+	to := x.callbackURL
 	if own := x.setup.config.Pages.NewUser; who.IsNew && own != "" {
-		return x.absolute(weburl.WithQuery(own, "callbackUrl", x.callbackURL))
+		to = x.absolute(weburl.WithQuery(own, "callbackUrl", to))
 	}
-	return x.callbackURL
+	if f := x.setup.passwords; f != nil && f.OffersPasskey(ctx, who) {
+		to = x.url("password") + weburl.WithQuery("", "do", "offer", "callbackUrl", to)
+	}
+	return to
 }

@@ -55,6 +55,10 @@ type Work struct {
 
 	Tell func(ctx context.Context) // calls the application's callbacks for Events
 
+	// MailReset tells the owner of an account by mail that an administrator has removed
+	// its second factors, where the site can.
+	MailReset func(ctx context.Context, u *storage.User)
+
 	Cursors *people.Cursors // of lists of users
 
 	ActsAs bool // administrators can act as users
