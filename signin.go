@@ -145,7 +145,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		who.Account.UserID = who.User.ID
 	}
 	tell(ctx, x) // what was committed is told before Callbacks.Token runs
-	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
+	if err := openSession(ctx, x, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
 	said := "signed in"
@@ -158,6 +158,22 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
 	return &Response{Redirect: x.destination(who)}, nil
+}
+
+// openSession opens the session of a sign-in, stores the event of it in the audit log
+// unless that was done with the session, and ends the former session. On an error the
+// browser keeps the former one.
+func openSession(ctx context.Context, x *exchange, who *directory.SignIn) error {
+	s := x.setup
+	if err := s.sessions.open(ctx, &x.visit, who); err != nil {
+		return err
+	}
+	if s.config.Session.Strategy == JWTSessions && !who.IsRefused {
+		if err := x.events.RecordSignIn(ctx, s.store, who); err != nil {
+			return err
+		}
+	}
+	return s.sessions.endFormer(ctx, &x.visit)
 }
 
 // countSignIn counts a completed sign-in.
@@ -204,10 +220,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		who := &directory.SignIn{Assertion: in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
-			if err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID); err == nil {
-				who.Session.ID = sessionIDFor(x.setup)
-				err = x.events.RecordSignIn(ctx, x.setup.store, who)
-			}
+			err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID)
 		}
 		return who, err
 	}
@@ -218,7 +231,6 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	if here != nil {
 		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
-	in.SessionID = sessionIDFor(x.setup)
 	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
 	if err == nil && in.Vouched {
 		who.Said = in.Said
@@ -231,15 +243,6 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		x.leave(forAccount(&x.visit, about, here.ID))
 	}
 	return who, err
-}
-
-// sessionIDFor returns the id of the JWT session of a sign-in that is recorded before the
-// session is opened. It is empty if that needs none.
-func sessionIDFor(s *setup) string {
-	if s.table == nil || s.config.Session.Strategy != JWTSessions || !s.tracksSignIns() {
-		return ""
-	}
-	return secret.RandomHex(16)
 }
 
 // linkingUser returns the signed-in user that a new account should be linked
