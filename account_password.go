@@ -8,6 +8,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -33,7 +34,7 @@ func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Resp
 	case p == nil:
 	case do == "password":
 		return changePassword(ctx, x, p, here)
-	case do == "email" && x.query.Get("token") != "":
+	case do == "email" && (x.query.Get("token") != "" || x.isPost() && x.field("code") != ""):
 		return moveAddress(ctx, x, p, here)
 	case do == "email":
 		return askForAddress(ctx, x, p, here)
@@ -131,8 +132,8 @@ func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *l
 	return backToAccount(l, v, about, u.ID)
 }
 
-// askForAddress shows the form for a new address, and mails a link to it by POST. The
-// answer does not tell whether the address has a user.
+// askForAddress shows the form for a new address, and mails a link and a code to it by
+// POST. The answer does not tell whether the address has a user.
 func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.url("account?do=email")); res != nil || err != nil {
 		return res, err
@@ -145,23 +146,33 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 	if err != nil {
 		return passwordPage(ctx, x, p, view, err)
 	}
-	if err := p.flows.Move(ctx, &here.user, to, p.asker(ctx, x.setup, &x.visit, &x.links)); err != nil {
+	handle, err := p.flows.MoveWithCode(ctx, &here.user, to, p.asker(ctx, x.setup, &x.visit, &x.links))
+	if err != nil {
 		return nil, err
 	}
 	x.events.Add(Event{Type: event.EmailAsked, UserID: here.user.ID}, nil)
-	return backToAccount(&x.links, &x.visit, noticeAsked, here.user.ID), nil
+	kept := browser.MailCode{Handle: handle, For: p.flows.MoveCodes()}
+	return p.checkMail(&x.visit, &x.links, to, "move"), x.cookies.SetMailCode(kept, x.now(), challenges.CodeLife)
 }
 
-// moveAddress shows the button that confirms a new address, and moves the address by
-// POST.
+// moveAddress shows the button that confirms a new address by a link, and moves the
+// address by POST. The code of the mail moves it as well, in the browser that asked.
 func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	d, token := p.flows.Directory, x.query.Get("token")
+	if token == "" {
+		secret, back, err := p.linkByCode(ctx, x.setup, &x.visit, &x.links, p.flows.MoveCodes(), "move", x.field("code"))
+		if back != nil || err != nil {
+			return back, err
+		}
+		x.cookies.Forget(&x.cookies.Specs.Link)
+		token = secret
+	}
 	to, err := d.LookAtMove(ctx, token, &here.user)
 	if err != nil {
 		return nil, err
 	}
 	if !x.isPost() {
-		return passwordPage(ctx, x, p, page.Password{Step: page.MoveStep, Email: to}, nil)
+		return passwordPage(ctx, x, p, page.Password{Step: page.MoveStep, Email: to, Same: to == here.user.Email}, nil)
 	}
 	renewed, done := renewing(ctx, x.setup, &x.visit, here)
 	u, err := d.MoveAddress(ctx, &x.events, token, directory.PasswordChange{UserID: here.user.ID, Keep: here.sessionID, Renew: renewed})

@@ -39,6 +39,8 @@ type exchange struct {
 	csrfToken    string // this browser's; empty: not needed yet
 	csrfVerified bool
 
+	named string // id of the user whose name was typed; empty: not known
+
 	// stepUp answers the callback of a provider that was asked who the user of the
 	// session is. nil: no page asks that.
 	stepUp *providerProof

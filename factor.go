@@ -91,9 +91,11 @@ func hostOf(site string) string {
 	return u.Host
 }
 
-// demandFactor is the gate that every sign-in goes through. It returns a response
-// that asks for the second factor, or nil if none is needed. It writes into the
-// assertion what is proven.
+// demandFactor is the gate that every sign-in goes through. It returns a response that
+// asks for the second factor, or nil if none is needed. It writes into the assertion what
+// is proven. If the user should set up a factor soon, it changes x.callbackURL to the
+// page that says so. A sign-in by a passkey with user verification stops a pending removal
+// of the user's factors.
 func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	s := x.setup
 	firstProof(in)
@@ -108,6 +110,15 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 	q := factor.Question{Offered: s.config.Factors.Kinds, Held: held, Demand: demand, AMR: in.AMR, ACR: in.ACR, Now: s.now()}
 	outcome, kinds := q.Decide()
 	isEnrol := outcome == factor.Enrol
+	if isEnrol && user != &in.Person && !slices.Contains(in.AMR, factor.Email) && s.mails.mail.Send != nil { // mails can be proven
+		byMail, err := s.directory.Factors.EnrolsByMail(ctx, user)
+		if err != nil {
+			return nil, failure.Wrap(ErrAccessDenied, err)
+		}
+		if byMail {
+			kinds = []FactorKind{FactorEmail}
+		}
+	}
 	switch {
 	case outcome == factor.Enter && known != nil && shownByPasskey(in):
 		return nil, s.directory.Factors.StopLostOf(ctx, &x.events, nil, known.ID)
@@ -196,7 +207,8 @@ func provedOf(in *directory.Assertion) time.Time {
 }
 
 // suspend keeps a sign-in until its second factor is right, and leads the browser to
-// the page that asks for it.
+// the page that asks for it. With isEnrol an app is enrolled, after one of kinds was shown
+// if there are any.
 func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
 	s := x.setup
 	if in.BegunIn == nil && !in.Vouched && !in.ProvesEmail { // the user who is signed in now has begun it, and has to end it
@@ -217,7 +229,7 @@ func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *Us
 	if user != &in.Person {
 		p.UserID = user.ID
 	}
-	if isEnrol {
+	if p.Enrols = isEnrol && len(kinds) > 0; isEnrol && !p.Enrols {
 		p.Secret, p.Account = otp.NewSecret(), p.Name
 	}
 	if former := x.cookies.Half(s.tenant, x.now()); former != "" {

@@ -22,7 +22,7 @@ const lostLink = longestDelay + shortestDelay
 // canLose reports whether the page of a waiting sign-in offers to remove lost factors. A
 // user who signs in with a passkey has not lost it.
 func canLose(s *setup, p *directory.Pending) bool {
-	return s.config.Factors.RecoveryDelay > 0 && p != nil && p.UserID != "" && len(p.Secret) == 0 && p.Assertion.Account.Type != TypeWebAuthn
+	return s.config.Factors.RecoveryDelay > 0 && p != nil && p.UserID != "" && len(p.Secret) == 0 && !p.Enrols && p.Assertion.Account.Type != TypeWebAuthn
 }
 
 // lostPage shows a step of the removal. token is the secret of a link.

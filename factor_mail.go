@@ -102,7 +102,7 @@ func factorJSON(p *directory.Pending) *Response {
 		Use      FactorKind   `json:"use"`
 		Remember bool         `json:"remember"`
 		Expires  time.Time    `json:"expires"`
-	}{Kinds: kinds, Use: kinds[0], Remember: len(p.Secret) == 0, Expires: p.Expires})
+	}{Kinds: kinds, Use: kinds[0], Remember: len(p.Secret) == 0 && !p.Enrols, Expires: p.Expires})
 	if err != nil {
 		return configJSON()
 	}

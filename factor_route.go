@@ -81,10 +81,13 @@ func factorPage(ctx context.Context, x *exchange, p *directory.Pending, use Fact
 	view := page.Factor{
 		CSRFToken: x.csrfToken, Action: x.url("factor"), CancelAction: x.url("factor?do=cancel"), SendAction: x.url("factor?do=send"),
 		Use: string(use), Name: maskedName(p.Name), Host: x.origin.Host(), Wrong: wrong, Sent: x.query.Get("done") == "send",
-		Remember: days(s.config.Factors.Remember), FormOrigins: s.formOrigins(&x.links, p.CallbackURL),
+		FormOrigins: s.formOrigins(&x.links, p.CallbackURL),
 	}
 	if canLose(s, p) {
 		view.LostURL = x.url("factor?do=lost")
+	}
+	if !p.Enrols {
+		view.Remember = days(s.config.Factors.Remember)
 	}
 	for _, kind := range p.Kinds {
 		if kind != use {
@@ -177,6 +180,13 @@ func resume(ctx context.Context, x *exchange, p *directory.Pending, second *dire
 	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorProvider, errors.New("the provider of the first factor is not configured any more")))
 	}
+	if p.Enrols {
+		if err := x.setup.directory.Factors.TakeMailProof(ctx, second); err != nil {
+			return nil, err
+		}
+		x.callbackURL = p.CallbackURL
+		return suspend(ctx, x, &in, &User{ID: p.UserID, Name: p.Name}, nil, true)
+	}
 	in.AMR = factor.Join(in.AMR, amr)
 	if level := factor.Level(in.AMR); level == factor.AAL2 {
 		in.ACR = level
@@ -236,17 +246,6 @@ func admitCode(ctx context.Context, x *exchange, userID string, kind FactorKind)
 		noticeUser(ctx, x, userID, Message{Kind: MessageWrongCodes})
 	}
 	return tries, known, wait, err
-}
-
-// tooSoon answers a browser that has to wait before it may send another code. page is
-// where people go.
-func tooSoon(r *Request, wait time.Duration, page *Response) *Response {
-	res := &Response{Redirect: page.Redirect, Header: http.Header{}}
-	if asksForJSON(r) {
-		res = noStore(jsonBytes(http.StatusTooManyRequests, []byte(`{"error":"SecondFactor","left":0}`)))
-	}
-	res.Header.Set("Retry-After", strconv.Itoa(secondsOf(wait)))
-	return res
 }
 
 // checkSecond returns what a right second factor uses up, and what it proves. It

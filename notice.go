@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
@@ -43,7 +44,6 @@ const (
 	noticePassword  = "password"   // the password was changed
 	noticeUnset     = "nopassword" // … or removed
 	noticeEmail     = "email"      // the address was
-	noticeAsked     = "sent"       // … or a link went to the new one
 	noticeForgotten = "forgotten"  // a known browser is not known any more
 	noticeProfile   = "profile"    // the name or the picture was changed
 	// … and not done.
@@ -155,7 +155,7 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 	}
 	switch left.About {
 	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten,
-		noticePassword, noticeUnset, noticeEmail, noticeAsked, noticeProfile:
+		noticePassword, noticeUnset, noticeEmail, noticeProfile:
 		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:
 		view.Error = left.About
@@ -206,4 +206,23 @@ func tried(n *browser.Flash, now time.Time) page.Tried {
 		t.Wait = n.Until.Sub(now)
 	}
 	return t
+}
+
+// leaveFresh leaves a flash message that this session is new, if a page follows that asks
+// for a fresh one and neither the store nor the token can say so.
+func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
+	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || !leadsToFreshPage(&x.links, x.callbackURL) {
+		return nil
+	}
+	mark, err := x.setup.sessions.markOf(ctx, who)
+	if err == nil {
+		x.leave(browser.Flash{About: noticeFresh, User: mark.UserID, Session: mark.SessionID, Proved: x.now()})
+	}
+	return err
+}
+
+// leadsToFreshPage reports whether the URL to is one of a page that takes a fresh session:
+// to delete the user, to change how they sign in, or to download their data.
+func leadsToFreshPage(l *links, to string) bool {
+	return to == l.deletion() || to == l.change() || to == ownExport(l)
 }

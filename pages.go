@@ -218,9 +218,16 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).VerifyRequest(view))
 }
 
-// awaitsCode returns the provider that has mailed a code for this browser.
+// awaitsCode returns the provider that has mailed a code for this browser, with the route
+// that takes the code.
 func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
-	p, known := s.providers[v.cookies.MailCode(v.now(), challenges.CodeLife).For]
+	purpose := v.cookies.MailCode(v.now(), challenges.CodeLife).For
+	if s.passwords != nil && purpose == s.passwords.MoveCodes() {
+		info := *s.providers[s.passwords.Provider].info()
+		info.codeRoute = "account?do=email"
+		return &info, true
+	}
+	p, known := s.providers[purpose]
 	if !known || p.info().codeRoute == "" {
 		return nil, false
 	}

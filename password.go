@@ -41,9 +41,14 @@ type Password struct {
 	// is in [SignInAttempt].Credentials; a field called name becomes the user's name.
 	Fields []Field
 	SignUp SignUpPolicy
-	// AllowUnverified signs users in before their address is proven. The first proof of
-	// the address by anybody else removes the password again. Hardened refuses it.
+	// AllowUnverified signs users in before their address is proven, new ones at once. An
+	// answer then tells whether an address has an account. A mail has a link that proves the
+	// address in a session of its user, where there is an account page. The first proof of the
+	// address in any other way removes the password again. Hardened refuses it.
 	AllowUnverified bool
+	// OfferPasskey offers a passkey to users who have none, on a page right after they
+	// signed in with the password, once in 30 days. It needs a [WebAuthn] provider.
+	OfferPasskey bool
 	// LinkMaxAge is how long a link works that sets a new password. 0: 30 minutes.
 	LinkMaxAge time.Duration
 	Style      Style
@@ -96,10 +101,13 @@ func preparePasswords(s *setup, f *failure.List) {
 	if s.revocations == nil || s.revocations.Store == nil {
 		f.Add(ErrMissingAdapterMethods, "Password needs a store that remembers when the sessions of a user were ended: an Adapter that is a RevocationStore, or Session.Revocations")
 	}
+	if p.OfferPasskey && passkeysOf(s) == "" {
+		f.Add(ErrInvalidConfig, "Password.OfferPasskey needs a provider of passkeys: add Passkey of module webauthn to Providers, or leave OfferPasskey out")
+	}
 	s.directory.Passwords = true
 	s.passwords = &passwords.Flows{
 		Provider: p.ID, SignUpOpen: p.SignUp == SignUpOpen, SignUpInvited: p.SignUp == SignUpInvited,
-		Directory: directory.Passwords{Directory: s.directory}, Limits: s.limits, LinkLife: p.LinkMaxAge, AllowUnverified: p.AllowUnverified, Timeout: s.config.Limits.CallbackTimeout,
+		Directory: directory.Passwords{Directory: s.directory}, Limits: s.limits, LinkLife: p.LinkMaxAge, AllowUnverified: p.AllowUnverified, OfferPasskey: p.OfferPasskey, Timeout: s.config.Limits.CallbackTimeout,
 		Warn: func(ctx context.Context, err error) { s.log.Warn(ctx, err.Error(), "provider", p.ID) },
 	}
 	provider.use(s.passwords)
@@ -109,6 +117,16 @@ func preparePasswords(s *setup, f *failure.List) {
 			return passwords.Result(found), err
 		}}
 	}
+}
+
+// passkeysOf returns the id of the first provider of passkeys, or "".
+func passkeysOf(s *setup) string {
+	for _, p := range s.order {
+		if info := p.info(); info.kind == TypeWebAuthn {
+			return info.id
+		}
+	}
+	return ""
 }
 
 // mailLater sends a mail about a password after the answer to the request of ctx.
@@ -125,14 +143,14 @@ func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
 	out.Kind = map[passwords.MailKind]MessageKind{
 		passwords.MailSignUp: MessageVerify, passwords.MailKnown: MessageAccountExists, passwords.MailTaken: MessageAccountExists,
 		passwords.MailReset: MessagePasswordReset, passwords.MailRenew: MessageNewPassword, passwords.MailChanged: MessagePasswordChanged,
-		passwords.MailAddress: MessageNewEmail, passwords.MailMoving: MessageEmailChange,
+		passwords.MailAddress: MessageNewEmail, passwords.MailProve: MessageVerify, passwords.MailMoving: MessageEmailChange,
 	}[m.Kind]
 	switch m.Kind {
 	case passwords.MailSignUp:
 		out.URL = l.url("password?do=verify&token=" + m.Handle)
 	case passwords.MailReset, passwords.MailRenew:
 		out.URL = l.url("password?do=reset&token=" + m.Handle)
-	case passwords.MailAddress:
+	case passwords.MailAddress, passwords.MailProve:
 		out.URL = l.url("account?do=email&token=" + m.Handle)
 	case passwords.MailMoving:
 		out.URL = l.url("password?do=undo&token=" + m.Handle)

@@ -12,13 +12,16 @@ import (
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // resetMaxAge is how long a link to a new password works.
@@ -97,6 +100,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 		return outcome{}, CredentialsError("")
 	}
 	shown, err := p.flows.Check(ctx, email, typed, p.asker(ctx, x.setup, &x.visit, &x.links))
+	x.named = shown.User.ID
 	switch {
 	case err != nil:
 		return outcome{}, failure.WrapFor(failure.TypeOf(err), p.ID, err)
@@ -125,8 +129,8 @@ func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	}
 }
 
-// checkMail leads to the page that says where to look for a mail. about is email, or
-// reset.
+// checkMail leads to the page that says where to look for a mail. about is email, reset
+// or move.
 func (p *passwordProvider) checkMail(v *visit, l *links, email, about string) *Response {
 	leaveSent(v, p.ID, email)
 	return &Response{Redirect: l.url("verify-request?provider=" + p.ID + "&type=" + about)}
@@ -240,6 +244,67 @@ func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, 
 func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, userID string) error {
 	at := s.revocations.IssueTime(userID, s.now())
 	return rememberBrowser(ctx, s, v, userID, "", at, false)
+}
+
+// typedPassword returns the new password of a form, or an ErrPassword that says what
+// is wrong with it.
+func typedPassword(ctx context.Context, x *exchange, p *passwordProvider, about ...string) (string, error) {
+	typed := x.field("password")
+	about = append(about, x.origin.Host(), x.setup.config.Theme.Name)
+	return typed, p.flows.Weakness(ctx, typed, about...)
+}
+
+// offerMaxAge is how long after a sign-in a passkey is offered.
+const offerMaxAge = 5 * time.Minute
+
+// mayOffer reports whether the user of a request is still to be offered a passkey.
+func (p *passwordProvider) mayOffer(ctx context.Context, s *setup, v *visit) (bool, error) {
+	here, err := s.sessions.current(ctx, v)
+	if err != nil || here == nil || !p.OfferPasskey || here.provider != "" && here.provider != p.ID || !factor.IsRecent(here.since, v.now(), offerMaxAge) {
+		return false, err
+	}
+	keys, err := s.store.ListAuthenticators(ctx, here.user.ID)
+	if err != nil || len(keys) > 0 {
+		return false, err
+	}
+	may, _, err := mayChange(ctx, s, v, here)
+	return may, err
+}
+
+// offerPasskey offers a passkey to a user who has just signed in with the password. Any
+// other browser goes where it was going.
+func offerPasskey(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
+	s, id := x.setup, passkeysOf(x.setup)
+	may, err := p.mayOffer(ctx, s, &x.visit)
+	switch {
+	case err != nil:
+		return nil, err
+	case !may && asksForJSON(x.request):
+		return asJSON(&Response{Redirect: x.callbackURL}), nil
+	case !may:
+		return &Response{Redirect: x.callbackURL}, nil
+	case asksForJSON(x.request):
+		body, err := json.Marshal(map[string]string{"provider": id, "url": x.callbackURL})
+		return noStore(jsonBytes(http.StatusOK, body)), err
+	case s.config.Pages.Password != "":
+		return x.ownPage(s.config.Pages.Password, "do", string(page.OfferStep), "callbackUrl", x.callbackURL), nil
+	}
+	return pageResponse(s.pagesFor(ctx, &x.visit).Offer(page.Offer{
+		CSRFToken: x.csrfToken, Provider: id, Action: x.url("callback/" + id), CallbackURL: x.callbackURL, Host: x.origin.Host(),
+		FormOrigins: s.formOrigins(&x.links, x.callbackURL), Script: s.passkeyScript(&x.links),
+	}))
+}
+
+// linkByCode returns the secret of the link whose code was typed. A wrong code leads back
+// to the page with the field. about is as in checkMail.
+func (p *passwordProvider) linkByCode(ctx context.Context, s *setup, v *visit, l *links, purpose, about, typed string) (token string, back *Response, err error) {
+	v.hide(typed)
+	token, err = p.flows.LinkByCode(ctx, purpose, v.cookies.MailCode(v.now(), challenges.CodeLife).Handle, typed, p.asker(ctx, s, v, l))
+	if errors.Is(err, ErrVerification) {
+		s.log.Error(ctx, v.about, err)
+		back, err = &Response{Redirect: l.url("verify-request") + weburl.WithQuery("", "provider", p.ID, "type", about, "error", string(ErrVerification))}, nil
+	}
+	return token, back, err
 }
 
 // wrongCode returns the code of what is wrong with what was typed, or "".

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
@@ -49,6 +50,8 @@ func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
 		return verifySignUp(ctx, x, p, token)
 	case page.ResetStep:
 		return resetPassword(ctx, x, p, token)
+	case page.OfferStep:
+		return offerPasskey(ctx, x, p)
 	case page.UndoStep:
 		if x.isPost() {
 			return undoMove(ctx, x, p, token)
@@ -109,14 +112,6 @@ func passwordPage(ctx context.Context, x *exchange, p *passwordProvider, view pa
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Password(view))
 }
 
-// typedPassword returns the new password of a form, or an ErrPassword that says what
-// is wrong with it.
-func typedPassword(ctx context.Context, x *exchange, p *passwordProvider, about ...string) (string, error) {
-	typed := x.field("password")
-	about = append(about, x.origin.Host(), x.setup.config.Theme.Name)
-	return typed, p.flows.Weakness(ctx, typed, about...)
-}
-
 // signUp begins a sign-up. Nothing is created, and the answer does not tell whether
 // the address is known (F-077, F-078).
 func signUp(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
@@ -141,8 +136,14 @@ func signUp(ctx context.Context, x *exchange, p *passwordProvider) (*Response, e
 	if err := x.runSignInCallback(ctx, attempt); err != nil {
 		return nil, err
 	}
-	in := &directory.SignUp{Email: email, Fields: fields, CallbackURL: x.callbackURL}
-	if err := p.flows.SignUp(ctx, in, typed, p.asker(ctx, x.setup, &x.visit, &x.links)); err != nil {
+	in, from, started := &directory.SignUp{Email: email, Fields: fields, CallbackURL: x.callbackURL}, p.asker(ctx, x.setup, &x.visit, &x.links), x.now()
+	if in.Hash, err = p.flows.EnterUnproven(ctx, email, typed, from); err != nil {
+		return nil, err
+	}
+	if in.Hash != "" {
+		return finishSignUp(ctx, x, p, in, "", started)
+	}
+	if err := p.flows.SignUp(ctx, in, typed, from); err != nil {
 		return nil, err
 	}
 	return p.checkMail(&x.visit, &x.links, email, "email"), p.markBrowser(&x.visit, in)
@@ -164,17 +165,11 @@ func forgotPassword(ctx context.Context, x *exchange, p *passwordProvider) (*Res
 func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	started := x.now()
 	if token == "" && x.isPost() {
-		typed := x.field("code")
-		x.hide(typed)
-		var err error
-		token, err = p.flows.SignUpByCode(ctx, x.cookies.MailCode(started, challenges.CodeLife).Handle, typed, p.asker(ctx, x.setup, &x.visit, &x.links))
-		if errors.Is(err, ErrVerification) {
-			x.setup.log.Error(ctx, x, err)
-			return &Response{Redirect: x.url("verify-request") + weburl.WithQuery("", "provider", p.ID, "type", "email", "error", string(ErrVerification))}, nil
+		secret, back, err := p.linkByCode(ctx, x.setup, &x.visit, &x.links, p.ID, "email", x.field("code"))
+		if back != nil || err != nil {
+			return back, err
 		}
-		if err != nil {
-			return nil, err
-		}
+		token = secret
 	}
 	in, err := p.flows.Directory.LookAtSignUp(ctx, token)
 	if err != nil {
@@ -193,17 +188,27 @@ func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token s
 			return passwordPage(ctx, x, p, view, err)
 		}
 	}
+	return finishSignUp(ctx, x, p, in, token, started)
+}
+
+// finishSignUp creates the user of a sign-up and signs the user in. Without a token the
+// address is not proven: a mail has the link that proves it.
+func finishSignUp(ctx context.Context, x *exchange, p *passwordProvider, in *directory.SignUp, token string, started time.Time) (*Response, error) {
+	var err error
 	if x.callbackURL, err = x.resolveRedirect(ctx, in.CallbackURL); err != nil {
 		x.callbackURL = x.home()
 	}
 	x.provider = p
 	res, err := x.completeSignIn(ctx, directory.Assertion{
-		Person: User{Name: in.Fields["name"], Email: in.Email}, ProvesEmail: true, EmailVerified: true, Credentials: in.Fields, Counted: true, Started: started,
+		Person: User{Name: in.Fields["name"], Email: in.Email}, ProvesEmail: token != "", EmailVerified: token != "", Credentials: in.Fields, Counted: true, Started: started,
 		NewPassword: &directory.NewPassword{Handle: token, Hash: in.Hash, Invited: p.SignUp == SignUpInvited},
 		Account:     Account{Provider: p.ID, ProviderAccountID: in.Email, Type: TypeCredentials},
 	})
 	if errors.Is(err, directory.ErrAddressTaken) {
 		return &Response{Redirect: x.links.signIn(x.callbackURL)}, nil
+	}
+	if err == nil && token == "" && x.setup.config.AccountPage.Enabled {
+		p.flows.Prove(in.Email, p.asker(ctx, x.setup, &x.visit, &x.links))
 	}
 	return x.conclude(ctx, outcome{response: res}, err)
 }

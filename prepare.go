@@ -313,7 +313,12 @@ func prepareAudit(s *setup, f *failure.List) {
 		s.audit = sink("log")
 		s.audit.Logger = a.Logger
 	}
+	if len(s.config.Secrets) > 0 {
+		s.auditKey = audit.NameKey(a.HashKey, s.config.Secrets[0])
+	}
 	switch {
+	case len(a.HashKey) > 0 && len(a.HashKey) < 16:
+		f.Add(ErrInvalidConfig, "Operations.Audit.HashKey has fewer than 16 bytes: use random ones, or leave it out")
 	case a.Required && !a.Store:
 		f.Add(ErrInvalidConfig, "Operations.Audit.Required needs Operations.Audit.Store")
 	case a.Required && s.config.Session.Store != nil:

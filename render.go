@@ -332,3 +332,14 @@ func crossSite(ctx context.Context, x *exchange) *Response {
 	}
 	return problemPage(ctx, x, page.Problem{Kind: page.Refused, Host: x.origin.Host(), Origin: x.home()})
 }
+
+// tooSoon answers a browser that has to wait before it may send another code. page is
+// where people go.
+func tooSoon(r *Request, wait time.Duration, page *Response) *Response {
+	res := &Response{Redirect: page.Redirect, Header: http.Header{}}
+	if asksForJSON(r) {
+		res = noStore(jsonBytes(http.StatusTooManyRequests, []byte(`{"error":"SecondFactor","left":0}`)))
+	}
+	res.Header.Set("Retry-After", strconv.Itoa(secondsOf(wait)))
+	return res
+}

@@ -35,9 +35,9 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
-// open mints a token. If Callbacks.Token returns no claims, no session is opened, and the
-// one before ends with endFormer. As in Auth.js the browser is led on then and Events.SignIn is told; all
-// else says that the sign-in was refused.
+// open mints a token. If Callbacks.Token returns no claims, no session is opened, and
+// endFormer ends the one before. As in Auth.js the browser is led on then and Events.SignIn
+// is told; all else says that the sign-in was refused.
 func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
 	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {

@@ -70,6 +70,7 @@ type setup struct {
 	audit        *audit.Sink    // lines of the audit log; nil: none are written
 	table        *audit.Table   // the audit log in the store; nil: there is none
 	auditCursors *audit.Cursors // of its lists
+	auditKey     []byte         // of the hashes of names in events
 	ids          audit.IDs      // of events
 
 	mark  processMark
@@ -178,6 +179,9 @@ func keepEvent(s *setup, e *Event) {
 	}
 	s.audit.Add(*e)
 }
+
+// nameHash returns the hash that events have of a name that is no user's.
+func nameHash(s *setup, name string) string { return audit.NameHash(s.auditKey, s.tenant, name) }
 
 // outboxOf returns an outbox for events without a request.
 func outboxOf(ctx context.Context, s *setup) *directory.Outbox {

@@ -29,7 +29,7 @@ type AccountRef = users.AccountRef
 
 // Users returns what the application can do with users, their accounts and their
 // sessions, with or without a request. In a handler behind a guard, pass r.Context():
-// methods that end sessions and say so then spare the session of the request.
+// methods whose comment says "except the one of ctx" then spare the session of the request.
 func (a *Auth) Users() *Users { return users.New(usersBackend{a}) }
 
 // usersBackend lets package users work on the directory of a site.
@@ -48,7 +48,22 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 		w.Events.Base, w.Events.Audit = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, s.table
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
+	w.MailReset = func(ctx context.Context, u *User) { mailFactorsReset(ctx, s, u) }
 	return w, nil
+}
+
+// mailFactorsReset tells the owner of an account that an administrator has removed its
+// second factors.
+func mailFactorsReset(ctx context.Context, s *setup, u *User) {
+	if s.mails.mail.Send == nil || s.trust.origin.Text == "" || u.Email == "" || u.EmailVerified.IsZero() {
+		return
+	}
+	l := ownLinks(s)
+	m := outgoing{Message: Message{Kind: MessageFactorsReset, To: u.Email, URL: l.home()}, UserID: u.ID}
+	if s.config.AccountPage.Enabled {
+		m.URL = l.url("account")
+	}
+	s.mails.sendLater(ctx, asker{language: s.config.Texts.Languages[0]}, func(context.Context) (outgoing, error) { return m, nil })
 }
 
 // Passwords returns what passwords need, without a request.

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// The decisions about passkeys that need no authenticator. Module webauthn tests
-// whole ceremonies.
+// The decisions about passkeys that need no authenticator. Module webauthn
+// tests whole ceremonies.
 
 func TestWhatIsDoneWithPasskeys(t *testing.T) {
 	ada := &User{ID: "1", Email: "ada@example.com"}

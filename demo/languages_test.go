@@ -63,6 +63,7 @@ func everyPage(r *page.Renderer) (all []page.Page, err error) {
 		add(r.Export(page.Export{BackURL: "/", Host: longHost, Wait: deletes}))
 	}
 	add(r.Activity(page.Activity{BackURL: "/", Host: longHost, List: someActivity()}))
+	add(r.Offer(page.Offer{CallbackURL: "/", Host: longHost}))
 	add(r.Farewell(page.Farewell{Host: longHost, Origin: "/"}))
 	return all, err
 }

@@ -47,6 +47,14 @@ type Event struct {
 	// Count is for how many equal failures the event stands in an audit log. 0: one.
 	Count int
 
+	// AMR and ACR are what a completed sign-in or step-up has proven: the methods, in the
+	// names of RFC 8176, and the level, as in latchkey.Assurance. Empty: not known.
+	AMR []string
+	ACR string
+	// Name is a keyed hash of the name or e-mail address of a failed sign-in, if that is not
+	// known to be a user's. It shows that the same name was tried again. Empty: none.
+	Name string
+
 	// Ended is how many stored sessions ended. A logout at a provider has it.
 	Ended int
 
@@ -61,7 +69,8 @@ type Event struct {
 // Detail is the type of package fault.
 type Detail = fault.Detail
 
-// Type is what an [Event] tells. The list is closed and grows with releases.
+// Type is what an [Event] tells. Releases add types to the list. Types that begin with
+// "app." are the application's own: see latchkey.AuditLog.Record.
 type Type string
 
 // The types of [Event].
@@ -155,8 +164,8 @@ const (
 
 // SignInPayload tells of a completed sign-in.
 type SignInPayload struct {
-	User      storage.User // for credentials: what Authorize returned
-	Account   storage.Account
+	User      storage.User    // for credentials: what Authorize returned
+	Account   storage.Account // as this sign-in brought it: Email and EmailVouched are not those that are stored
 	Profile   jwt.Claims
 	IDToken   jwt.Claims // the verified claims of the ID token, never of userinfo; nil: there is none
 	IsNewUser bool

@@ -2,6 +2,7 @@ package providers_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -205,7 +206,9 @@ func (r *recorded) idPath() string {
 			found = append(found, l.path)
 		}
 	}
-	slices.SortFunc(found, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
+	slices.SortFunc(found, func(a, b string) int {
+		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
+	})
 	if len(found) == 0 {
 		return ""
 	}

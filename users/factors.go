@@ -116,12 +116,19 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions
 // of the user. It is for a user who has lost them. Passkeys stay. Make sure that the
 // right person asks: afterwards the first factor alone is enough to sign in, or to set up
-// a new factor. It needs latchkey.Config.Factors.
+// a new factor. Where latchkey.Factors.Require wants a factor, the next sign-in has to
+// prove the mailbox before it sets one up, if the address is proven and the site sends
+// mails. A mail tells the user of it, if latchkey.Site.URL is set as well. ResetFactors
+// needs latchkey.Config.Factors.
 func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
 	if err != nil {
 		return err
 	}
 	defer w.Tell(ctx)
-	return w.Factors.ResetFactors(ctx, w.Events, userID)
+	owner, err := w.Factors.ResetFactors(ctx, w.Events, userID)
+	if err == nil {
+		w.MailReset(ctx, &owner)
+	}
+	return err
 }

@@ -17,6 +17,7 @@ func TestAdapter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			storagetest.TestAdapter(t, func(*testing.T) storage.Adapter { return memoryadapter.New(o) })
 			latchkeytest.TestUnlink(t, func(*testing.T) storage.Adapter { return memoryadapter.New(o) })
+			latchkeytest.TestRecovery(t, func(*testing.T) storage.Adapter { return memoryadapter.New(o) })
 		})
 	}
 }

@@ -116,6 +116,9 @@ func TestAdapter(t *testing.T) {
 			}
 			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return emptied(t, pool, o) }, except...)
 			latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return emptied(t, pool, o) })
+			if name == "as it comes" { // the others change nothing of it
+				latchkeytest.TestRecovery(t, func(t *testing.T) storage.Adapter { return emptied(t, pool, o) })
+			}
 		})
 	}
 }

@@ -111,7 +111,7 @@ func (p *program) command() *cobra.Command {
 		p.env, err = p.env.with(*file)
 		return err
 	})
-	root.AddCommand(p.secretCommand(), p.migrateCommand(), p.sweepCommand(), p.resealCommand(), p.userCommand(), p.passwordCommand(), p.tokenCommand(), p.doctorCommand(), p.explainCommand(), p.providersCommand(), p.versionCommand())
+	root.AddCommand(p.secretCommand(), p.migrateCommand(), p.sweepCommand(), p.resealCommand(), p.userCommand(), auditCommand(p), p.passwordCommand(), p.tokenCommand(), p.doctorCommand(), p.explainCommand(), p.providersCommand(), p.versionCommand())
 	return root
 }
 

@@ -40,7 +40,7 @@ func visible(text string) string {
 // neutral returns a cell that no spreadsheet takes for a formula. What a user typed
 // begins with an apostrophe then.
 func neutral(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if strings.IndexAny(text, "=+-@\t\r\n\x00＝＋－＠") == 0 {
 		text = "'" + text
 	}
 	return visible(text)

@@ -43,7 +43,7 @@ func TestDeps(t *testing.T) {
 	}
 }
 
-// TestDepsNamesWhatIsThere fails for a line, or an import in a line, of a package
+// TestDepsNamesWhatIsThere is R-585: it fails for a line, or an import in a line, of a package
 // of this repository that does not exist.
 func TestDepsNamesWhatIsThere(t *testing.T) {
 	r, err := parseRules(table)

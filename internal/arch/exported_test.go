@@ -28,6 +28,27 @@ func TestExportedNamesHaveUsers(t *testing.T) {
 	}
 }
 
+// elsewhere matches names that applications do not use. Each kind has its own place.
+var elsewhere = regexp.MustCompile(`Record$|Limiter$|^ClientRoute$|Option$|CacheSize$`)
+
+// TestRootIndex is R-582: records, limiters, routes and functional options stay out
+// of the index of the root package.
+func TestRootIndex(t *testing.T) {
+	for name := range exportedNames(t) {
+		if elsewhere.MatchString(name) && !strings.Contains(name, ".") {
+			t.Errorf("latchkey.%s: records and limiters belong to package storage and the adapters, options to a struct", name)
+		}
+	}
+	for _, was := range []string{
+		"AccountRecord", "AuthenticatorRecord", "StoredSessionRecord", "VerificationTokenRecord",
+		"MemoryLimiter", "NewMemoryLimiter", "Limiter", "ReturningLimiter", "ClientRoute", "CacheOption", "CacheSize",
+	} {
+		if !elsewhere.MatchString(was) {
+			t.Errorf("latchkey.%s would pass", was)
+		}
+	}
+}
+
 // exportedNames are those of the root package, as Name or Type.Member, with the
 // words of which one has to be in the text of a user. Whoever uses a constant
 // uses its type.

@@ -49,9 +49,14 @@ var budget = []struct {
 	// Tokens of sites without a database live in a cookie: AccessToken reads and sets it, and
 	// a sign-in fills it. The rest is in internal/tokenjar.
 	{"provider tokens in a cookie", 0, 0, 150, 0},
+	// Passkeys are offered after a password, codes move addresses, users may come in before
+	// their address is proven, and a reset of factors is mailed: lines in files that exist.
+	{"passkeys beside passwords, codes for addresses", 0, 0, 150, 0},
 	// Comments name every error, what zero values mean, and whom a pronoun stands for: that
 	// takes more lines than the riddles did. No code is among them.
-	{"comments that a reader understands at once", 0, 0, 150, 0},
+	// A second reader took half of signin.go for something else: what a function writes, and
+	// when it returns nil, takes a line or two for each.
+	{"comments that a reader understands at once", 0, 0, 250, 0},
 }
 
 // What the root package may grow to.

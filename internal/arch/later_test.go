@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-// TestLaterNamesTests checks that every test that the Makefile leaves to the nightly
+// TestLaterNamesTests is R-586: it checks that every test that the Makefile leaves to the nightly
 // run exists: a name that is misspelled would move nothing, and one that is outdated
 // would hide a later test of that name.
 func TestLaterNamesTests(t *testing.T) {
@@ -45,4 +46,49 @@ func TestLaterNamesTests(t *testing.T) {
 			t.Errorf("the Makefile leaves %s to the nightly run: no test has that name", name)
 		}
 	}
+}
+
+// TestWalks is R-586: the tests that walk at random are those that `make walks` runs, it
+// has them take 10^5 steps and print their seeds, and the nightly run includes it and
+// leaves no test out.
+func TestWalks(t *testing.T) {
+	makefile, ci := read(t, filepath.Join(root, "Makefile")), read(t, filepath.Join(root, ".ci/run"))
+	named := regexp.MustCompile(`(?m)^WALKS := (\S+)$`).FindStringSubmatch(makefile)
+	steps := regexp.MustCompile(`(?m)^STEPS \?= (\d{6,})$`).MatchString(makefile)
+	if named == nil || !steps || !strings.Contains(rule(makefile, "walks"), "LATCHKEY_WALK=$(STEPS) go test -v ") {
+		t.Fatal("the Makefile has no rule that runs WALKS with STEPS of at least 100000, and shows what they log")
+	}
+	nightly, _, _ := strings.Cut(afterwards(ci, "= nightly ]"), "else")
+	if !strings.Contains(nightly, "make walks") || !strings.Contains(nightly, "make test-all") || strings.Contains(rule(makefile, "test-all"), "-skip") {
+		t.Error(".ci/run nightly leaves out walks or tests")
+	}
+	var walks []string
+	watch(t, func(path string) {
+		if name := filepath.ToSlash(path); !strings.HasSuffix(name, "_test.go") || strings.Contains(name, "internal/race/") || strings.HasSuffix(name, "internal/arch/later_test.go") {
+			return
+		}
+		for _, f := range strings.Split(read(t, path), "\nfunc ") {
+			if name, _, _ := strings.Cut(f, "("); strings.HasPrefix(name, "Test") && strings.Contains(f, " race.Walk(t, ") {
+				walks = append(walks, name)
+			}
+		}
+	})
+	want := strings.Split(named[1], "|")
+	slices.Sort(walks)
+	slices.Sort(want)
+	if !slices.Equal(walks, want) {
+		t.Errorf("make walks runs %q, and race.Walk is called by %q", want, walks)
+	}
+}
+
+// rule returns the lines of a rule of the Makefile.
+func rule(makefile, name string) string {
+	text, _, _ := strings.Cut(afterwards(makefile, "\n"+name+":"), "\n\n")
+	return text
+}
+
+// afterwards returns what follows the first mark in a text.
+func afterwards(text, mark string) string {
+	_, after, _ := strings.Cut(text, mark)
+	return after
 }

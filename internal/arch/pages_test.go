@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -80,6 +81,36 @@ func hasHeading(page, anchor string) bool {
 		}
 	}
 	return false
+}
+
+// TestProtocolListsActions compares the actions that the library knows with the table
+// of docs/protocol.md. The tests of all routes begin with that table (R-523, R-527).
+func TestProtocolListsActions(t *testing.T) {
+	_, page, _ := strings.Cut(read(t, filepath.Join(root, "docs/protocol.md")), "| action | on |\n")
+	table, _, _ := strings.Cut(page, "\n\n")
+	code := regexp.MustCompile("`([a-z-]+)`")
+	var listed, known []string
+	for line := range strings.Lines(table) {
+		first, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+		for _, m := range code.FindAllStringSubmatch(first, -1) {
+			listed = append(listed, m[1])
+		}
+	}
+	ast.Inspect(parse(t, filepath.Join(root, "paths.go")), func(n ast.Node) bool {
+		spec, is := n.(*ast.ValueSpec)
+		if !is || spec.Names[0].Name != "actions" {
+			return true
+		}
+		for _, e := range spec.Values[0].(*ast.CompositeLit).Elts {
+			known = append(known, strings.Trim(e.(*ast.KeyValueExpr).Key.(*ast.BasicLit).Value, `"`))
+		}
+		return false
+	})
+	slices.Sort(listed)
+	slices.Sort(known)
+	if len(known) < 10 || !slices.Equal(listed, known) {
+		t.Errorf("docs/protocol.md lists the actions %q, paths.go has %q", listed, known)
+	}
 }
 
 // TestModulesCanBeGot reads how to get what the pages import: README.md says it

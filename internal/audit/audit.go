@@ -154,38 +154,20 @@ func addressOf(client string, detail Address) string {
 	return client
 }
 
-// attrs returns the fields of a line. Fields that are empty are left out.
+// attrs returns the fields of a line, cut and escaped.
 func (s *Sink) attrs(e *event.Event) []slog.Attr {
-	client := addressOf(e.Client, s.Address)
-	attrs := make([]slog.Attr, 0, 20)
-	attrs = append(attrs, slog.Int("schema", schema), slog.Time("at", e.Time.UTC()))
-	for _, f := range [][2]string{
-		{"id", e.ID},
-		{"type", string(e.Type)},
-		{"outcome", string(e.Outcome)},
-		{"reason", string(e.Reason)},
-		{"detail", string(e.Detail)},
-		{"reference", e.Reference},
-		{"user", e.UserID},
-		{"session", e.SessionID},
-		{"by", string(e.By.Kind)},
-		{"by_id", e.By.ID},
-		{"provider", e.Provider},
-		{"provider_type", string(e.ProviderType)},
-		{"tenant", e.Tenant},
-		{"client", client},
-	} {
-		if f[1] != "" {
-			attrs = append(attrs, slog.String(f[0], redact.Printable(f[1], longestID)))
+	shown := *e
+	shown.Client = addressOf(e.Client, s.Address)
+	attrs := Fields(&shown)
+	for i, a := range attrs {
+		if a.Value.Kind() != slog.KindString {
+			continue
 		}
-	}
-	for _, f := range [][2]string{{"agent", e.UserAgent}, {"request", e.RequestID}} {
-		if f[1] != "" {
-			attrs = append(attrs, slog.String(f[0], redact.Printable(f[1], longestText)))
+		limit := longestID
+		if a.Key == "agent" || a.Key == "request" {
+			limit = longestText
 		}
-	}
-	if e.Count > 0 {
-		attrs = append(attrs, slog.Int("count", e.Count))
+		attrs[i].Value = slog.StringValue(redact.Printable(a.Value.String(), limit))
 	}
 	return attrs
 }

@@ -84,7 +84,7 @@ func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
 // forMany returns an event that stands for others, of other clients and providers.
 func forMany(e event.Event) event.Event {
 	e.Client, e.UserAgent, e.RequestID, e.Provider, e.ProviderType = "", "", "", "", ""
-	e.UserID, e.SessionID, e.Reference, e.By = "", "", "", event.Actor{Kind: e.By.Kind}
+	e.UserID, e.Name, e.SessionID, e.Reference, e.By = "", "", "", "", event.Actor{Kind: e.By.Kind}
 	return e
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -20,17 +21,20 @@ type recordData struct {
 	Detail       string `json:"detail,omitempty"`
 	Reference    string `json:"reference,omitempty"`
 	By           string `json:"by,omitempty"`
-	ByID         string `json:"by_id,omitempty"` // of an administrator, which is kept as long as the record
+	ByID         string `json:"by_id,omitempty"` // of an administrator or operator, which is kept as long as the record
 	Provider     string `json:"provider,omitempty"`
 	ProviderType string `json:"provider_type,omitempty"`
 	Request      string `json:"request,omitempty"`
 	Count        int    `json:"count,omitempty"`
 	Ended        int    `json:"ended,omitempty"`
+	AMR          string `json:"amr,omitempty"` // separated by spaces
+	ACR          string `json:"acr,omitempty"`
 }
 
 // recordPersonal is what a record has in Personal.
 type recordPersonal struct {
 	ByID  string `json:"by_id,omitempty"` // of a user
+	Name  string `json:"name,omitempty"`  // a hash
 	Agent string `json:"agent,omitempty"`
 }
 
@@ -44,9 +48,10 @@ func RecordOf(e *event.Event, detail Address) storage.AuditRecord {
 	data := recordData{
 		Schema: schema, Reason: short(string(e.Reason)), Detail: short(string(e.Detail)), Reference: short(e.Reference), By: string(e.By.Kind),
 		Provider: short(e.Provider), ProviderType: string(e.ProviderType), Request: short(e.RequestID), Count: e.Count, Ended: e.Ended,
+		AMR: short(strings.Join(e.AMR, " ")), ACR: short(e.ACR),
 	}
-	personal := recordPersonal{Agent: short(e.UserAgent)}
-	if e.By.Kind == event.ActorAdmin && e.By.ID != e.UserID {
+	personal := recordPersonal{Agent: short(e.UserAgent), Name: short(e.Name)}
+	if e.By.Kind == event.ActorAdmin && e.By.ID != e.UserID || e.By.Kind == event.ActorSystem {
 		data.ByID = Key(e.By.ID)
 	} else {
 		personal.ByID = Key(e.By.ID)
@@ -72,10 +77,14 @@ func EventOf(r *storage.AuditRecord) event.Event {
 		Tenant: r.Tenant, UserID: r.UserID, SessionID: r.SessionID, Client: r.Client, UserAgent: personal.Agent, Erased: r.Personal == nil,
 		Reason: fault.ErrorType(data.Reason), Detail: fault.Detail(data.Detail), Reference: data.Reference,
 		Provider: data.Provider, ProviderType: storage.ProviderType(data.ProviderType), RequestID: data.Request, Count: data.Count, Ended: data.Ended,
+		AMR: strings.Fields(data.AMR), ACR: data.ACR, Name: personal.Name,
 		By: event.Actor{Kind: event.ActorKind(data.By), ID: data.ByID},
 	}
 	if e.By.ID == "" {
 		e.By.ID = personal.ByID
+	}
+	if len(e.AMR) == 0 {
+		e.AMR = nil
 	}
 	return e
 }

@@ -67,6 +67,7 @@ func TestRecordsReadBack(t *testing.T) {
 		ID: "1", Type: event.SignIn, Outcome: event.Failed, Time: start(), Reason: fault.ErrCredentialsSignin, Detail: fault.SignInWrong,
 		Provider: "password", ProviderType: storage.TypeCredentials, UserID: "42", SessionID: "s", By: event.Actor{Kind: event.ActorUser, ID: "42"},
 		Client: "192.0.2.7", UserAgent: "agent", RequestID: "r", Tenant: "acme", Reference: "7QM2-9XDK-4T1B", Count: 3, Ended: 2,
+		AMR: []string{"pwd", "otp"}, ACR: "aal2", Name: "name:0123",
 	}
 	r := RecordOf(&want, Full)
 	if got := EventOf(&r); !reflect.DeepEqual(got, want) {

@@ -37,6 +37,8 @@ const (
 	Email   Purpose = "email"   // a new address, until it is proven
 	Moved   Purpose = "moved"   // the way back to the address of before
 	Lost    Purpose = "lost"    // a factor that is removed after a delay
+	Offer   Purpose = "offer"   // a passkey that was offered lately; its handle is no secret
+	Cleared Purpose = "cleared" // factors that an administrator has removed, until the user has one again; its handle is no secret
 	Invite  Purpose = "invite"  // an invitation
 	ActAs   Purpose = "actas"   // an administrator who acts as a user
 	Recover Purpose = "recover" // an address that an administrator has moved

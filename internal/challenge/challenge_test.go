@@ -1,6 +1,7 @@
 package challenge_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -47,7 +48,8 @@ func (s *table) List(_ context.Context, q storage.ChallengeQuery) (found []stora
 			found = append(found, c)
 		}
 	}
-	return found, nil
+	slices.SortFunc(found, func(a, b storage.Challenge) int { return b.Created.Compare(a.Created) })
+	return found[:min(len(found), cmp.Or(q.Limit, 1000))], nil
 }
 
 func (s *table) Try(_ context.Context, id string, most int) (storage.Challenge, error) {
@@ -262,4 +264,18 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+func TestLongListsAreWhole(t *testing.T) {
+	s := newSite("", newSecret)
+	const n = 4100 // more than twice a store is asked
+	oldest := s.make(t, challenge.Draft{Purpose: challenge.Lost, UserID: "oldest"})
+	for range n {
+		s.now = s.now.Add(time.Millisecond)
+		s.make(t, challenge.Draft{Purpose: challenge.Lost, UserID: "newer"})
+	}
+	rows, err := s.List(t.Context(), challenge.Lost, "", "")
+	if err != nil || len(rows) != n+1 || rows[n].UserID != "oldest" || rows[n].ID != s.Box.ID(challenge.Lost, oldest) {
+		t.Errorf("%d rows, error %v, want %d", len(rows), err, n+1)
+	}
 }

@@ -69,10 +69,10 @@ func (r *Rows) End(ctx context.Context, p Purpose, handle string) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// List returns the live challenges of a purpose about a user, an address or both,
+// List returns all live challenges of a purpose about a user, an address or both,
 // the newest first. An empty userID or identifier matches all.
 func (r *Rows) List(ctx context.Context, p Purpose, userID, identifier string) ([]*Row, error) {
-	found, err := r.Store.List(ctx, storage.ChallengeQuery{Purpose: string(p), Tenant: r.Box.tenant, UserID: userID, Identifier: identifier})
+	found, err := r.all(ctx, storage.ChallengeQuery{Purpose: string(p), Tenant: r.Box.tenant, UserID: userID, Identifier: identifier})
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,22 @@ func (r *Rows) List(ctx context.Context, p Purpose, userID, identifier string) (
 	}
 	slices.SortStableFunc(rows, func(a, b *Row) int { return b.Created.Compare(a.Created) })
 	return rows, nil
+}
+
+const (
+	firstLimit = 1000 // of a list; few lists are longer
+	moreLimit  = 4    // how many times as many rows are asked for after a full list
+)
+
+// all returns the challenges that q names, however many there are. A store that returns
+// fewer than it is asked for has no more.
+func (r *Rows) all(ctx context.Context, q storage.ChallengeQuery) ([]storage.Challenge, error) {
+	for q.Limit = firstLimit; ; q.Limit *= moreLimit {
+		found, err := r.Store.List(ctx, q)
+		if err != nil || len(found) < q.Limit {
+			return found, err
+		}
+	}
 }
 
 // Keep ends all but the newest challenges of a purpose about a user.

@@ -1,6 +1,6 @@
 // Passkeys in forms: docs/client.md. A page may show HTML of an attacker, so markup is
 // data: providers are the site's, answers go to its route, and news are the server's.
-import { askPasskey, getProviders, tellPasskeys } from "./latchkey.js"
+import { askPasskey, getProviders, tellPasskeys, upgradeToPasskey } from "./latchkey.js"
 
 const signs = "form[data-latchkey-passkey]"
 const adds = "form[data-latchkey-passkey-add]"
@@ -77,6 +77,9 @@ async function offer() {
 offer()
 document.addEventListener("visibilitychange", () => document.hidden || offer())
 setInterval(() => document.hidden || offer(), 600_000)
+
+const form = document.querySelector("[data-latchkey-passkey-upgrade]")
+if (form && (await upgradeToPasskey(form.dataset.latchkeyPasskeyAdd))) location.reload()
 
 async function tell() {
   for (const provider of await passkeyProviders()) await tellPasskeys(provider)

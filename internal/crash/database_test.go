@@ -123,9 +123,10 @@ func (l *ledger) of(t testing.TB, email string) (r rows) {
 	return r
 }
 
-// orders are what must hold at every instant, each with how to count what
-// breaks it.
-var orders = []struct{ name, broken string }{
+// order is what must hold at every instant, with how to count what breaks it.
+type order struct{ name, broken string }
+
+var orders = []order{
 	{"R-185 no user of a provider is without an account", `SELECT count(*) FROM users u
 		WHERE email LIKE 'person-%' AND NOT EXISTS (SELECT FROM accounts a WHERE a."userId" = u.id)`},
 	{"R-185 no account is without its user", `SELECT count(*) FROM accounts a
@@ -138,12 +139,31 @@ var orders = []struct{ name, broken string }{
 		(SELECT 1 FROM accounts GROUP BY provider, "providerAccountId" HAVING count(*) > 1) twice`},
 }
 
-// inOrder checks all of them.
-func (l *ledger) inOrder(t testing.TB) {
+// auditOrders hold where the site keeps an audit log in the same database.
+var auditOrders = []order{
+	{"O-038 no user is without the event", `SELECT count(*) FROM users u
+		WHERE NOT EXISTS (SELECT FROM audit_events e WHERE e.user_id = u.id::text AND e.type = 'user.created')`},
+	{"O-038 no event of a user is without the user", `SELECT count(*) FROM audit_events e
+		WHERE e.type = 'user.created' AND NOT EXISTS (SELECT FROM users u WHERE e.user_id = u.id::text)`},
+	{"O-038 accounts and their events are as many", `SELECT count(*) FROM users u
+		WHERE (SELECT count(*) FROM accounts a WHERE a."userId" = u.id)
+			<> (SELECT count(*) FROM audit_events e WHERE e.user_id = u.id::text AND e.type = 'account.linked')`},
+	{"O-038 no session is without its sign-in", `SELECT count(*) FROM users u
+		WHERE (SELECT count(*) FROM sessions s WHERE s."userId" = u.id)
+			> (SELECT count(*) FROM audit_events e WHERE e.user_id = u.id::text AND e.type = 'sign_in' AND e.outcome = 'success')`},
+	{"O-038 no session has ended without the event", `SELECT count(*) FROM users u
+		WHERE NOT EXISTS (SELECT FROM sessions s WHERE s."userId" = u.id)
+			AND NOT EXISTS (SELECT FROM audit_events e WHERE e.user_id = u.id::text AND e.type = 'session.ended')`},
+}
+
+// inOrder checks the given orders.
+func (l *ledger) inOrder(t testing.TB, lists ...[]order) {
 	t.Helper()
-	for _, o := range orders {
-		if n := l.count(t, o.broken); n != 0 {
-			t.Errorf("%s: %d do", o.name, n)
+	for _, list := range lists {
+		for _, o := range list {
+			if n := l.count(t, o.broken); n != 0 {
+				t.Errorf("%s: %d do", o.name, n)
+			}
 		}
 	}
 }

@@ -133,7 +133,7 @@ func (o *outage) judge(t *testing.T) {
 	for what := range o.strange.Range {
 		t.Errorf("R-194 %s", what)
 	}
-	o.ledger.inOrder(t)
+	o.ledger.inOrder(t, orders)
 	for person, b := range o.readers {
 		if who, _ := b.who(t.Context()); who != emailOf(person) {
 			t.Errorf("R-109 %s was signed out by the outage", emailOf(person))

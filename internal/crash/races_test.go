@@ -40,7 +40,7 @@ func TestTwoFirstSignInsAtOnce(t *testing.T) {
 			t.Errorf("R-188 person %d has %v", person, r)
 		}
 	}
-	l.inOrder(t)
+	l.inOrder(t, orders)
 	if welcome < 50 {
 		t.Errorf("R-188 of 50 people only %d got in by either browser", welcome)
 	}
@@ -168,7 +168,7 @@ func TestFewConnections(t *testing.T) {
 					t.Errorf("person %d has %v", person, r)
 				}
 			}
-			l.inOrder(t)
+			l.inOrder(t, orders)
 		})
 	}
 }

@@ -110,7 +110,7 @@ func TestSlowStore(t *testing.T) {
 					s.stall(t, c.limit, c.flow)
 				})
 			}
-			l.inOrder(t)
+			l.inOrder(t, orders)
 		})
 	}
 }

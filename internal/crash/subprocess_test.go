@@ -37,6 +37,7 @@ const (
 	mailLink flow = "magic link"
 	linking  flow = "second account"
 	signOut  flow = "sign-out"
+	renewal  flow = "renewal of provider tokens"
 )
 
 // job is one flow at an instance of the site in a process of its own.
@@ -76,11 +77,15 @@ func runJob(text string) error {
 	provider := &latchkey.OAuth{ID: "issuer", OIDC: true, Issuer: j.Issuer, ClientID: j.ClientID, ClientSecret: j.ClientSecret}
 	send := func(_ context.Context, link latchkey.Message) error { links <- link.URL; return nil }
 	c := settings(a, provider, send, &diary{})
+	audited(&c)
 	c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
 		if !a.VerificationRequest { // who it is has been asked; users, accounts and sessions are next
 			fmt.Println(writing)
 		}
 		return nil
+	}
+	if j.Flow == renewal {
+		shortLease(&c)
 	}
 	auth, err := latchkey.New(c)
 	if err != nil {
@@ -92,7 +97,13 @@ func runJob(text string) error {
 		return err
 	}
 	fmt.Println(begun)
-	if err := j.run(ctx, &browser{auth, j.Cookies}, links); err != nil {
+	if j.Flow == renewal {
+		err = renew(ctx, auth, a, j.Person)
+		fmt.Println(written)
+	} else {
+		err = j.run(ctx, &browser{auth, j.Cookies}, links)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = in.ReadByte() // whoever waits to be killed is still there

@@ -220,18 +220,56 @@ func (d *Factors) bringBackFactor(ctx context.Context, s *Store, held *factor.He
 	return fault.ErrLastFactor
 }
 
+// clearedLife is how long a user whose factors were removed by an administrator has to
+// prove the mailbox before an app is enrolled at a sign-in.
+const clearedLife = 365 * 24 * time.Hour
+
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions
-// of the user. Passkeys stay.
-func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) error {
-	return d.changeFactors(ctx, q, FactorChange{UserID: userID}, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
+// of the user. Passkeys stay. It returns the user. If the address is proven, the next app
+// that a sign-in has to enrol takes a proof of the mailbox: see [Factors.EnrolsByMail].
+func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) (owner storage.User, err error) {
+	err = d.changeFactors(ctx, q, FactorChange{UserID: userID}, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
 		for _, f := range held.Rows {
 			if _, err := s.Factors().Delete(ctx, u.ID, f.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
 				return err
 			}
 		}
+		owner = *u
 		q.Add(event.Event{Type: event.FactorReset, UserID: u.ID}, nil)
-		return s.Factors().ReplaceRecoveryCodes(ctx, u.ID, nil)
+		if err := s.Factors().ReplaceRecoveryCodes(ctx, u.ID, nil); err != nil || u.Email == "" || u.EmailVerified.IsZero() {
+			return err
+		}
+		rows := d.Waiting(s)
+		if err := rows.End(ctx, challenge.Cleared, u.ID); err != nil {
+			return err
+		}
+		_, err := rows.Create(ctx, challenge.Draft{Purpose: challenge.Cleared, Handle: u.ID, UserID: u.ID, Life: clearedLife})
+		return err
 	})
+	return owner, err
+}
+
+// EnrolsByMail reports whether a user has to prove the mailbox before a sign-in enrols an
+// app: an administrator has removed the factors, and others may know the first factor. A
+// user whose address is not proven cannot.
+func (d *Factors) EnrolsByMail(ctx context.Context, u *storage.User) (bool, error) {
+	if u.Email == "" || u.EmailVerified.IsZero() {
+		return false, nil
+	}
+	_, err := d.Waiting(d.Store).Get(ctx, challenge.Cleared, u.ID)
+	return err == nil, failure.Ignoring(err, storage.ErrNotFound)
+}
+
+// TakeMailProof uses up a mailed code after which an app is enrolled, and the sign-in
+// that waited for the code. It returns ErrWrongProof or ErrNotPending if a concurrent
+// request was faster.
+func (d *Factors) TakeMailProof(ctx context.Context, in *Second) error {
+	if _, err := d.Waiting(d.Store).Take(ctx, challenge.Code, in.Mail); errors.Is(err, storage.ErrNotFound) {
+		return ErrWrongProof
+	} else if err != nil {
+		return err
+	}
+	return takePending(ctx, d, d.Store, in)
 }
 
 // changeFactors runs change with the user locked, and makes everything that the user

@@ -209,6 +209,9 @@ func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string,
 		return nil, err
 	}
 	q.Add(event.Event{Type: event.FactorAdded, UserID: userID}, nil)
+	if err := d.Waiting(s).End(ctx, challenge.Cleared, userID); err != nil {
+		return nil, err
+	}
 	if len(held.Rows) > 0 || !d.offers(storage.FactorRecovery) {
 		return nil, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -46,12 +45,6 @@ type Lost struct {
 	Expires time.Time `json:"-"` // as UserID: the end of the link
 	tries   int       // as UserID: the mails that were sent
 }
-
-// lostScan is when a process has last looked for requests whose owner is to be told.
-type lostScan struct{ at atomic.Int64 }
-
-// lostEvery is how often a process looks.
-const lostEvery = 5 * time.Minute
 
 // BeginLost begins to remove the factors of the user of a waiting sign-in, after delay.
 // It replaces an earlier request of the user. browser is the handle that the browser
@@ -132,23 +125,39 @@ func (d *Factors) mayBeginLost(ctx context.Context, s *Store, u *storage.User) e
 	return nil
 }
 
-// lostOf returns the live requests of a user, or with an empty userID all of the tenant.
-func (d *Factors) lostOf(ctx context.Context, s *Store, userID string) (all []Lost, err error) {
+// lostOf returns the live requests of a user.
+func (d *Factors) lostOf(ctx context.Context, s *Store, userID string) ([]Lost, error) {
+	all, err := d.lostRows(ctx, s, userID)
+	if err != nil {
+		return nil, err
+	}
+	return d.notVoid(ctx, s, all)
+}
+
+// lostRows returns the requests of a user, or with an empty userID all of the tenant.
+// Some may be void.
+func (d *Factors) lostRows(ctx context.Context, s *Store, userID string) (all []Lost, err error) {
 	rows, err := d.Waiting(s).List(ctx, challenge.Lost, userID, "")
 	for _, row := range rows {
-		l, of := readLost(row)
-		if of != nil || l.Stop == "" {
-			continue
+		if l, of := readLost(row); of == nil && l.Stop != "" {
+			all = append(all, l)
 		}
+	}
+	return all, err
+}
+
+// notVoid returns the requests that no end of their user's sessions has made void.
+func (d *Factors) notVoid(ctx context.Context, s *Store, all []Lost) (live []Lost, err error) {
+	for _, l := range all {
 		void, err := d.Revocations.userVoidAt(ctx, s, l.UserID)
 		if err != nil {
 			return nil, err
 		}
 		if void.IsZero() || l.Issued.After(void) {
-			all = append(all, l)
+			live = append(live, l)
 		}
 	}
-	return all, err
+	return live, nil
 }
 
 func readLost(row *challenge.Row) (l Lost, err error) {
@@ -292,43 +301,3 @@ func (d *Factors) dropFactors(ctx context.Context, s *Store, u *storage.User) er
 	}
 	return err
 }
-
-// LooksForLost reports whether it is time to call DueLost, and begins the time anew.
-func (d *Factors) LooksForLost() bool {
-	now, last := d.Now().UnixMilli(), d.scan.at.Load()
-	return d.Delay > 0 && (now-last >= lostEvery.Milliseconds() || now < last) && d.scan.at.CompareAndSwap(last, now)
-}
-
-// DueLost returns the requests whose owner is to be told now, each at most twice:
-// half-way, and when its link works. Of concurrent calls one gets a request.
-func (d *Factors) DueLost(ctx context.Context) (due []Lost, err error) {
-	all, err := d.lostOf(ctx, d.Store, "")
-	if err != nil {
-		return nil, err
-	}
-	now := d.Now()
-	for _, l := range all {
-		most := 0
-		if !now.Before(l.Half) {
-			most = 1
-		}
-		if !now.Before(l.Ready) {
-			most = 2
-		}
-		told := false
-		for l.tries < most {
-			row, err := d.Waiting(d.Store).Count(ctx, challenge.Lost, l.Stop, most)
-			if err != nil { // another process was faster, or it has ended
-				break
-			}
-			l.tries, told = row.Tries, row.Tries == most
-		}
-		if told {
-			due = append(due, l)
-		}
-	}
-	return due, nil
-}
-
-// IsReady reports whether the link of a request works.
-func (l *Lost) IsReady(now time.Time) bool { return !now.Before(l.Ready) }

@@ -26,6 +26,7 @@ type Pending struct {
 	Process     string               // an id of the process that began it
 	Kinds       []storage.FactorKind // that are asked for, the strongest first; none: an app is enrolled
 	Secret      []byte               // of the app that is enrolled
+	Enrols      bool                 // an app is enrolled after one of Kinds was shown
 	Account     string               // the user's name in that app
 	Name        string               // as the page says for whom it is
 

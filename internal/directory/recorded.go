@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -65,8 +66,9 @@ type notRecorded struct{ err error }
 func (e *notRecorded) Error() string { return e.err.Error() }
 func (e *notRecorded) Unwrap() error { return e.err }
 
-// Foretell has the transaction that it is called in store an event in the audit log,
-// which Add tells later.
+// Foretell stores an event in the audit log, in the transaction that it is called in. The
+// caller passes the same event to Add later. If it adds another outcome instead, both are
+// in the log.
 func (o *Outbox) Foretell(e event.Event) {
 	if o.Audit != nil && o.Base != nil {
 		o.foretold = append(o.foretold, o.complete(e))
@@ -78,6 +80,10 @@ func (signIn *SignIn) Event() event.Event {
 	e := event.Event{
 		Type: event.SignIn, UserID: signIn.User.ID, SessionID: signIn.Session.ID,
 		Provider: signIn.Account.Provider, ProviderType: signIn.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: signIn.User.ID},
+		AMR: signIn.AMR, ACR: signIn.ACR,
+	}
+	if e.AMR == nil {
+		e.AMR = factor.First(signIn.Account.Type, nil)
 	}
 	if signIn.IsRefused {
 		e.Outcome, e.Reason, e.SessionID = event.Failed, fault.ErrAccessDenied, ""

@@ -3,10 +3,12 @@ package directory
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -132,6 +134,34 @@ func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string) er
 		return err
 	}
 	return d.dropProofs(ctx, s, userID)
+}
+
+// offerPause is how long a user who was offered a passkey is not offered one again.
+const offerPause = 30 * 24 * time.Hour
+
+// OfferPasskey reports whether a user who has signed in with the password is to be
+// offered a passkey: the user has none, and was offered none in the last 30 days. It
+// remembers that one is offered now. Of concurrent calls for a user one returns true. In a
+// browser that is remembered for a second factor it returns false: the user would have to
+// prove that first.
+func (d Passwords) OfferPasskey(ctx context.Context, signIn *SignIn) (bool, error) {
+	if signIn.IsRefused || slices.Contains(signIn.AMR, factor.Browser) {
+		return false, nil
+	}
+	userID := signIn.User.ID
+	rows := d.Waiting(d.Store)
+	if _, err := rows.Get(ctx, challenge.Offer, userID); !errors.Is(err, storage.ErrNotFound) {
+		return false, err
+	}
+	keys, err := d.Store.ListAuthenticators(ctx, userID)
+	if err != nil || len(keys) > 0 {
+		return false, err
+	}
+	if err := rows.End(ctx, challenge.Offer, userID); err != nil { // that has expired
+		return false, err
+	}
+	_, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.Offer, Handle: userID, UserID: userID, Life: offerPause})
+	return err == nil, failure.Ignoring(err, storage.ErrConflict)
 }
 
 // Begun returns the instant from which a sign-in counts.

@@ -143,7 +143,7 @@ func notice(code string, others bool) string {
 			return "account.notice.others.stay"
 		}
 		return "account.notice.unlinked"
-	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "sent", "forgotten", "nopassword", "factor", "unfactor", "profile":
+	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "forgotten", "nopassword", "factor", "unfactor", "profile":
 		return "account.notice." + code
 	}
 	return ""

@@ -199,6 +199,9 @@ var everyPage = []shown{
 	{"remind", func(r *Renderer) (Page, error) {
 		return r.Remind(Remind{Host: "shop.example", EnrolURL: "/auth/account?do=totp", ContinueURL: "/"})
 	}},
+	{"offer", func(r *Renderer) (Page, error) {
+		return r.Offer(Offer{CSRFToken: "c5f", Provider: "passkey", Action: "/auth/callback/passkey", CallbackURL: "/orders", Host: "shop.example", Script: "/auth/client/passkeys.js"})
+	}},
 	{"lost-ask", func(r *Renderer) (Page, error) {
 		return r.Lost(Lost{Step: LostAsk, CSRFToken: "c5f", Action: "/auth/factor?do=lost", BackURL: "/", Host: "shop.example"})
 	}},
@@ -300,6 +303,7 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		func() (Page, error) { return r.Factor(filled[Factor](s)) },
 		func() (Page, error) { return r.Codes(filled[Codes](s)) },
 		func() (Page, error) { return r.Remind(filled[Remind](s)) },
+		func() (Page, error) { return r.Offer(filled[Offer](s)) },
 		func() (Page, error) { return r.Lost(filled[Lost](s)) },
 		func() (Page, error) { return r.Problem(filled[Problem](s)) },
 		func() (Page, error) { return r.SignIn(triedSignIn(s)) },

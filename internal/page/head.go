@@ -34,7 +34,7 @@ const emptyStyle = "<style></style>"
 // buildHeads renders the part of each page that is always the same.
 func (r *Renderer) buildHeads() error {
 	r.heads = make(map[string]prepared, len(pageNames)+len(passwordSteps))
-	titles := map[string]string{"prove": "reauth.title", "lost": "lost.heading"}
+	titles := map[string]string{"prove": "reauth.title", "lost": "lost.heading", "offer": "offer.heading"}
 	for _, name := range pageNames {
 		titles[name] = name + ".title"
 	}

@@ -20,6 +20,7 @@ const (
 	AddressStep PasswordStep = "address" // a new address
 	MoveStep    PasswordStep = "move"    // a button that confirms the new address
 	UndoStep    PasswordStep = "undo"    // a button that takes the former address back
+	OfferStep   PasswordStep = "offer"   // a passkey, after a sign-in by password: see [Offer]
 )
 
 var passwordSteps = []PasswordStep{SignUpStep, ForgotStep, VerifyStep, ResetStep, ChangeStep, AddressStep, MoveStep, UndoStep}
@@ -60,6 +61,7 @@ type Password struct {
 	Current     bool    // the current password is asked for
 	New         bool    // VerifyStep asks for a new password
 	Invited     bool    // because the user was invited
+	Same        bool    // MoveStep proves the address that the user has
 	Error       string  // the code of what is wrong with what was typed; empty: nothing; unknown: the general message
 	CancelURL   string  // back to the settings; empty: not offered
 	SignInURL   string  // the sign-in page; empty: not offered
@@ -74,6 +76,9 @@ func (r *Renderer) Password(v Password) (Page, error) {
 		status = http.StatusUnprocessableEntity
 	}
 	view := passwordView{Password: v, Submit: v.Step.submit(), Inputs: v.inputs()}
+	if v.provesOwn() {
+		view.Submit = "mail.verify.action"
+	}
 	if !v.Step.isKnown() {
 		view.Step = ForgotStep
 	}
@@ -104,7 +109,15 @@ type passwordView struct {
 }
 
 // Heading returns the key of the heading.
-func (v passwordView) Heading() string { return "password." + string(v.Step) + ".heading" }
+func (v passwordView) Heading() string {
+	if v.provesOwn() {
+		return "password.verify.heading"
+	}
+	return "password." + string(v.Step) + ".heading"
+}
+
+// provesOwn reports whether the page confirms the address that its user has.
+func (v *Password) provesOwn() bool { return v.Step == MoveStep && v.Same }
 
 // Lead returns the key of the text below it.
 func (v passwordView) Lead() string {
@@ -113,6 +126,8 @@ func (v passwordView) Lead() string {
 		return "invite.as"
 	case v.Step == VerifyStep && v.New:
 		return "password.verify.elsewhere"
+	case v.provesOwn():
+		return "password.verify.text"
 	}
 	return "password." + string(v.Step) + ".text"
 }
@@ -208,4 +223,28 @@ func (v *Password) wrong() (m message, field string) {
 		return message{"signin.error.wait", minutes}, "current"
 	}
 	return message{Key: "account.error.other"}, "password"
+}
+
+// Offer offers a passkey to a user who has signed in with a password.
+type Offer struct {
+	CSRFToken   string
+	Provider    string // id of the passkey provider
+	Action      string // where the passkey is posted
+	CallbackURL string // where the browser goes in the end, with a passkey or without
+	Host        string // of the site
+
+	FormOrigins []string // as in [SignIn]
+	Script      string   // as in [SignIn]
+}
+
+type offerView struct {
+	Offer
+	Nonce string
+}
+
+// Offer renders the page that offers a passkey. Its script makes one without a question
+// where the browser can.
+func (r *Renderer) Offer(v Offer) (Page, error) {
+	p := policy{formOrigins: v.FormOrigins, nonce: nonce()}
+	return r.render("offer", http.StatusOK, offerView{v, p.nonce}, p, v.Host)
 }

@@ -72,7 +72,7 @@ func variations() []shown {
 	for _, about := range []string{"signup", "reset"} {
 		all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{Email: "~", About: about}) }})
 	}
-	for _, notice := range []string{"password", "email", "sent", "forgotten", "nopassword"} {
+	for _, notice := range []string{"password", "email", "forgotten", "nopassword"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: notice, PasswordURL: "/"}) }})
 	}
 	for _, v := range []Prove{

@@ -103,22 +103,56 @@ func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, er
 	return code, f.Limits.Return(ctx, try)
 }
 
-// SignUpByCode returns the handle of the sign-up whose code was typed in the browser
-// that keeps the handle of the code. A wrong code is ErrVerification. Tries are counted
-// before they are compared, and five end the code; the link lives.
-func (f *Flows) SignUpByCode(ctx context.Context, handle, typed string, from Asker) (signUp string, err error) {
+// EnterUnproven returns the hash of the password of a user who comes in before the
+// address is proven. It returns "" for an address that has a user, and for a client that
+// has begun too many sign-ups: SignUp answers both.
+func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from Asker) (hash string, err error) {
+	if !f.AllowUnverified || !f.SignUpOpen {
+		return "", nil
+	}
+	known, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
+	if known != nil || err != nil {
+		return "", err
+	}
+	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
+		return "", err
+	}
+	return f.Hash(ctx, password)
+}
+
+// Prove mails a new user, who has come in already, the link that proves the address.
+func (f *Flows) Prove(email string, from Asker) {
+	from.Mail(func(ctx context.Context) (Mail, error) {
+		u, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
+		if u == nil || err != nil {
+			return Mail{}, err
+		}
+		m, err := f.Directory.NewMove(ctx, u, email)
+		return Mail{Kind: MailProve, To: email, UserID: u.ID, Handle: m.Handle, Expires: m.Expires}, err
+	})
+}
+
+// MoveCodes is what the codes in mails to new addresses of users are for. Those of
+// sign-ups are for the provider.
+func (f *Flows) MoveCodes() string { return f.Provider + " email" }
+
+// LinkByCode returns the handle of the link whose code was typed in the browser that
+// keeps the handle of the code. purpose is what the code is for: Provider, or MoveCodes. A
+// wrong code is ErrVerification. Tries are counted before they are compared, and five end
+// the code; the link lives.
+func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, from Asker) (link string, err error) {
 	wrong := func(why string) error {
 		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.CodeWrong, errors.New(why))})
 	}
 	rows := f.Directory.Waiting(f.Directory.Store)
-	stands, fits, err := rows.TryCode(ctx, handle, f.Provider)
+	stands, fits, err := rows.TryCode(ctx, handle, purpose)
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, challenge.ErrSpent):
 		return "", wrong("the code has expired, was used, was tried too often, or was asked for in another browser")
 	case err != nil:
 		return "", err
 	}
-	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(stands.Identifier, from.Requester("")))
+	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(stands.Identifier, from.Requester(stands.UserID)))
 	switch {
 	case err != nil:
 		return "", err
@@ -130,29 +164,55 @@ func (f *Flows) SignUpByCode(ctx context.Context, handle, typed string, from Ask
 	return stands.Link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
 }
 
-// Move asks for another address of a user. The answer is the
-// same if another user has the address.
+// Move asks for another address of a user. The answer is the same if another user has
+// the address.
 func (f *Flows) Move(ctx context.Context, u *storage.User, to string, from Asker) error {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return err
 	}
 	m, err := f.Directory.NewMove(ctx, u, to)
-	if err != nil {
-		return err
+	if err == nil {
+		f.mailMove(&m, u, "", from)
 	}
+	return err
+}
+
+// MoveWithCode does what Move does, for a browser that can take the code of the mail to
+// the new address. It returns the handle of the code, which the browser keeps.
+func (f *Flows) MoveWithCode(ctx context.Context, u *storage.User, to string, from Asker) (handle string, err error) {
+	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
+		return challenge.NewHandle(), err // as if there were a row
+	}
+	m, err := f.Directory.NewMove(ctx, u, to)
+	if err != nil {
+		return "", err
+	}
+	rows := f.Directory.Waiting(f.Directory.Store)
+	handle, code, err := rows.CreateCode(ctx, challenge.MailCode{For: f.MoveCodes(), Identifier: to, UserID: u.ID, Link: m.Handle}, CodeDigits)
+	if err == nil {
+		f.mailMove(&m, u, code, from)
+	}
+	return handle, err
+}
+
+// mailMove sends the mails about a change of address: to the new one, or to its user, and
+// to the former one.
+func (f *Flows) mailMove(m *directory.AddressMove, u *storage.User, code string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
-		other, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, to))
+		other, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, m.To))
 		if other != nil {
-			return Mail{Kind: MailTaken, To: to, UserID: other.ID}, err
+			return Mail{Kind: MailTaken, To: m.To, UserID: other.ID}, err
 		}
-		return Mail{Kind: MailAddress, To: to, UserID: u.ID, Handle: m.Handle, Expires: m.Expires}, err
+		if err == nil && code != "" {
+			code, err = f.allowedCode(ctx, m.To, code)
+		}
+		return Mail{Kind: MailAddress, To: m.To, UserID: u.ID, Handle: m.Handle, Code: code, Expires: m.Expires}, err
 	})
 	if m.Undo != "" {
 		from.Mail(func(context.Context) (Mail, error) {
 			return Mail{Kind: MailMoving, To: u.Email, UserID: u.ID, Handle: m.Undo, Expires: m.Until}, nil
 		})
 	}
-	return nil
 }
 
 // Tell mails a user that the password was changed.

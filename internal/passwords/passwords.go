@@ -44,6 +44,7 @@ const (
 	MailRenew            // the same, because the password is known to others
 	MailChanged          // the password was set or changed
 	MailAddress          // the link that proves a new address
+	MailProve            // the link that proves the address of a user who came in without
 	MailMoving           // to the former address, with the link that undoes the change
 	MailTaken            // a user wanted to take the address of another
 )
@@ -68,6 +69,7 @@ type Flows struct {
 	SignUpOpen      bool          // everybody can create an account
 	SignUpInvited   bool          // only addresses that have accepted an invitation get a link
 	AllowUnverified bool          // users come in before their address is proven
+	OfferPasskey    bool          // users without a passkey are offered one after a sign-in
 	Timeout         time.Duration // of one call of Hasher
 	Warn            func(ctx context.Context, err error)
 }
@@ -168,6 +170,18 @@ func (f *Flows) check(ctx context.Context, user *storage.User, email, password s
 		f.mailReset(from, MailRenew, func(context.Context) (*storage.User, error) { return user, nil })
 	}
 	return shown, nil
+}
+
+// OffersPasskey reports whether a sign-in leads to the page that offers a passkey.
+func (f *Flows) OffersPasskey(ctx context.Context, signIn *directory.SignIn) bool {
+	if !f.OfferPasskey || signIn.Account.Provider != f.Provider {
+		return false
+	}
+	offers, err := f.Directory.OfferPasskey(ctx, signIn)
+	if err != nil {
+		f.Warn(ctx, err)
+	}
+	return offers
 }
 
 // compare calls Hasher.Check. A hash that it does not know fits no password.

@@ -17,9 +17,12 @@ var kept = []event.Type{
 }
 
 // IsActivity reports whether an event is an activity of its user: a sign-in, a change
-// of the ways to sign in, or a change by an administrator.
+// of the ways to sign in, or a change by an administrator. Another's wrong password is
+// none: visitors could fill the list, and the time that a store needs would tell them
+// which addresses are users'.
 func IsActivity(e *event.Event) bool {
-	return e.UserID != "" && (slices.Contains(kept, e.Type) || e.Type == event.UserUpdated && e.By.Kind == event.ActorAdmin)
+	isGuess := e.Type == event.SignIn && e.Outcome == event.Failed && e.By.ID != e.UserID
+	return e.UserID != "" && !isGuess && (slices.Contains(kept, e.Type) || e.Type == event.UserUpdated && e.By.Kind == event.ActorAdmin)
 }
 
 const failedMark = " failed" // after the type of what failed

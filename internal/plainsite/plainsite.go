@@ -86,6 +86,41 @@ func AsEndlessTokens(c *latchkey.Config) {
 	c.Session.SkipRevocations = true
 }
 
+// Whole switches on everything that has a route: every action that is not reserved is
+// then the site's. The ids of the providers that it adds are "known" for passwords,
+// "mailed" for magic links and "away" for a logout at the provider.
+func Whole(c *latchkey.Config) {
+	c.AccountPage.Enabled, c.Invitations = true, true
+	c.Session.Bearer, c.Session.ActAs.Max = true, time.Hour
+	c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorRecovery}
+	c.Mail.Send = func(context.Context, latchkey.Message) error { return nil }
+	c.Providers = append(c.Providers,
+		&latchkey.Password{
+			ID: "known", Hasher: plainHasher{}, MinLength: 8,
+			Weakness: func(context.Context, string, []string) (string, error) { return "", nil },
+		},
+		&latchkey.Email{ID: "mailed", Send: c.Mail.Send},
+		&latchkey.OAuth{
+			ID: "away", OIDC: true, Issuer: "https://id.example", ClientID: "x", ClientSecret: "y",
+			Authorization: latchkey.Endpoint{URL: "https://id.example/authorize"},
+			Token:         latchkey.Endpoint{URL: "https://id.example/token"},
+			JWKS:          "https://id.example/keys",
+			Logout: latchkey.Logout{
+				AtProvider: true, BackChannel: true, FrontChannel: true, EndSession: latchkey.Endpoint{URL: "https://id.example/leave"},
+			},
+		},
+	)
+}
+
+// plainHasher does not hash.
+type plainHasher struct{}
+
+func (plainHasher) Hash(_ context.Context, password string) (string, error) { return password, nil }
+
+func (plainHasher) Check(_ context.Context, hash, password string) (latchkey.PasswordCheck, error) {
+	return latchkey.PasswordCheck{OK: hash != "" && hash == password}, nil
+}
+
 // Send sends a request to h as this browser does from a page of the site.
 func (s *Site) Send(h http.Handler, method, path string, form url.Values) *httptest.ResponseRecorder {
 	s.T.Helper()

@@ -50,18 +50,43 @@ func Steps(t testing.TB, usual int) (seed uint64, steps int) {
 	t.Helper()
 	seed, times := rand.Uint64(), uint64(1)
 	for name, value := range map[string]*uint64{"LATCHKEY_SEED": &seed, "LATCHKEY_STEPS": &times} {
-		text := os.Getenv(name)
-		if text == "" {
-			continue
+		if n, ok := number(t, name); ok {
+			*value = n
 		}
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("%s is %q: want a number", name, text)
-		}
-		*value = n
 	}
 	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d repeats these choices", seed, times)
 	return seed, usual * int(times)
+}
+
+// Walk returns the seed of a test that walks at random through several worlds, and how
+// many steps it takes in each: usual, or with the variable LATCHKEY_WALK so many that all
+// worlds together have at least that number. The variable LATCHKEY_SEED repeats a run.
+// Walk logs what it returns.
+func Walk(t testing.TB, usual, worlds int) (seed uint64, steps int) {
+	t.Helper()
+	seed, steps = rand.Uint64(), usual
+	if n, ok := number(t, "LATCHKEY_SEED"); ok {
+		seed = n
+	}
+	if n, ok := number(t, "LATCHKEY_WALK"); ok {
+		steps = max(usual, (int(n)+worlds-1)/worlds)
+	}
+	t.Logf("LATCHKEY_SEED=%d LATCHKEY_WALK=%d repeats these choices: %d steps in each of %d worlds", seed, steps*worlds, steps, worlds)
+	return seed, steps
+}
+
+// number returns the value of a variable; ok is false if it is empty.
+func number(t testing.TB, name string) (n uint64, ok bool) {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s is %q: want a number", name, text)
+	}
+	return n, true
 }
 
 // Patience returns how long a test waits for a server, a browser or a goroutine before

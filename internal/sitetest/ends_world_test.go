@@ -35,9 +35,11 @@ type endsWorld struct {
 	pending   []*endsPending
 	ends      []endsEnd
 	mail      latchkey.Message
-	step      int // counts what happens
-	depth     int // of things that happen inside of others
-	opened    int // sign-ins that succeeded
+	serving   *endsProcess // the one that answers a request, the last one that began
+	asking    *endsProcess // the one whose call of the store is interrupted
+	step      int          // counts what happens
+	depth     int          // of things that happen inside of others
+	opened    int          // sign-ins that succeeded
 }
 
 // endsKind is a way to keep sessions.
@@ -89,7 +91,7 @@ func newEndsWorld(t *testing.T, seed uint64, kind endsKind) *endsWorld {
 	store := memoryadapter.New(memoryadapter.Options{})
 	w.store = store
 	if kind.loose {
-		w.store = &patchyStore{endsParts: store, interrupt: w.interrupt}
+		w.store = &patchyStore{endsParts: store, interrupt: w.interrupt, interruptAsking: w.interruptAsking}
 	}
 	for _, name := range []string{"ada", "bob", "eve"} {
 		w.must(store.CreateUser(t.Context(), latchkey.User{ID: name, Name: name, Email: name + "@example.com", EmailVerified: time.Unix(1, 0)}))
@@ -114,6 +116,12 @@ func (w *endsWorld) check(err error) {
 }
 
 func pick[T any](w *endsWorld, list []T) T { return list[w.random.IntN(len(list))] }
+
+// at returns the site of a process that is about to answer a request.
+func (w *endsWorld) at(p *endsProcess) *latchkey.Auth {
+	w.serving = p
+	return p.auth
+}
 
 // start begins a process anew, with a configuration of its own.
 func (w *endsWorld) start(p *endsProcess) {
@@ -204,7 +212,7 @@ func (w *endsWorld) signIn() {
 	w.step++
 	before := b.Jar[endsCookie]
 	former = w.liveIn(p, former, before)
-	b.Send(p.auth, http.MethodPost, "/auth/callback/password", url.Values{"name": {w.person()}})
+	b.Send(w.at(p), http.MethodPost, "/auth/callback/password", url.Values{"name": {w.person()}})
 	w.took(p, b, before, former, &endsPending{provider: "password", evidence: evidence})
 }
 
@@ -216,7 +224,7 @@ func (w *endsWorld) begin() {
 	}
 	b, p, person := w.browser(jar), pick(w, w.processes), w.person()
 	one := &endsPending{provider: pick(w, []string{"post", "ticket"})}
-	a := b.Send(p.auth, http.MethodPost, "/auth/signin/"+one.provider, url.Values{"email": {person + "@example.com"}})
+	a := b.Send(w.at(p), http.MethodPost, "/auth/signin/"+one.provider, url.Values{"email": {person + "@example.com"}})
 	to := w.mail.URL
 	if one.provider == "ticket" {
 		u, err := url.Parse(a.Header().Get("Location"))
@@ -239,7 +247,7 @@ func (w *endsWorld) complete() {
 	w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
 	b := w.browser(one.jar)
 	if one.session != nil {
-		token, _, err := p.auth.BearerToken(b.Request(http.MethodPost, "/app", nil), one.to, endsVerifier)
+		token, _, err := w.at(p).BearerToken(b.Request(http.MethodPost, "/app", nil), one.to, endsVerifier)
 		if err == nil {
 			s := &endsSession{user: one.session.user, provider: one.session.provider, copies: []string{token}, bearer: true, evidence: one.evidence}
 			s.ended = one.session.ended // the code belongs to that session
@@ -249,7 +257,7 @@ func (w *endsWorld) complete() {
 	}
 	before := b.Jar[endsCookie]
 	former := w.liveIn(p, w.having(before), before)
-	b.Send(p.auth, http.MethodGet, one.to, nil)
+	b.Send(w.at(p), http.MethodGet, one.to, nil)
 	w.took(p, b, before, former, one)
 }
 
@@ -266,7 +274,7 @@ func (w *endsWorld) code() {
 	}
 	hash := sha256.Sum256([]byte(endsVerifier))
 	b := w.browser(map[string]string{endsCookie: pick(w, s.copies)})
-	code, err := p.auth.BearerCode(b.Request(http.MethodGet, "/app", nil), base64.RawURLEncoding.EncodeToString(hash[:]))
+	code, err := w.at(p).BearerCode(b.Request(http.MethodGet, "/app", nil), base64.RawURLEncoding.EncodeToString(hash[:]))
 	if err == nil {
 		w.pending = append(w.pending, &endsPending{to: code, session: s, evidence: s.evidence})
 	}
@@ -305,7 +313,7 @@ func (w *endsWorld) took(p *endsProcess, b *plainsite.Site, before string, forme
 		former.ended = w.clock.Now()
 	}
 	s := &endsSession{provider: how.provider, copies: []string{token}, evidence: how.evidence}
-	found, err := p.auth.ReadSession(discardedAnswer(), w.browser(map[string]string{endsCookie: token}).Request(http.MethodGet, "/", nil))
+	found, err := w.at(p).ReadSession(discardedAnswer(), w.browser(map[string]string{endsCookie: token}).Request(http.MethodGet, "/", nil))
 	if err != nil {
 		s.ended = w.clock.Now() // it was void when it was opened, and stays so
 	} else {

@@ -149,15 +149,16 @@ func (m *answerModel) try() {
 // code before R-504 it found that an answer without a state, or with any state,
 // completed the newest flow with an attacker's code, wherever state was no check.
 func TestAnswersAreThoseThatWereAskedFor(t *testing.T) {
-	seed, rounds := race.Steps(t, 3)
-	for i, checks := range checkSets() {
+	all := checkSets()
+	seed, steps := race.Walk(t, 36, len(all))
+	for i, checks := range all {
 		t.Run("R-504 "+nameOf(checks), func(t *testing.T) {
 			m := newAnswerModel(t, checks, rand.New(rand.NewPCG(seed, uint64(i))))
-			for range rounds {
-				m.begin()
-				for range 12 {
-					m.try()
+			for taken := range steps {
+				if taken%12 == 0 {
+					m.begin()
 				}
+				m.try()
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/plainsite"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -44,20 +45,22 @@ func (anyCeremony) Authenticate(context.Context, passkey.Authentication, storage
 	return passkey.Presentation{}, errors.New("refused")
 }
 
-// TestForeignParts is R-527: on every route, what a page of another site loads as a
-// part of itself spends no budget of the visitor and sets no cookie. It found that
-// images spend the visitor's questions about passkeys, and tries at magic links.
+// TestForeignParts is R-527: on every route, with every action on, what a page of
+// another site loads as a part of itself spends no budget of the visitor and sets no
+// cookie. It found that images spend the visitor's questions about passkeys, and tries
+// at magic links.
 func TestForeignParts(t *testing.T) {
 	budget := new(countingLimiter)
 	s := newSite(t, func(c *latchkey.Config) {
 		c.Limits.Limiter = budget
 		c.Providers = append(c.Providers, &latchkey.WebAuthn{ID: "passkey", Ceremony: anyCeremony{}})
+		plainsite.Whole(c)
 	})
 	paths, err := s.auth.Routes("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := "?email=ada%40example.com&token=guessed&action=authenticate&code=x&state=y&callbackUrl=%2Felsewhere"
+	query := "?email=ada%40example.com&token=guessed&action=authenticate&code=x&state=y&do=forgot&callbackUrl=%2Felsewhere"
 	ask := func(method, path string, how http.Header) *answer {
 		b := s.newBrowser()
 		b.header = how.Clone()
@@ -74,7 +77,7 @@ func TestForeignParts(t *testing.T) {
 	}
 	for kind, how := range parts {
 		for _, path := range paths {
-			for _, provider := range []string{"password", "post", "acme", "passkey", "crew", "none"} {
+			for _, provider := range []string{"known", "post", "acme", "away", "passkey", "crew", "none"} {
 				target := strings.Replace(path, "{name}", provider, 1)
 				for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodHead} {
 					a := ask(method, target, how)

@@ -207,7 +207,6 @@ func arabic() Texts {
 		"account.browser.forget.name": "نسيان {name}",
 		"account.notice.password":     "حُفظت كلمة المرور. سُجّل الخروج من كل الأجهزة الأخرى.",
 		"account.notice.email":        "تغيّر عنوان بريدك الإلكتروني.",
-		"account.notice.sent":         "أرسلنا رابطًا إلى العنوان الجديد.",
 		"account.notice.forgotten":    "نُسي المتصفح.",
 
 		"delete.title":   "حذف الحساب",

@@ -13,6 +13,7 @@ func arabicProfile() Texts {
 		"account.export.submit":          "تنزيل",
 		"account.export.wait":            "لقد نزّلت بياناتك عدة مرات اليوم. يرجى المحاولة غدًا.",
 		"account.notice.profile":         "حُفظ ملفك الشخصي.",
+		"offer.heading":                  "سجّل الدخول بسهولة أكبر",
 		"reauth.export":                  "لا تُسلَّم بياناتك إلا بعد تسجيل الدخول بوقت قصير. يرجى تسجيل الدخول مرة أخرى، وستعود إلى هنا.",
 		"profile.name":                   "الاسم",
 		"profile.name.error":             "استخدم 256 حرفًا على الأكثر، من دون أحرف غير مرئية.",

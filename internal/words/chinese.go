@@ -206,7 +206,6 @@ func chinese() Texts {
 		"account.browser.forget.name": "移除 {name}",
 		"account.notice.password":     "密码已保存。其他所有设备均已退出登录。",
 		"account.notice.email":        "您的电子邮件地址已更改。",
-		"account.notice.sent":         "我们已向新地址发送链接。",
 		"account.notice.forgotten":    "浏览器已移除。",
 
 		"delete.title":   "删除账号",

@@ -13,6 +13,7 @@ func chineseProfile() Texts {
 		"account.export.submit":          "下载",
 		"account.export.wait":            "您今天已多次下载数据。请明天再试。",
 		"account.notice.profile":         "您的个人资料已保存。",
+		"offer.heading":                  "更轻松地登录",
 		"reauth.export":                  "只有在登录后不久才能提供您的数据。请重新登录，之后您会回到这里。",
 		"profile.name":                   "姓名",
 		"profile.name.error":             "最多 256 个字符，且不能有不可见字符。",

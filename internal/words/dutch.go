@@ -206,7 +206,6 @@ func dutch() Texts {
 		"account.browser.forget.name": "{name} vergeten",
 		"account.notice.password":     "Uw wachtwoord is opgeslagen. Alle andere apparaten zijn afgemeld.",
 		"account.notice.email":        "Uw e-mailadres is gewijzigd.",
-		"account.notice.sent":         "We hebben een link naar het nieuwe adres gestuurd.",
 		"account.notice.forgotten":    "De browser is vergeten.",
 
 		"delete.title":   "Account verwijderen",

@@ -13,6 +13,7 @@ func dutchProfile() Texts {
 		"account.export.submit":          "Downloaden",
 		"account.export.wait":            "U hebt uw gegevens vandaag al meerdere keren gedownload. Probeer het morgen opnieuw.",
 		"account.notice.profile":         "Uw profiel is opgeslagen.",
+		"offer.heading":                  "Eenvoudiger aanmelden",
 		"reauth.export":                  "Uw gegevens worden alleen kort na een aanmelding verstrekt. Meld u nog eens aan en u komt hier terug.",
 		"profile.name":                   "Naam",
 		"profile.name.error":             "Gebruik hoogstens 256 tekens, en geen onzichtbare.",

@@ -221,7 +221,6 @@ var englishPages = Texts{
 	"account.browser.forget.name": "Forget {name}",
 	"account.notice.password":     "Your password has been saved. All other devices have been signed out.",
 	"account.notice.email":        "Your email address has been changed.",
-	"account.notice.sent":         "We have sent a link to the new address.",
 	"account.notice.forgotten":    "The browser has been forgotten.",
 
 	"delete.title":   "Delete Account",

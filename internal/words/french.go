@@ -208,7 +208,6 @@ func french() Texts {
 		"account.browser.forget.name": "Oublier {name}",
 		"account.notice.password":     "Votre mot de passe est enregistré. Tous les autres appareils ont été déconnectés.",
 		"account.notice.email":        "Votre adresse e-mail a été changée.",
-		"account.notice.sent":         "Nous avons envoyé un lien à la nouvelle adresse.",
 		"account.notice.forgotten":    "Le navigateur a été oublié.",
 
 		"delete.title":   "Supprimer le compte",

@@ -13,6 +13,7 @@ func frenchProfile() Texts {
 		"account.export.submit":          "Télécharger",
 		"account.export.wait":            "Vous avez déjà téléchargé vos données plusieurs fois aujourd’hui. Veuillez réessayer demain.",
 		"account.notice.profile":         "Votre profil a été enregistré.",
+		"offer.heading":                  "Connectez-vous plus simplement",
 		"reauth.export":                  "Vos données ne sont remises que peu après une connexion. Veuillez vous reconnecter, et vous reviendrez ici.",
 		"profile.name":                   "Nom",
 		"profile.name.error":             "Utilisez au plus 256 caractères, sans caractère invisible.",

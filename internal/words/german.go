@@ -207,7 +207,6 @@ func german() Texts {
 		"account.browser.forget.name": "{name} vergessen",
 		"account.notice.password":     "Ihr Passwort ist gespeichert. Alle anderen Geräte wurden abgemeldet.",
 		"account.notice.email":        "Ihre E-Mail-Adresse ist geändert.",
-		"account.notice.sent":         "Wir haben einen Link an die neue Adresse gesendet.",
 		"account.notice.forgotten":    "Der Browser ist vergessen.",
 
 		"delete.title":   "Konto löschen",

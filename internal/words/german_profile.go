@@ -13,6 +13,7 @@ func germanProfile() Texts {
 		"account.export.submit":          "Herunterladen",
 		"account.export.wait":            "Sie haben Ihre Daten heute schon mehrmals heruntergeladen. Bitte versuchen Sie es morgen erneut.",
 		"account.notice.profile":         "Ihr Profil wurde gespeichert.",
+		"offer.heading":                  "Einfacher anmelden",
 		"reauth.export":                  "Ihre Daten werden nur kurz nach einer Anmeldung herausgegeben. Bitte melden Sie sich noch einmal an, Sie kommen dann hierher zurück.",
 		"profile.name":                   "Name",
 		"profile.name.error":             "Verwenden Sie höchstens 256 Zeichen und keine unsichtbaren.",

@@ -207,7 +207,6 @@ func italian() Texts {
 		"account.browser.forget.name": "Dimentica {name}",
 		"account.notice.password":     "La password è stata salvata. Tutti gli altri dispositivi sono stati disconnessi.",
 		"account.notice.email":        "Il tuo indirizzo e-mail è stato cambiato.",
-		"account.notice.sent":         "Abbiamo inviato un link al nuovo indirizzo.",
 		"account.notice.forgotten":    "Il browser è stato dimenticato.",
 
 		"delete.title":   "Elimina l’account",

@@ -13,6 +13,7 @@ func italianProfile() Texts {
 		"account.export.submit":          "Scarica",
 		"account.export.wait":            "Oggi ha già scaricato i suoi dati più volte. Riprovi domani.",
 		"account.notice.profile":         "Il suo profilo è stato salvato.",
+		"offer.heading":                  "Accedi più facilmente",
 		"reauth.export":                  "I suoi dati vengono consegnati solo poco dopo un accesso. Acceda di nuovo e tornerà qui.",
 		"profile.name":                   "Nome",
 		"profile.name.error":             "Usi al massimo 256 caratteri, nessuno dei quali invisibile.",

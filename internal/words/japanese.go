@@ -207,7 +207,6 @@ func japanese() Texts {
 		"account.browser.forget.name": "{name} を削除",
 		"account.notice.password":     "パスワードを保存しました。ほかの端末からはすべてサインアウトしました。",
 		"account.notice.email":        "メールアドレスを変更しました。",
-		"account.notice.sent":         "新しいアドレスにリンクをお送りしました。",
 		"account.notice.forgotten":    "ブラウザを削除しました。",
 
 		"delete.title":   "アカウントの削除",

@@ -13,6 +13,7 @@ func japaneseProfile() Texts {
 		"account.export.submit":          "ダウンロード",
 		"account.export.wait":            "今日はすでに何度もデータをダウンロードしています。明日もう一度お試しください。",
 		"account.notice.profile":         "プロフィールを保存しました。",
+		"offer.heading":                  "もっと簡単にサインイン",
 		"reauth.export":                  "データはサインイン直後にのみお渡しできます。もう一度サインインすると、ここに戻ります。",
 		"profile.name":                   "名前",
 		"profile.name.error":             "256文字以内で、見えない文字を使わずに入力してください。",

@@ -207,7 +207,6 @@ func korean() Texts {
 		"account.browser.forget.name": "{name} 삭제",
 		"account.notice.password":     "비밀번호를 저장했습니다. 다른 모든 기기에서 로그아웃했습니다.",
 		"account.notice.email":        "이메일 주소를 변경했습니다.",
-		"account.notice.sent":         "새 주소로 링크를 보냈습니다.",
 		"account.notice.forgotten":    "브라우저를 삭제했습니다.",
 
 		"delete.title":   "계정 삭제",

@@ -13,6 +13,7 @@ func koreanProfile() Texts {
 		"account.export.submit":          "다운로드",
 		"account.export.wait":            "오늘 이미 여러 번 데이터를 다운로드했습니다. 내일 다시 시도해 주세요.",
 		"account.notice.profile":         "프로필을 저장했습니다.",
+		"offer.heading":                  "더 쉽게 로그인하기",
 		"reauth.export":                  "데이터는 로그인 직후에만 제공됩니다. 다시 로그인하면 여기로 돌아옵니다.",
 		"profile.name":                   "이름",
 		"profile.name.error":             "보이지 않는 문자 없이 256자 이하로 입력하세요.",

@@ -52,7 +52,7 @@ func TestMatch(t *testing.T) {
 		{"behind the end", strings.Repeat(" ", 511) + "de", ""},
 	} {
 		if got := newMatcher(offer).Match(row.header); got != row.want {
-			t.Errorf("R-398 %s: %q, want %q", row.name, got, row.want)
+			t.Errorf("R-398 R-583 %s: %q, want %q", row.name, got, row.want)
 		}
 	}
 	if got := newMatcher(offer).Match("tlh, en;q=0.1", "de;q=0.2"); got != "de" {

@@ -207,7 +207,6 @@ func polish() Texts {
 		"account.browser.forget.name": "Zapomnij {name}",
 		"account.notice.password":     "Hasło zostało zapisane. Wszystkie inne urządzenia wylogowano.",
 		"account.notice.email":        "Twój adres e-mail został zmieniony.",
-		"account.notice.sent":         "Wysłaliśmy link na nowy adres.",
 		"account.notice.forgotten":    "Przeglądarka została zapomniana.",
 
 		"delete.title":   "Usuń konto",

@@ -13,6 +13,7 @@ func polishProfile() Texts {
 		"account.export.submit":          "Pobierz",
 		"account.export.wait":            "Twoje dane zostały dziś pobrane już kilka razy. Spróbuj ponownie jutro.",
 		"account.notice.profile":         "Twój profil został zapisany.",
+		"offer.heading":                  "Loguj się łatwiej",
 		"reauth.export":                  "Twoje dane są wydawane tylko krótko po zalogowaniu. Zaloguj się jeszcze raz, a wrócisz tutaj.",
 		"profile.name":                   "Imię i nazwisko",
 		"profile.name.error":             "Użyj najwyżej 256 znaków, bez niewidocznych.",

@@ -206,7 +206,6 @@ func portuguese() Texts {
 		"account.browser.forget.name": "Esquecer {name}",
 		"account.notice.password":     "Sua senha foi salva. Todos os outros dispositivos foram desconectados.",
 		"account.notice.email":        "Seu endereço de e-mail foi alterado.",
-		"account.notice.sent":         "Enviamos um link para o novo endereço.",
 		"account.notice.forgotten":    "O navegador foi esquecido.",
 
 		"delete.title":   "Excluir conta",

@@ -13,6 +13,7 @@ func portugueseProfile() Texts {
 		"account.export.submit":          "Baixar",
 		"account.export.wait":            "Você já baixou seus dados várias vezes hoje. Tente novamente amanhã.",
 		"account.notice.profile":         "Seu perfil foi salvo.",
+		"offer.heading":                  "Entre com mais facilidade",
 		"reauth.export":                  "Seus dados só são entregues pouco depois de um acesso. Entre mais uma vez e você voltará para cá.",
 		"profile.name":                   "Nome",
 		"profile.name.error":             "Use no máximo 256 caracteres, nenhum deles invisível.",

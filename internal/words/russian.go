@@ -207,7 +207,6 @@ func russian() Texts {
 		"account.browser.forget.name": "Забыть {name}",
 		"account.notice.password":     "Пароль сохранён. На всех остальных устройствах выполнен выход.",
 		"account.notice.email":        "Адрес электронной почты изменён.",
-		"account.notice.sent":         "Мы отправили ссылку на новый адрес.",
 		"account.notice.forgotten":    "Браузер забыт.",
 
 		"delete.title":   "Удаление аккаунта",

@@ -13,6 +13,7 @@ func russianProfile() Texts {
 		"account.export.submit":          "Скачать",
 		"account.export.wait":            "Сегодня вы уже несколько раз скачивали свои данные. Повторите попытку завтра.",
 		"account.notice.profile":         "Ваш профиль сохранён.",
+		"offer.heading":                  "Входите проще",
 		"reauth.export":                  "Ваши данные выдаются только вскоре после входа. Войдите ещё раз, и вы вернётесь сюда.",
 		"profile.name":                   "Имя",
 		"profile.name.error":             "Не более 256 символов, без невидимых.",

@@ -208,7 +208,6 @@ func spanish() Texts {
 		"account.browser.forget.name": "Olvidar {name}",
 		"account.notice.password":     "Su contraseña se ha guardado. Se ha cerrado la sesión en los demás dispositivos.",
 		"account.notice.email":        "Su dirección de correo ha cambiado.",
-		"account.notice.sent":         "Hemos enviado un enlace a la dirección nueva.",
 		"account.notice.forgotten":    "El navegador se ha olvidado.",
 
 		"delete.title":   "Eliminar la cuenta",

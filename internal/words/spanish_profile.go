@@ -13,6 +13,7 @@ func spanishProfile() Texts {
 		"account.export.submit":          "Descargar",
 		"account.export.wait":            "Hoy ya ha descargado sus datos varias veces. Inténtelo de nuevo mañana.",
 		"account.notice.profile":         "Su perfil se ha guardado.",
+		"offer.heading":                  "Inicia sesión más fácilmente",
 		"reauth.export":                  "Sus datos solo se entregan poco después de iniciar sesión. Inicie sesión otra vez y volverá aquí.",
 		"profile.name":                   "Nombre",
 		"profile.name.error":             "Use como máximo 256 caracteres, ninguno de ellos invisible.",

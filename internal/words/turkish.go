@@ -207,7 +207,6 @@ func turkish() Texts {
 		"account.browser.forget.name": "{name} tarayıcısını unut",
 		"account.notice.password":     "Şifreniz kaydedildi. Diğer tüm cihazlarda oturum kapatıldı.",
 		"account.notice.email":        "E-posta adresiniz değiştirildi.",
-		"account.notice.sent":         "Yeni adrese bir bağlantı gönderdik.",
 		"account.notice.forgotten":    "Tarayıcı unutuldu.",
 
 		"delete.title":   "Hesabı sil",

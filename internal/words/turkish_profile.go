@@ -13,6 +13,7 @@ func turkishProfile() Texts {
 		"account.export.submit":          "İndir",
 		"account.export.wait":            "Verilerinizi bugün birkaç kez indirdiniz. Lütfen yarın yeniden deneyin.",
 		"account.notice.profile":         "Profiliniz kaydedildi.",
+		"offer.heading":                  "Daha kolay oturum açın",
 		"reauth.export":                  "Verileriniz yalnızca girişten kısa süre sonra verilir. Lütfen yeniden giriş yapın, buraya döneceksiniz.",
 		"profile.name":                   "Ad",
 		"profile.name.error":             "En çok 256 karakter kullanın, görünmez karakter olmasın.",

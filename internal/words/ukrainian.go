@@ -207,7 +207,6 @@ func ukrainian() Texts {
 		"account.browser.forget.name": "Забути {name}",
 		"account.notice.password":     "Пароль збережено. На всіх інших пристроях виконано вихід.",
 		"account.notice.email":        "Адресу електронної пошти змінено.",
-		"account.notice.sent":         "Ми надіслали посилання на нову адресу.",
 		"account.notice.forgotten":    "Браузер забуто.",
 
 		"delete.title":   "Видалення облікового запису",

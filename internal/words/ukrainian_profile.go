@@ -13,6 +13,7 @@ func ukrainianProfile() Texts {
 		"account.export.submit":          "Завантажити",
 		"account.export.wait":            "Сьогодні ви вже кілька разів завантажували свої дані. Спробуйте ще раз завтра.",
 		"account.notice.profile":         "Ваш профіль збережено.",
+		"offer.heading":                  "Входьте простіше",
 		"reauth.export":                  "Ваші дані видаються лише невдовзі після входу. Увійдіть ще раз, і ви повернетеся сюди.",
 		"profile.name":                   "Ім’я",
 		"profile.name.error":             "Не більше 256 символів, без невидимих.",

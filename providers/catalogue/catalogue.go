@@ -144,7 +144,6 @@ func Providers() []Entry {
 		{New: providers.Facebook, Profile: profile.Facebook{}},
 		{New: providers.FACEIT, Profile: profile.FACEIT{}},
 		{New: providers.Figma, Profile: profile.Figma{}},
-		{New: providers.Fitbit, Profile: profile.Fitbit{}},
 		{New: providers.Foursquare, Profile: profile.Foursquare{}},
 		{New: providers.FreshBooks, Profile: profile.FreshBooks{}},
 		{New: providers.Frontegg, Profile: profile.Frontegg{}, Issuer: "https://{subdomain}.frontegg.com"},

@@ -21,6 +21,9 @@ func TestAdapter(t *testing.T) {
 				open := e.emptied(e.migrated(t, empty), o)
 				storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) })
 				latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
+				if name == "as it comes" { // the others change nothing of it
+					latchkeytest.TestRecovery(t, func(t *testing.T) storage.Adapter { return open(t) })
+				}
 			})
 		}
 	})
