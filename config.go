@@ -27,8 +27,8 @@ type Config struct {
 	Secrets []string
 
 	// Hardened switches on every stricter default that an existing site may notice; see
-	// docs/hardening.md for the list. Each has a field of its own that switches it on without
-	// Hardened, and off with it. Only short secrets are refused by Hardened in any case.
+	// docs/hardening.md for the list. Most have a field of their own that switches them on
+	// without Hardened, and off with it. The list says which have none.
 	Hardened bool
 
 	Site        Site          // where the site lives, and whom to believe about it

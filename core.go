@@ -315,7 +315,8 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 
 // CSRFToken returns the token that the application's own form must post as
 // csrfToken, and its cookie if the browser has none yet. In a context of [Core.Attach] or
-// [Core.LoadSession] all calls for one response return the same token.
+// [Core.LoadSession] all calls for one response return the same token. The error is
+// ErrUntrustedHost or a fault of the configuration.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
@@ -324,7 +325,8 @@ func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cooki
 	return csrfOnce(ctx, c, x)
 }
 
-// ActionURL returns the absolute URL of an action, such as "signin", as the browser that sent r sees the site.
+// ActionURL returns the absolute URL of an action, such as "signin", as the browser that
+// sent r sees the site. The error is ErrUntrustedHost or a fault of the configuration.
 func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.URL, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

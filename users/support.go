@@ -132,7 +132,7 @@ type Capabilities struct {
 	Invite      bool // Invite, by mail
 	ActAs       bool // latchkey.Auth.ActAsLink
 	Passwords   bool // SendPasswordReset
-	ChangeEmail bool // ChangeEmail of users who have signed in; that of others needs nothing
+	ChangeEmail bool // ChangeEmail of users who have signed in; for all others it needs nothing
 }
 
 // Capabilities returns what the site can do, for pages that offer nothing else.
