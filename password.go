@@ -88,13 +88,6 @@ type passwordKeeper interface {
 	use(f *passwords.Flows)
 }
 
-// editsEmail names what lets users change their address.
-const editsEmail = "AccountPage.Edit with EditEmail"
-
-// movesAddresses reports whether users change their address on the account page, also on
-// a site that keeps no passwords.
-func (c *AccountPage) movesAddresses() bool { return c.Enabled && c.Edit&EditEmail != 0 }
-
 // prepareMoves makes ready what changes of addresses need: with a Password it is there.
 func prepareMoves(s *setup, f *failure.List) {
 	if s.moves = s.passwords; s.moves != nil || !s.config.AccountPage.movesAddresses() {
