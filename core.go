@@ -234,7 +234,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 // startSignIn posts to the route of a provider in the place of the browser. An
 // error comes with the exchange that it is about.
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
-	s, asked, to := x.setup, x.request, destination(&x.links, x.request.Header, &o)
+	s, asked, to := x.setup, x.request, landingAsked(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
 	ctx, err := withAsked(ctx, p, oneCall{params: o.Params, scopes: o.Scopes, maxAge: o.MaxAge, ask: oauth.Ask{Prompt: o.Prompt, ACRValues: o.ACRValues, LoginHint: o.LoginHint}})
 	if err != nil {

@@ -190,7 +190,8 @@ func (s *stage) provider() string {
 	return "issuer"
 }
 
-// start makes the issuers, whose identifiers differ as those of two tenants do.
+// start starts two issuers, each with an identifier of its own. It also remembers which
+// functions were declared before the first world.
 func (s *stage) start() (err error) {
 	if s.issuer, err = latchkeytest.StartIssuer(latchkeytest.IssuerConfig{ID: "issuer", Algorithm: "ES256"}); err != nil {
 		return err

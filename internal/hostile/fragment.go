@@ -123,7 +123,7 @@ func (s *stage) callAll(b *browser) {
 		session.UserID = b.user
 	}
 	for _, f := range list {
-		for _, text := range append(s.texts(), b.email) {
+		for _, text := range append(s.pathLiterals(), b.email) {
 			args := pool(auth, session, text)
 			args = append(args, reflect.ValueOf(e), reflect.ValueOf(e.User), reflect.ValueOf(e.Account),
 				reflect.ValueOf(latchkey.SignInAttempt{User: e.User, Account: e.Account, Profile: e.Profile}))
@@ -148,8 +148,8 @@ func resultText(out reflect.Value) string {
 	return out.Type().String()
 }
 
-// texts returns what a string parameter may be.
-func (s *stage) texts() (list []string) {
+// pathLiterals returns the program's literals that begin with a slash, for string parameters.
+func (s *stage) pathLiterals() (list []string) {
 	for _, text := range s.literals {
 		if strings.HasPrefix(text, "/") {
 			list = append(list, text)
@@ -194,6 +194,9 @@ func call(f reflect.Value, pool []reflect.Value) (out []reflect.Value) {
 	return f.Call(args)
 }
 
+// argument returns a value for a parameter: one of the pool, or a made one. A made
+// function notes its arguments, a made channel always has something, and anything else
+// is zero.
 func argument(want reflect.Type, pool []reflect.Value) reflect.Value {
 	for _, have := range pool {
 		if have.Type() == want || want.Kind() == reflect.Interface && want.NumMethod() > 0 && have.Type().Implements(want) {

@@ -224,7 +224,7 @@ func (s *stage) forget(world string) {
 	s.claimed, s.told, s.inEvent, s.failed = "", nil, 0, map[string]bool{}
 }
 
-// finish tells of a world. The goroutine of the program that calls it does nothing more.
+// finish sends the report of a world, and never returns.
 func finish(r Report) {
 	now.mu.Lock()
 	for id := range now.ran {
