@@ -94,10 +94,10 @@ func (d *site) config() latchkey.Config {
 }
 
 func (d *site) providers() []latchkey.Provider {
-	list := []latchkey.Provider{&latchkey.OAuth{
+	list := []latchkey.Provider{connected(&latchkey.OAuth{
 		ID: "demo", Name: "Demo ID", OIDC: true,
 		Issuer: d.issuer, ClientID: clientID, ClientSecret: clientSecret,
-	}}
+	})}
 	if d.github {
 		list = append(list, providers.GitHub(latchkey.OAuth{}))
 	}
@@ -136,6 +136,7 @@ func (d *site) routes() (http.Handler, error) {
 	mux.HandleFunc("GET /logo.svg", asset("logo.svg", "image/svg+xml"))
 	mux.HandleFunc("GET /favicon.ico", asset("icon.svg", "image/svg+xml"))
 	mux.HandleFunc("/", d.notFound)
+	d.addTokens(mux)
 	return d.known(d.auth.LoadSession(mux)), d.addDesk(mux)
 }
 

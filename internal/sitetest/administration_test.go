@@ -149,9 +149,7 @@ func TestFieldsOfUsers(t *testing.T) {
 
 // TestUnverify: P-035, the next proof removes what was attached before.
 func TestUnverify(t *testing.T) {
-	s := newOAuthSite(t, stored)
-	b := s.newBrowser()
-	s.mustSignIn(b)
+	s, b := newSignedInOAuthSite(t, stored)
 	id := onlyUser(t, s)
 	if _, err := s.store.UpdateUser(t.Context(), id, storage.UserChange{Email: new("grace@example.com"), EmailVerified: new(s.clock.Now())}); err != nil {
 		t.Fatal(err)
