@@ -2,13 +2,11 @@ package latchkey
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
@@ -291,17 +289,6 @@ const (
 	// [storage.ChallengeAdapter].
 	EditEmail
 )
-
-// needs yields what the account page needs of the Adapter, by field.
-func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
-	return func(yield func(string, directory.Ability) bool) {
-		isOver := c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists)
-		if isOver || c.movesAddresses() && !yield(editsEmail, directory.AbilityChallenges) || !c.Activity {
-			return
-		}
-		yield("AccountPage.Activity", directory.AbilityActivities)
-	}
-}
 
 // keepsEvents reports whether events are told or kept at all.
 func (c *Config) keepsEvents() bool {
