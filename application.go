@@ -200,3 +200,23 @@ func (c *Config) shown(u User, a *Account) User {
 	}
 	return u
 }
+
+// steer returns the response that an error of the application's code stands for: its own
+// one, or a redirect. It returns any other err unchanged.
+func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
+	if own, ok := errors.AsType[*ownResponse](err); ok {
+		if own.res == nil {
+			return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.CallbackFailed, errNilResponse))
+		}
+		return ownAnswer(own.res), nil
+	}
+	elsewhere, ok := errors.AsType[*redirect](err)
+	if !ok {
+		return nil, err
+	}
+	to, err := x.resolveRedirect(ctx, x.outward(elsewhere.to))
+	if err != nil {
+		return nil, failure.Wrap(ErrAccessDenied, err)
+	}
+	return &Response{Redirect: to}, nil
+}

@@ -17,13 +17,14 @@ import (
 )
 
 // AuditQuery says which events a list of an [AuditLog] has. A filter that is empty
-// leaves out no event.
+// leaves out no event. A field that makes no sense, such as a Limit over 1000, is
+// ErrInvalidConfig.
 type AuditQuery struct {
 	UserID    string        // of the user that events are about
 	Type      event.Type    // with a point at its end, all types that begin so: "account."
 	Outcome   event.Outcome // success or failure
 	Client    string        // as Audit.Address keeps it
-	Reference string        // the reference code of a failure
+	Reference string        // the reference code of a failure; the library looks for it in the events of that time
 	From      time.Time     // at this instant or later
 	Before    time.Time     // before this instant
 	After     string        // the Next of the page before; empty: the newest events
@@ -38,9 +39,11 @@ type AuditPage struct {
 
 // AuditLog reads the audit log that [Audit].Store keeps, and adds to it. On a site with
 // tenants it has the events of the context's tenant. It is safe for concurrent use.
+// [Auth.Audit] returns it; the zero AuditLog is of no use.
 type AuditLog struct{ auth *Auth }
 
-// Audit returns the audit log. Its methods need Audit.Store.
+// Audit returns the audit log. Without [Audit].Store its methods return ErrInvalidConfig,
+// and without Config.Adapter ErrMissingAdapter.
 func (a *Auth) Audit() *AuditLog { return &AuditLog{a} }
 
 // List returns a page of events, the newest first. The log then has an event
@@ -77,7 +80,7 @@ func (l *AuditLog) All(ctx context.Context, q AuditQuery) iter.Seq2[Event, error
 }
 
 // Erase erases client, user agent and the id of a user from all events about the user,
-// which stay, and returns how many they are. Users.Erase calls it.
+// which stay, and returns how many they are. Users.Erase does the same.
 func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) {
 	s, _, err := l.reader(ctx)
 	if err != nil {
@@ -97,8 +100,9 @@ func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) 
 	return n, nil
 }
 
-// Record adds an event of the application's own, whose Type begins with "app.". Its
-// Time, Tenant and By are set, By to the actor of [event.WithActor].
+// Record adds an event of the application's own, whose Type begins with "app."; any other
+// Type is ErrInvalidConfig. Its Time, Tenant and By are set, By to the actor of
+// [event.WithActor].
 func (l *AuditLog) Record(ctx context.Context, e Event) error {
 	s, _, err := l.reader(ctx)
 	if err != nil {

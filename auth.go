@@ -68,7 +68,8 @@ func (a *Auth) Routes(group string) ([]string, error) {
 // depends on Sweep: an expired row is void in any case. Call it now and then, from one
 // instance. Each store gets [Limits].StoreTimeout; if that does not suffice, Sweep returns
 // [storage.ErrUnfinished] with how many rows it has removed, and the next call goes on.
-// It also sends the mails that are due by [Factors].RecoveryDelay, if Site.URL is set.
+// Other errors are ErrMissingAdapter and those of a store. Sweep also sends the mails that
+// are due by [Factors].RecoveryDelay, if Site.URL is set.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	s, err := setupWithStore(ctx, a)
 	if err != nil {

@@ -139,9 +139,14 @@ func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 // belongs to the user of the browser session in which code was made, and counts as old as
 // the sign-in there. It is independent of the browser's session afterwards: signing out of
 // one of them leaves the other alone. verifier is the secret that the code's challenge was
-// made of (RFC 7636, section 4.1). The error is ErrInvalidCheck for a code that is wrong,
-// older than a minute or used, a code that was made for another verifier, and a code of a
-// session that has ended. Without [SessionConfig].Bearer it is ErrInvalidConfig.
+// made of (RFC 7636, section 4.1). The error is ErrInvalidCheck for a code that
+//
+//   - is wrong, or used already
+//   - is older than a minute
+//   - was made for another verifier
+//   - belongs to a session that has ended
+//
+// Without [SessionConfig].Bearer the error is ErrInvalidConfig.
 func (a *Auth) BearerToken(r *http.Request, code, verifier string) (token string, expires time.Time, err error) {
 	return a.Core().BearerToken(r.Context(), requestHead(r), code, verifier)
 }

@@ -53,19 +53,23 @@ type Callbacks struct {
 type SignInAttempt struct {
 	hidden
 
-	// User is the stored user that the sign-in ends in. A user that the sign-in is about
-	// to create is as the provider describes them: do not keep its ID, which the Adapter
-	// may replace.
-	User        User
+	// User is the stored user that the sign-in ends in. A user that is not stored yet is as
+	// the provider describes them, with a random ID that no stored user has, or at a
+	// sign-up with a password without one: do not keep this ID, because the Adapter may
+	// replace it. For credentials User is what Authorize returned.
+	User User
+	// Account is as this sign-in brought it: Email and EmailVouched are not those that are
+	// stored. For a magic link that is about to be sent EmailVouched is true, since the
+	// user can only go on by opening the link: see VerificationRequest.
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	IDToken     Claims            // what the ID token said, verified, and never userinfo; nil: there is none
 	Credentials map[string]string // what was typed; nil: other kinds
-	// Invitation is the accepted invitation to the address that the sign-in proves, or
-	// that a link is about to be sent to. nil: there is none. The sign-in uses it up.
+	// Invitation is the accepted invitation to the address that the user has proven, or
+	// that a mail is about to be sent to. nil: there is none. The sign-in uses it up.
 	Invitation *Invitation
-	// VerificationRequest says that a magic link is about to be sent, and has not been
-	// opened yet.
+	// VerificationRequest says that a mail with a link is about to be sent, and that the
+	// address is only typed. Accepting the attempt sends the mail and signs no user in.
 	VerificationRequest bool
 }
 

@@ -102,10 +102,10 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	return nil
 }
 
-// destination returns where a sign-in of the application's own ends:
-// o.RedirectTo, else the form's redirectTo, else its callbackUrl as browsers
-// know it.
-func destination(l *links, h http.Header, o *SignInOptions) string {
+// landingAsked returns where a sign-in that the application begins shall end:
+// o.RedirectTo, else the form's redirectTo, else its callbackUrl as browsers know it, else
+// the page that the browser comes from.
+func landingAsked(l *links, h http.Header, o *SignInOptions) string {
 	to := cmp.Or(o.RedirectTo, o.Form.Get("redirectTo"))
 	if asRoute := o.Form.Get("callbackUrl"); to == "" && asRoute != "" {
 		return asRoute

@@ -27,8 +27,8 @@ type Config struct {
 	Secrets []string
 
 	// Hardened switches on every stricter default that an existing site may notice; see
-	// docs/hardening.md for the list. Each has a field of its own that switches it on without
-	// Hardened, and off with it. Only short secrets are refused by Hardened in any case.
+	// docs/hardening.md for the list. Most have a field of their own that switches them on
+	// without Hardened, and off with it. The list says which have none.
 	Hardened bool
 
 	Site        Site          // where the site lives, and whom to believe about it
@@ -247,10 +247,13 @@ type Limits struct {
 	MaxResponseBytes int // of a provider's response; 0: 1 MiB
 
 	// Times.
+	//
+	// StoreTimeout also bounds a whole transaction of the Adapter: a sign-in makes up to a
+	// dozen calls in one, those of Session.Revocations and of the audit log among them.
 
 	ProviderCallTimeout time.Duration // of one call to a provider; 0: 5 s
 	ProviderTimeout     time.Duration // of all calls to a provider that one request makes; 0: 10 s
-	StoreTimeout        time.Duration // of one call of the Adapter, of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
+	StoreTimeout        time.Duration // of one call or transaction of the Adapter, of one call of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
 	CallbackTimeout     time.Duration // of one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
 	MailTimeout         time.Duration // of one call of Email.Send; 0: 10 s
 	EventTimeout        time.Duration // of one call of a function of Events; 0: 5 s

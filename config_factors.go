@@ -13,10 +13,14 @@ import (
 // [storage.BrowserAdapter], and a place for the instant at which the sessions of a
 // user ended: see [SessionConfig].Revocations.
 //
-// A user with a factor is asked for it at every sign-in, whatever the provider, unless
-// the first proof counts as two factors, Require returns [FactorNone], or the browser is
-// remembered: see Remember. Until the factor is right there is no session, and nothing is
-// written about the user.
+// A user with a factor is asked for it at every sign-in, whatever the provider, unless one
+// of these is true:
+//
+//   - the first proof counts as two factors;
+//   - Require returns [FactorNone];
+//   - the browser is remembered: see Remember.
+//
+// Until the factor is right there is no session, and nothing is written about the user.
 type Factors struct {
 	// Kinds are the kinds that users can have, in the order shown. FactorRecovery needs
 	// another kind beside it. Users can prove FactorPasskey only if there is a

@@ -21,7 +21,7 @@ type SessionConfig struct {
 	// not begin with "bearer.". nil: 32 random bytes in hex.
 	NewToken func() string
 	// Revocations makes the end of a JWT session final: a copied cookie is dead
-	// after the sign-out, and so are all of a user who is deleted. It costs one
+	// after the sign-out. If a user is deleted, all sessions of the user are dead. It costs one
 	// lookup a read. It also remembers when all sessions of a user were ended,
 	// which voids sign-ins under way. Stored sessions need it for that alone, and only
 	// if the Adapter is no [storage.RevocationStore]. nil: the Adapter if it is a

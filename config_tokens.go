@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TokenConfig says how provider tokens are kept and renewed. They are encrypted in
-// the store, unless other programs read its account rows. See docs/provider-tokens.md.
+// TokenConfig says how provider tokens are kept and renewed. They are encrypted in the
+// store, unless Plain is set or the Adapter is a [storage.TokenSharer] that says that other
+// programs read its rows. See docs/provider-tokens.md.
 type TokenConfig struct {
 	_ [0]func() // not comparable; literals name their fields
 	hidden

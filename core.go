@@ -234,7 +234,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 // startSignIn posts to the route of a provider in the place of the browser. An
 // error comes with the exchange that it is about.
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
-	s, asked, to := x.setup, x.request, destination(&x.links, x.request.Header, &o)
+	s, asked, to := x.setup, x.request, landingAsked(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
 	ctx, err := withAsked(ctx, p, oneCall{params: o.Params, scopes: o.Scopes, maxAge: o.MaxAge, ask: oauth.Ask{Prompt: o.Prompt, ACRValues: o.ACRValues, LoginHint: o.LoginHint}})
 	if err != nil {
@@ -315,7 +315,8 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 
 // CSRFToken returns the token that the application's own form must post as
 // csrfToken, and its cookie if the browser has none yet. In a context of [Core.Attach] or
-// [Core.LoadSession] all calls for one response return the same token.
+// [Core.LoadSession] all calls for one response return the same token. The error is
+// ErrUntrustedHost or a fault of the configuration.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
@@ -324,7 +325,8 @@ func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cooki
 	return csrfOnce(ctx, c, x)
 }
 
-// ActionURL returns the absolute URL of an action, such as "signin", as the browser that sent r sees the site.
+// ActionURL returns the absolute URL of an action, such as "signin", as the browser that
+// sent r sees the site. The error is ErrUntrustedHost or a fault of the configuration.
 func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.URL, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

@@ -104,8 +104,8 @@ func isForeignPart(x *exchange) bool {
 	return mode != "navigate" || dest == "embed" || dest == "object"
 }
 
-// isForeignQuestion reports whether another site asks what only a page of this site,
-// or a visitor with a link, may ask.
+// isForeignQuestion reports whether a page of another site loads a callback as a part of
+// itself, or asks for the options of a passkey.
 func isForeignQuestion(x *exchange) bool {
 	switch x.action {
 	case "callback":

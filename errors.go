@@ -18,7 +18,7 @@ type ErrorType = fault.ErrorType
 // The kinds of failure. What a browser is told of each stands in
 // docs/protocol.md.
 const (
-	ErrAccessDenied                = fault.ErrAccessDenied                // the sign-in callback said no
+	ErrAccessDenied                = fault.ErrAccessDenied                // not allowed: Callbacks.SignIn or a guard said no, the user is suspended, or a proof is too old
 	ErrAccountNotLinked            = fault.ErrAccountNotLinked            // of passkeys alone: the passkey belongs to another user; see ErrOAuthAccountNotLinked
 	ErrAdapter                     = fault.ErrAdapter                     // the Adapter failed; the text names the operation
 	ErrAudit                       = fault.ErrAudit                       // what was asked for could not be recorded, and was not done
@@ -61,10 +61,9 @@ const (
 	ErrInvalidConfig               = fault.ErrInvalidConfig               // a field of Config, or an argument, makes no sense; never on the wire
 )
 
-// Error is a failure: its [ErrorType] in Type, the id of the provider it happened
-// at in Provider, a public Code for the query of the page that follows, and the
-// cause in Err, which is logged and never sent to a browser. It is the type of
-// package fault.
+// Error is a failure. Type is its [ErrorType]. Provider is the id of the provider that it
+// happened at. Code is public, for the query of the page that follows. Err is the cause:
+// it is logged and never sent to a browser. Error is the type of package fault.
 type Error = fault.Error
 
 // TokenError is what an OAuth provider said when it refused: Code, such as

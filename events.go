@@ -10,10 +10,11 @@ import (
 )
 
 // Events are functions of the application that are called when something has happened,
-// for audit logs and the like. Each may be nil. They are called in order, after the change
-// that they tell of is stored and before the answer is sent; those of several requests are
-// called concurrently. An error is logged and changes nothing. Each call has
-// [Limits].EventTimeout, five seconds.
+// for welcome mails, counters and the like. Each may be nil. They are called in order,
+// after the change that they tell of is stored and before the answer is sent; those of
+// several requests are called concurrently. Each call has [Limits].EventTimeout, five
+// seconds. An error is logged and changes nothing, and no call is repeated: let nothing
+// depend on one call.
 type Events struct {
 	SignIn      func(ctx context.Context, e SignInEvent) error
 	SignOut     func(ctx context.Context, e SignOutEvent) error
@@ -32,7 +33,7 @@ type Events struct {
 	Evict func(ctx context.Context, e EvictEvent) error
 
 	// Observe hears every [Event], what failed included, without the records
-	// that the functions above get: for audit trails and counters.
+	// that the functions above get: for counters and logs. [Audit] is an audit log.
 	Observe func(ctx context.Context, e Event) error
 }
 
@@ -44,12 +45,13 @@ type SessionEvent struct {
 }
 
 // Event is one thing that happened: its Type and Outcome, UserID, Provider,
-// SessionID, the Actor and the client. It holds ids and no personal data. Its
-// types and fields are documented in package event.
+// SessionID, the Actor and the client. It holds no name, e-mail address or secret; the
+// IP address in Client and UserAgent are personal data. Its types and fields are
+// documented in package event.
 type Event = event.Event
 
-// SignInEvent tells of a completed sign-in: User, Account, Profile, IDToken and
-// IsNewUser.
+// SignInEvent tells of a completed sign-in: User, Account, Profile, IDToken, IsNewUser
+// and Invitation.
 type SignInEvent = event.SignInPayload
 
 // SignOutEvent tells of the end of a session: Claims of a JWT session, or Session,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
@@ -85,9 +86,10 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 	return nil
 }
 
-// isFirstAnswer reports whether no answer has named the flow by its state before. It asks
-// the memory of this process alone, which forgets when it is full: spend decides.
-func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
+// noteAnswer records that an answer has named the flow by its state, and reports whether
+// it was the first. It uses the memory of this process alone, which forgets when it is
+// full: spend decides.
+func noteAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
 	if f.Key() == "" {
 		return true
 	}
@@ -98,13 +100,16 @@ func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.F
 // lives.
 const spentMaxAge = browser.CheckMaxAge + time.Minute
 
-// landingOf returns where the browser goes after a flow: where the flow says, or else
-// what the browser's cookie remembers, because a full cookie keeps no landing of a flow.
-func landingOf(f *browser.Flow, remembered string) string { return cmp.Or(f.CallbackURL, remembered) }
+// landingOf returns where the browser goes after a flow: where the flow says, or else,
+// because a full cookie keeps no landing of a flow, callbackURL. That is what this request
+// says in its query, its form or the callback cookie, checked by takeCallbackURL.
+func landingOf(f *browser.Flow, callbackURL string) string {
+	return cmp.Or(f.CallbackURL, callbackURL)
+}
 
 // spend makes sure that a flow completes at most one callback, and takes it out
 // of the browser's cookies. It returns an ErrInvalidCheck for a flow that was spent
-// before. Unlike isFirstAnswer it asks the memory that all instances share.
+// before. Unlike noteAnswer it asks the memory that all instances share.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) error {
 	if f.Key() == "" {
 		return nil
@@ -118,4 +123,35 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 		return errCheck(p, fault.FlowReplayed, spentText)
 	}
 	return v.cookies.End(f, now)
+}
+
+// checksNow returns the checks of a sign-in: what the operator chose, or PKCE.
+// State and nonce are added unless the provider's metadata says that it
+// supports S256, or the operator that it can do no more.
+func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
+	if len(p.Checks) == 0 || p.exactChecks {
+		return p.Checks, nil
+	}
+	checks := p.Checks
+	needed := []Check{CheckState}
+	if p.OIDC {
+		needed = append(needed, CheckNonce)
+	}
+	if slices.Contains(checks, CheckState) && (!p.OIDC || slices.Contains(checks, CheckNonce)) {
+		return checks, nil
+	}
+	safe, err := p.client.SupportsS256(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if safe && slices.Contains(checks, CheckPKCE) {
+		return checks, nil
+	}
+	checks = slices.Clone(checks)
+	for _, c := range needed {
+		if !slices.Contains(checks, c) {
+			checks = append(checks, c)
+		}
+	}
+	return checks, nil
 }

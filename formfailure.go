@@ -23,9 +23,13 @@ import (
 type FormFailure struct {
 	hidden
 
-	// Status suits the page that shows the form again: 400 for what cannot be
-	// understood, 403 for what was refused, 429 for too many tries, 500 for what
-	// the operator has to mend, 503 for a store that does not answer for now.
+	// Status suits the page that shows the form again:
+	//
+	//   - 400: the form cannot be understood
+	//   - 403: it was refused
+	//   - 429: there were too many tries
+	//   - 500: the operator has to mend something
+	//   - 503: a store does not answer for now
 	Status      int
 	FieldErrors FieldErrors
 	FormErrors  []string   // about the form as a whole

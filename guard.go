@@ -56,16 +56,19 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 	return state.currentUser(ctx, a)
 }
 
-// RequireSession passes requests with a session to next. It redirects all
-// others to the sign-in page, which returns to the requested page afterwards.
-// Scripts, WebSockets, streams of events and API clients get status 401 with a challenge:
-// requests whose Sec-Fetch-Mode is not navigate, or from clients without that header
-// those with X-Requested-With: XMLHttpRequest, and those with Authorization or an Accept
-// for JSON that do not accept text/html. htmx gets the URL in HX-Redirect. A sign-in page
-// of the application,
-// [Pages].SignIn, is passed to next without a session, too. Like all guards it
-// answers a fault, such as a store that fails, with status 500 or 503; see
-// [Auth.Authorize].
+// RequireSession passes requests with a session to next. It redirects all others to the
+// sign-in page, which returns to the requested page afterwards. htmx gets the URL in
+// HX-Redirect. Scripts, WebSockets, streams of events and API clients get status 401 with
+// a challenge. A request is one of these if
+//
+//   - it has a Sec-Fetch-Mode that is not navigate; or
+//   - it has no Sec-Fetch-Mode, and X-Requested-With is XMLHttpRequest; or
+//   - it has no Sec-Fetch-Mode, does not accept text/html, and has Authorization or an
+//     Accept for JSON.
+//
+// A request for [Pages].SignIn, a sign-in page of the application, is passed to next
+// without a session, too. Like all guards RequireSession answers a fault, such as a store
+// that fails, with status 500 or 503; see [Auth.Authorize].
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	return a.Authorize(func(_ *http.Request, s *Session) error {
 		if s == nil {

@@ -32,9 +32,15 @@ type LinkOptions struct {
 // An account of another user is ErrOAuthAccountNotLinked. If the user refuses a scope,
 // the browser comes back all the same: [Auth.AccessToken] says what is missing.
 //
-// Without a session of a stored user Link returns ErrNoSession. Without Config.Adapter it
-// returns ErrMissingAdapter, and for an id that is not that of an [OAuth] provider
-// ErrInvalidProvider.
+// On a site with [AccountPage].Enabled, or Hardened, a new account is linked only if the
+// user has signed in or proven their identity within [Factors].Recent. Link sends the user
+// to the provider in any case. If the proof is too old, the callback links nothing and
+// leads to the page that asks for another one. [Auth.RequireRecent] in front of the handler
+// asks before.
+//
+// Link returns ErrNoSession if no user is signed in, or if the Adapter does not have the
+// user any more. Without Config.Adapter it returns ErrMissingAdapter, and for an id that is
+// not that of an [OAuth] provider ErrInvalidProvider.
 func (a *Auth) Link(w http.ResponseWriter, r *http.Request, provider string, o LinkOptions) error {
 	res, err := a.Core().Link(r.Context(), requestHead(r), provider, o)
 	return sendTo(w, res, err)

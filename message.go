@@ -34,7 +34,7 @@ type Message struct {
 	Kind     MessageKind
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
-	URL      string // what the mail's button opens; of a kind without a button: a page of the site, which names its host
+	URL      string // what the mail's button opens; in a mail without a button, a page of the site: the mail names its host
 	OtherURL string // of MessageAccountExists: where a forgotten password is replaced; else empty
 	Token    string // the secret inside URL; empty: there is none
 	Code     string // digits to type where the mail was asked for; empty: there is none

@@ -20,7 +20,10 @@ type SignInOptions struct {
 
 	RedirectTo string     // where to end up; empty: the field redirectTo of Form, else its callbackUrl, else the page that asked (Referer), else /
 	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X
-	Params     url.Values // added to the authorization request of an OAuth provider, in the place of its own; those of Form win
+	// Params are added to the authorization request of an OAuth provider, in the place of
+	// its own. Parameters in Form replace them, so that visitors can change them: demand
+	// nothing by Params. Use Prompt, MaxAge and ACRValues for that.
+	Params url.Values
 	// SkipCSRFCheck says that the application has checked where the request
 	// comes from. false: a request that the browser marks as another site's, by
 	// Sec-Fetch-Site or Origin, is ErrMissingCSRF. That holds for a GET as well: a
@@ -83,8 +86,8 @@ type SignOutOptions struct {
 }
 
 // SignOut ends the session. It answers the request: it clears the cookies on w and
-// redirects. The error is an [*Error] that has been logged, and nothing is written
-// then.
+// redirects. Without a session it redirects all the same. The error is an [*Error] that
+// has been logged, such as ErrMissingCSRF, and nothing is written then.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) error {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
 	return sendTo(w, res, err)
@@ -120,7 +123,8 @@ func urlFor(w http.ResponseWriter, res *Response, err error) (string, error) {
 // browser has none yet, so call it before writing the body.
 //
 // A post with a Sec-Fetch-Site of same-origin and the site's Origin is accepted
-// without the token. Browsers that do not send both headers need it.
+// without the token. Browsers that do not send both headers need it. The error is
+// ErrUntrustedHost or a fault of the configuration.
 func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error) {
 	x, err := a.Core().reading(r.Context(), asGet(requestHead(r)))
 	if err != nil {

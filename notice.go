@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
@@ -205,4 +206,23 @@ func tried(n *browser.Flash, now time.Time) page.Tried {
 		t.Wait = n.Until.Sub(now)
 	}
 	return t
+}
+
+// leaveFresh leaves a flash message that this session is new, if a page follows that asks
+// for a fresh one and neither the store nor the token can say so.
+func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
+	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || !leadsToFreshPage(&x.links, x.callbackURL) {
+		return nil
+	}
+	mark, err := x.setup.sessions.markOf(ctx, who)
+	if err == nil {
+		x.leave(browser.Flash{About: noticeFresh, User: mark.UserID, Session: mark.SessionID, Proved: x.now()})
+	}
+	return err
+}
+
+// leadsToFreshPage reports whether the URL to is one of a page that takes a fresh session:
+// to delete the user, to change how they sign in, or to download their data.
+func leadsToFreshPage(l *links, to string) bool {
+	return to == l.deletion() || to == l.change() || to == ownExport(l)
 }

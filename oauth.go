@@ -1,7 +1,6 @@
 package latchkey
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +34,8 @@ func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	return outcome{response: &Response{Redirect: to}}, nil
 }
 
+// authorizationURL begins a flow: it puts the values of its checks into the cookies, and
+// returns the URL at the provider that the browser goes to.
 func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (string, error) {
 	if p.postsCrossSite() && !x.origin.Secure && !weburl.IsLoopback(x.origin.Host()) {
 		return "", errors.New("response_mode form_post needs https: browsers send no cookie with the provider's post otherwise")
@@ -49,11 +50,11 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	if err = x.setup.whoBegins(ctx, &x.visit, &f.FlowOrigin); err != nil {
+	if err = noteBeginner(ctx, x.setup, &x.visit, &f.FlowOrigin); err != nil {
 		return "", err
 	}
 	f.Connect = asked.connect
-	to, err := p.destination(ctx, asked, x.query, redirectURI, f)
+	to, err := p.authorizationRequest(ctx, asked, x.query, redirectURI, f)
 	if err != nil {
 		return "", err
 	}
@@ -63,8 +64,8 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
 }
 
-// destination returns the URL that the browser is sent to.
-func (p *oauthProvider) destination(ctx context.Context, asked oneCall, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
+// authorizationRequest returns the URL at the provider that asks for a sign-in.
+func (p *oauthProvider) authorizationRequest(ctx context.Context, asked oneCall, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
 	if p.isForeign() {
 		return guarded.ContainResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
 	}
@@ -91,8 +92,8 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 // for a preview deployment and a post without its session cookie end early. For all
 // others it checks the state, then the error that the provider states, then PKCE and
 // nonce: the code is not redeemed before the browser has proven that it began the flow.
-// Only discovery may be asked earlier. On an error the browser keeps its cookies, those
-// of the flow too, as respond says.
+// Only discovery may be asked earlier. On an error the response sets no cookie, so that
+// the browser keeps those of the flow.
 func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
@@ -106,10 +107,10 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 		return outcome{}, err
 	}
 	onward, err := p.sendOn(&x.links, x.isPost(), answer.State, params)
-	if err != nil && answer.IsError() {
-		return outcome{}, p.refusal(cmp.Or(p.client.CheckResponse(ctx, answer), err)) // whoever it was for
-	}
 	if err != nil {
+		if stated := p.client.CheckResponse(ctx, answer); stated != nil && answer.IsError() {
+			err = p.refusal(stated) // for whichever deployment it was
+		}
 		return outcome{}, err
 	}
 	if onward != "" {
@@ -123,8 +124,7 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 	if err != nil {
 		return outcome{}, err
 	}
-	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
-	x.trail.Decided("state=ok")
+	noteMatch(ctx, p.setup, &x.visit, f, answer.State)
 	x.callbackURL = landingOf(f, x.callbackURL)
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {
@@ -135,6 +135,18 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 		return outcome{}, err
 	}
 	return answered(ctx, x, f, in, p.setup.mark.isIn(f.ID))
+}
+
+// noteMatch notes in the log and for the tracer which flow a callback belongs to, and
+// whether the state says so. It does not for a flow that statelessFlow chose.
+func noteMatch(ctx context.Context, s *setup, v *visit, f *browser.Flow, state string) {
+	if !f.IsNamedBy(state) {
+		s.log.Note(ctx, v.about, "a callback is taken whose state names no sign-in of this browser", "checks", f.Checks())
+		v.trail.Decided("state=unchecked")
+		return
+	}
+	s.log.Note(ctx, v.about, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
+	v.trail.Decided("state=ok")
 }
 
 // answered returns what a flow ends in: a sign-in, or the proof of a session's user.
@@ -177,10 +189,10 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}}, FormOrigins: x.setup.formOrigins(&x.links, ""),
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if name == fieldAgain { // an empty one would come last and win
+			continue
+		}
 		for _, value := range params[name] {
-			if name == fieldAgain { // an empty one, which would come last and win
-				break
-			}
 			v.Hidden = append(v.Hidden, page.Hidden{Name: name, Value: value})
 		}
 	}
@@ -221,7 +233,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 // answerNamed checks an answer that names a flow. Of several answers only the first
 // counts.
 func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
-	isFirst := isFirstAnswer(ctx, p, v, f)
+	isFirst := noteAnswer(ctx, p, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return p.refusal(err)
 	}
@@ -257,9 +269,10 @@ func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oau
 	return flows[i], nil
 }
 
-// whoBegins remembers the session that a sign-in begins in. It is sealed into the flow:
-// only that session's user may gain an account by it, and only while it lives.
-func (s *setup) whoBegins(ctx context.Context, v *visit, b *browser.FlowOrigin) error {
+// noteBeginner writes into b the session that a sign-in begins in, if there is one. It is
+// sealed into the flow: only the user of that session may gain an account by it, and only
+// while the session lives.
+func noteBeginner(ctx context.Context, s *setup, v *visit, b *browser.FlowOrigin) error {
 	if s.store == nil {
 		return nil
 	}
@@ -271,12 +284,12 @@ func (s *setup) whoBegins(ctx context.Context, v *visit, b *browser.FlowOrigin) 
 	return nil
 }
 
-// begunHere completes what a callback without a flow of ours says: it was begun in the
-// session of its own request.
+// begunHere completes an assertion that came without a flow: its sign-in was begun in the
+// session of this very request.
 func begunHere(ctx context.Context, x *exchange, out outcome, err error) (outcome, error) {
 	var here browser.FlowOrigin
 	if err == nil {
-		err = x.setup.whoBegins(ctx, &x.visit, &here)
+		err = noteBeginner(ctx, x.setup, &x.visit, &here)
 	}
 	if err != nil {
 		return outcome{}, err
@@ -299,7 +312,8 @@ func (p *oauthProvider) params(r *Request) url.Values {
 	return params
 }
 
-// refusal tells an error that the provider states from everything else.
+// refusal returns err as an ErrOAuthCallback if the provider itself stated it in the
+// callback, and unchanged otherwise.
 func (p *oauthProvider) refusal(err error) error {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && said.Step == oauth.StepAuthorization {
 		if wantsNonce(said) && !slices.Contains(p.Checks, CheckNonce) {
@@ -314,35 +328,4 @@ func (p *oauthProvider) refusal(err error) error {
 // request does not carry.
 func wantsNonce(said *oauth.ResponseError) bool {
 	return strings.Contains(strings.ToLower(said.Code+" "+said.Description), "nonce")
-}
-
-// checksNow returns the checks of a sign-in: what the operator chose, or PKCE.
-// State and nonce are added unless the provider's metadata says that it
-// supports S256, or the operator that it can do no more.
-func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
-	if len(p.Checks) == 0 || p.exactChecks {
-		return p.Checks, nil
-	}
-	checks := p.Checks
-	needed := []Check{CheckState}
-	if p.OIDC {
-		needed = append(needed, CheckNonce)
-	}
-	if slices.Contains(checks, CheckState) && (!p.OIDC || slices.Contains(checks, CheckNonce)) {
-		return checks, nil
-	}
-	safe, err := p.client.SupportsS256(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if safe && slices.Contains(checks, CheckPKCE) {
-		return checks, nil
-	}
-	checks = slices.Clone(checks)
-	for _, c := range needed {
-		if !slices.Contains(checks, c) {
-			checks = append(checks, c)
-		}
-	}
-	return checks, nil
 }

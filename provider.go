@@ -48,7 +48,9 @@ const (
 	CheckPKCE  Check = "pkce"  // RFC 7636, S256
 	CheckState Check = "state" // RFC 6749, section 10.12
 	CheckNonce Check = "nonce" // OpenID Connect Core 1.0, section 3.1.2.1
-	CheckNone  Check = "none"  // with other checks: exactly those, and none is added; alone: no check at all. Without CheckState it is unsafe, and logs a warning
+	// CheckNone keeps the library from adding checks to those that are listed. Alone it
+	// means no check at all. Without CheckState it is unsafe, and logs a warning.
+	CheckNone Check = "none"
 )
 
 // ClientAuth is how the site proves itself at a provider's token endpoint. See
@@ -208,7 +210,7 @@ type OAuth struct {
 	KeepTokens func(Tokens) Tokens
 
 	// Offline asks for a refresh token, in this provider's way. It needs an Adapter that is
-	// a [storage.TokenAdapter]. See docs/provider-tokens.md.
+	// a [storage.TokenAdapter], or [TokenConfig].Cookie. See docs/provider-tokens.md.
 	Offline    bool
 	Refresh    Refresh  // what is special about the refresh tokens
 	Revocation Endpoint // of RFC 7009; URL empty: discovered
@@ -221,9 +223,11 @@ type OAuth struct {
 
 	// EmailTrust says whether the provider proves e-mail addresses before it hands
 	// them out. With EmailUnproven it vouches for no address, unless Identify sets
-	// [Identity].EmailTrust, which wins. When a user's address is proven for the first
-	// time, an account stays linked only if its provider vouched for that address when
-	// it was linked, and EmailTrust of the provider is not EmailUnproven.
+	// [Identity].EmailTrust, which wins.
+	//
+	// EmailTrust counts again when a user's address is proven for the first time. An
+	// account then stays linked only if both are true: its provider vouched for that
+	// address when it was linked, and EmailTrust is not EmailUnproven.
 	EmailTrust EmailTrust
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
 	// with the same e-mail address, if the provider says that it is verified.
@@ -252,8 +256,8 @@ type OAuth struct {
 	// changed. An error fails New; it says what to set. nil: nothing follows.
 	Derive func(p *OAuth) error
 
-	// FetchProfile replaces the userinfo request. c is limited in time and size
-	// like every call to a provider.
+	// FetchProfile replaces the userinfo request, and is called at each sign-in, of
+	// an OIDC provider too. c is limited in time and size like every call to a provider.
 	FetchProfile func(ctx context.Context, c *http.Client, t Tokens) (Claims, error)
 	// Transport wraps the transport of every call to this provider: proxies,
 	// extra headers, answers that stray from the standards.

@@ -162,10 +162,10 @@ type renewal struct {
 // request.
 type principal func(ctx context.Context, x *exchange) (*reading, error)
 
-// pause is asked about a sign-in that was allowed, before anything of it is
-// written. A response goes to the browser instead of a session; the caller that gave it
-// remembers the assertion, and ends with completeSignIn's second half, admit. It may
-// write into the assertion.
+// pause is asked about a sign-in that was allowed, before anything of it is written. If
+// it returns a response, the browser gets that instead of a session. The function then
+// keeps the assertion, and a later request passes it to exchange.admit. It may write
+// into the assertion.
 type pause func(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error)
 
 // providerProof is what becomes of the answer of a provider that was asked who the user

@@ -58,8 +58,9 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for GET")))
 }
 
-// proofTakers returns what becomes of a proof at a provider; nil: the action is no
-// callback, or no page asks for proofs.
+// proofTakers returns the functions that take the answer of a provider that was asked to
+// prove a session's user again (a step-up). It returns nil if the action is no callback,
+// or no page asks for such proofs.
 func proofTakers(c *Config, action string) *providerProof {
 	if action != "callback" || !c.stepsUp() {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
 
-// respond answers r with s. An error, be it the fault of the configuration or
-// one on the way, becomes a page, a redirect or JSON, as the browser expects
-// it.
+// respond answers r with s. An error, be it the fault of the configuration or one on the
+// way, becomes a page, a redirect or JSON, as the browser expects it. After an error of
+// a route the response sets no cookie, so that the browser keeps those of a flow.
 func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	ctx, step := beginRequest(ctx, s, r)
 	var x *exchange
 	var res *Response
 	var err error
 	defer func() { endRequest(step, x, res, err) }()
-	x, res, err = answer(ctx, s, fault, r, false)
+	x, res, err = answerRequest(ctx, s, fault, r, false)
 	if err != nil {
 		res = render(ctx, s, x, r, err)
 		if _, ok := errors.AsType[*configFault](err); ok && x != nil {
@@ -54,8 +54,8 @@ func serveHTTP(w http.ResponseWriter, r *http.Request, req *Request, s *setup, f
 	}
 }
 
-// readBodyOf reads the body of r into req, as the configuration allows. false:
-// it cannot be, and that is answered.
+// readBodyOf reads the body of r into req, as the configuration allows. It returns false
+// if that fails, and has sent the answer then.
 func readBodyOf(w http.ResponseWriter, r *http.Request, req *Request, s *setup) bool {
 	refused := readBody(r.Context(), s, req, r.Body, r.ContentLength)
 	if refused != nil {
@@ -64,8 +64,8 @@ func readBodyOf(w http.ResponseWriter, r *http.Request, req *Request, s *setup) 
 	return refused == nil
 }
 
-// readBody reads a body into r, as the configuration allows. An answer: it
-// cannot be.
+// readBody reads a body into r, as the configuration allows. It returns the answer if that
+// fails, else nil.
 func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length int64) *Response {
 	limit := defaultBodyLimit
 	if s != nil {
@@ -89,17 +89,17 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 	return nil
 }
 
-// answerTraced does what answer does for a caller that renders no error.
+// answerTraced does what answerRequest does for a caller that renders no error.
 func answerTraced(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (x *exchange, res *Response, err error) {
 	ctx, step := beginRequest(ctx, s, r)
 	defer func() { endRequest(step, x, res, err) }()
-	return answer(ctx, s, fault, r, trusted)
+	return answerRequest(ctx, s, fault, r, trusted)
 }
 
-// answer handles every request below the base path: it reads the request,
+// answerRequest handles every request below the base path: it reads the request,
 // decides whether to believe it, and routes it. trusted means that the
 // application itself asks.
-func answer(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*exchange, *Response, error) {
+func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*exchange, *Response, error) {
 	if s == nil {
 		return nil, nil, &configFault{fault}
 	}

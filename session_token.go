@@ -334,3 +334,12 @@ func (t *tokenStrategy) formerJar(ctx context.Context, v *visit) jarSession {
 	}
 	return jarSessionOf(claims)
 }
+
+// sessionIDFor returns the id for a JWT session whose sign-in the audit log records before
+// the session is opened. It returns "" otherwise: open then chooses the id, if any.
+func sessionIDFor(s *setup) string {
+	if s.table == nil || s.config.Session.Strategy != JWTSessions || !s.tracksSignIns() {
+		return ""
+	}
+	return secret.RandomHex(16)
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
-	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -19,12 +18,9 @@ import (
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
-// Signing in: a provider begins, and later says who came back; what becomes of
-// that is decided in one place, whatever the provider.
-
-func errNoProvider(id string) error {
-	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: failure.Of(fault.ProviderUnknown, fmt.Errorf("no provider has the id %q", texts.Cut(id, 64)))})
-}
+// Signing in. A provider begins it, and later says who the user is. From there on the way
+// is the same for all providers: signIn or callback, conclude, completeSignIn (whose
+// sign-in is it?), askAbout (may they come in?), admit (commit, then open the session).
 
 // signIn answers POST /signin and /signin/:provider.
 func (x *exchange) signIn(ctx context.Context) (*Response, error) {
@@ -49,7 +45,14 @@ func (x *exchange) callback(ctx context.Context) (*Response, error) {
 	return x.conclude(ctx, out.startedAt(started), atProvider(x.provider, err))
 }
 
-// conclude makes an answer of what a provider's part has ended in.
+// errNoProvider returns the error for a URL that names no provider of the site.
+func errNoProvider(id string) error {
+	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: failure.Of(fault.ProviderUnknown, fmt.Errorf("no provider has the id %q", texts.Cut(id, 64)))})
+}
+
+// conclude completes the sign-in if the provider returned an assertion, and otherwise
+// returns the provider's response. For an error it adds the event of the refused sign-in
+// and counts it, and sends the browser where the application's code wants.
 func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
 	res := out.response
 	if err == nil && out.assertion != nil {
@@ -68,15 +71,20 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	return x.steer(ctx, err)
 }
 
-// completeSignIn completes every kind of sign-in: it finds the user, asks the
-// application, writes the records, and opens the session.
+// mostAsked bounds how often the application is asked about one sign-in whose user
+// changes meanwhile.
+const mostAsked = 3
+
+// completeSignIn completes every kind of sign-in: it finds the user, asks the application
+// and for a second factor, writes the records, and opens the session. A concurrent change
+// may make another user of the sign-in: then it starts again and asks about that user.
 func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (*Response, error) {
 	if in.Person.ID == "" {
 		in.Person.ID = secret.NewUserID()
 	}
-	var known *User
+	var known *User // that the sign-in will end in; nil: it creates one, or there is no directory
 	if d := x.setup.directory; d != nil {
-		here, err := linkingUser(ctx, x, &in)
+		here, err := findLinkingUser(ctx, x, &in)
 		if err == nil {
 			known, err = directory.Foresee(ctx, d, &in, here)
 		}
@@ -84,47 +92,71 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 			return nil, atProvider(x.provider, err)
 		}
 	}
-	return askAbout(ctx, x, in, known)
+	landing := x.callbackURL
+	for {
+		asked := in // what is found out about one user must not count for another
+		if res, err := askAbout(ctx, x, &asked, known); res != nil || err != nil {
+			return res, err
+		}
+		res, err := x.admit(ctx, asked)
+		other, ok := errors.AsType[*directory.OtherUser](err)
+		if !ok || len(asked.Allowed) >= mostAsked {
+			return res, err
+		}
+		if other.IsNew {
+			in.Person.ID = other.User.ID
+		}
+		in.Allowed, known, x.callbackURL = asked.Allowed, other.Stored(), landing
+	}
 }
 
-// mostAsked bounds how often the application is asked about one sign-in whose user
-// changes meanwhile.
-const mostAsked = 3
-
-// askAbout asks the application about the user that a sign-in ends in, and admits
-// the user if it agrees. known is nil for a user that is created now.
-func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
+// askAbout asks Callbacks.SignIn about the user that a sign-in ends in, and then
+// the gate of second factors. It returns nil if both let the user in, and otherwise an
+// error, or the response that asks for the second factor. It writes into the assertion
+// what was proven and who was allowed. known is nil for a user that is created now.
+func askAbout(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	if x.setup.config.Invitations {
 		var err error
-		if in.Invitation, err = directory.InvitationOf(ctx, x.setup.directory, &in, known); err != nil {
+		if in.Invitation, err = directory.InvitationOf(ctx, x.setup.directory, in, known); err != nil {
 			return nil, atProvider(x.provider, err)
 		}
 	}
-	attempt := SignInAttempt{Invitation: in.Invitation.Shown(), User: in.Person, Account: in.Account, Profile: in.Profile, IDToken: in.IDToken, Credentials: in.Credentials}
-	if known != nil {
-		attempt.User = *known
-		if in.Account.Type == TypeEmail { // which has no row that would say so
-			attempt.Account.UserID = known.ID
-		}
-	}
-	attempt.User = x.setup.config.shown(attempt.User, &in.Account)
+	attempt := attemptOf(x.setup, in, known)
 	if err := x.runSignInCallback(ctx, attempt); err != nil {
 		return nil, err
 	}
 	in.Allowed = append(slices.Clip(in.Allowed), attempt.User.ID)
-	if x.setup.pause != nil {
-		if res, err := x.setup.pause(ctx, x, &in, known); res != nil || err != nil {
-			if err == nil {
-				x.trail.Decided("sign_in=challenged")
-				x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Tenant: x.setup.tenant, Provider: in.Account.Provider, Value: "challenged"})
-			}
-			return res, atProvider(x.provider, err)
-		}
+	if x.setup.pause == nil {
+		return nil, nil
 	}
-	return x.admit(ctx, in)
+	res, err := x.setup.pause(ctx, x, in, known)
+	if err != nil {
+		return nil, atProvider(x.provider, err)
+	}
+	if res != nil {
+		x.trail.Decided("sign_in=challenged")
+		x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Tenant: x.setup.tenant, Provider: in.Account.Provider, Value: "challenged"})
+	}
+	return res, nil
 }
 
-// admit writes what a sign-in that was allowed makes necessary, and opens the session.
+// attemptOf returns what Callbacks.SignIn gets about a sign-in.
+func attemptOf(s *setup, in *directory.Assertion, known *User) SignInAttempt {
+	a := SignInAttempt{Invitation: in.Invitation.Shown(), User: in.Person, Account: in.Account, Profile: in.Profile, IDToken: in.IDToken, Credentials: in.Credentials}
+	if known != nil {
+		a.User = *known
+		if in.Account.Type == TypeEmail { // which has no row that would say so
+			a.Account.UserID = known.ID
+		}
+	}
+	a.User = s.config.shown(a.User, &in.Account)
+	return a
+}
+
+// admit writes a sign-in that was allowed, and opens the session. It returns an error
+// that is an OtherUser if the application was not asked about the user that the sign-in
+// ends in now.
+//
 // Once the session is open, nothing ends the sign-in: with an error the browser would get
 // no cookie, while its former session has ended and the new one is stored. What
 // fails from there on is logged.
@@ -132,11 +164,6 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	who, err := x.commit(ctx, in)
 	if other, ok := errors.AsType[*directory.OtherUser](err); ok && in.Second != nil {
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.AccountOther, other)) // the factor was another user's
-	} else if ok && len(in.Allowed) < mostAsked {
-		if other.IsNew {
-			in.Person.ID = other.User.ID
-		}
-		return askAbout(ctx, x, in, other.Stored())
 	}
 	if err != nil {
 		return nil, atProvider(x.provider, err)
@@ -157,10 +184,99 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	x.setup.log.Info(ctx, x, said, "user", who.User.ID, "new", who.IsNew)
 	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
-	return &Response{Redirect: x.destination(ctx, who)}, nil
+	return &Response{Redirect: x.afterSignIn(ctx, who)}, nil
 }
 
-// countSignIn counts a completed sign-in.
+// commit has the directory write the sign-in and its session in one transaction. Without
+// a directory, and for a JWT session of a user that the application itself named, there is
+// no more to do than to check that nothing has ended the sign-in, and to record it in the
+// audit log.
+func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directory.SignIn, error) {
+	d := x.setup.directory
+	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {
+		who := &directory.SignIn{Assertion: in, User: in.Person}
+		err := x.setup.revocations.Accept(ctx, nil, who)
+		if err == nil && d != nil {
+			if err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID); err == nil {
+				who.Session.ID = sessionIDFor(x.setup)
+				err = x.events.RecordSignIn(ctx, x.setup.store, who)
+			}
+		}
+		return who, err
+	}
+	here, err := findLinkingUser(ctx, x, &in)
+	if err != nil {
+		return nil, err
+	}
+	if here != nil {
+		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
+	}
+	in.SessionID = sessionIDFor(x.setup)
+	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
+	if err == nil && in.Vouched {
+		who.Said = in.Said
+	}
+	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
+		about := noticeLinked
+		if who.Passkey != nil {
+			about = noticeAdded
+		}
+		x.leave(forAccount(&x.visit, about, here.ID))
+	}
+	return who, err
+}
+
+// findLinkingUser returns the signed-in user that a new account should be linked to, or
+// nil. It writes into in how old the sign-in of that user is: Joined, IsAdopted and
+// IsStale. A sign-in that was begun elsewhere names its session, which must be alive and
+// that of this browser.
+func findLinkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
+	if in.Vouched || in.ProvesEmail || in.BegunIn != nil && in.BegunIn.UserID == "" {
+		return nil, nil
+	}
+	here, err := beginnerOf(ctx, x, in.BegunIn)
+	if err == nil && here == nil && in.BegunIn != nil {
+		err = in.SessionGone()
+	}
+	if here == nil || err != nil {
+		return nil, err
+	}
+	in.Joined, in.IsAdopted = here.since, here.isAdopted()
+	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
+	if err != nil {
+		return nil, err
+	}
+	if x.setup.config.AccountPage.Enabled || x.setup.config.Hardened || byFactor { // a flow keeps no freshness that its session has lost
+		in.IsStale = !may || in.BegunIn != nil && !in.BegunFresh
+	}
+	return &here.user, nil
+}
+
+// beginnerOf returns the signed-in user if a sign-in was begun in the session of this
+// request, or nil. For a nil b, which names no session, that is taken for granted.
+func beginnerOf(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser, error) {
+	here, err := x.setup.sessions.current(ctx, &x.visit)
+	if err != nil || here == nil || b != nil && !here.isMarked(*b) {
+		return nil, err
+	}
+	return here, nil
+}
+
+// carryOver names the new session in flows that other tabs have begun in the former one,
+// so that they can still be completed.
+func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
+	b, now := who.BegunIn, x.now()
+	if b == nil || b.UserID == "" || b.UserID != who.User.ID || !x.cookies.HasFlowOf(*b, now) {
+		return nil
+	}
+	to, err := x.setup.sessions.markOf(ctx, who)
+	if err != nil {
+		return err
+	}
+	return x.cookies.CarryOver(*b, to, now)
+}
+
+// countSignIn counts a completed sign-in, and notes for the tracer how it ended.
 func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 	x.trail.UserID = who.User.ID
 	value, resolved := "success", "resolve=known"
@@ -183,134 +299,7 @@ func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsOpened, Value: string(x.setup.config.Session.Strategy)})
 }
 
-// leaveFresh has the account page know that this session is new, where no store
-// and no token may say so.
-func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != x.deletion() && x.callbackURL != x.change() && x.callbackURL != ownExport(&x.links) {
-		return nil
-	}
-	mark, err := x.setup.sessions.markOf(ctx, who)
-	if err == nil {
-		x.leave(browser.Flash{About: noticeFresh, User: mark.UserID, Session: mark.SessionID, Proved: x.now()})
-	}
-	return err
-}
-
-// commit has the directory write the sign-in, where there is one and something
-// to write.
-func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directory.SignIn, error) {
-	d := x.setup.directory
-	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {
-		who := &directory.SignIn{Assertion: in, User: in.Person}
-		err := x.setup.revocations.Accept(ctx, nil, who)
-		if err == nil && d != nil {
-			if err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID); err == nil {
-				who.Session.ID = sessionIDFor(x.setup)
-				err = x.events.RecordSignIn(ctx, x.setup.store, who)
-			}
-		}
-		return who, err
-	}
-	here, err := linkingUser(ctx, x, &in)
-	if err != nil {
-		return nil, err
-	}
-	if here != nil {
-		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
-	}
-	in.SessionID = sessionIDFor(x.setup)
-	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
-	if err == nil && in.Vouched {
-		who.Said = in.Said
-	}
-	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
-		about := noticeLinked
-		if who.Passkey != nil {
-			about = noticeAdded
-		}
-		x.leave(forAccount(&x.visit, about, here.ID))
-	}
-	return who, err
-}
-
-// sessionIDFor returns the id of the JWT session of a sign-in that is recorded before the
-// session is opened. It is empty if that needs none.
-func sessionIDFor(s *setup) string {
-	if s.table == nil || s.config.Session.Strategy != JWTSessions || !s.tracksSignIns() {
-		return ""
-	}
-	return secret.RandomHex(16)
-}
-
-// linkingUser returns the signed-in user that a new account should be linked
-// to, or nil. A sign-in that was begun elsewhere names its session, which must
-// be alive and that of this browser.
-func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
-	if in.Vouched || in.ProvesEmail || in.BegunIn != nil && in.BegunIn.UserID == "" {
-		return nil, nil
-	}
-	here, err := whoBegan(ctx, x, in.BegunIn)
-	if err == nil && here == nil && in.BegunIn != nil {
-		err = in.SessionGone()
-	}
-	if here == nil || err != nil {
-		return nil, err
-	}
-	in.Joined, in.IsAdopted = here.since, here.isAdopted()
-	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
-	if err != nil {
-		return nil, err
-	}
-	if x.setup.config.AccountPage.Enabled || x.setup.config.Hardened || byFactor { // a flow keeps no freshness that its session has lost
-		in.IsStale = !may || in.BegunIn != nil && !in.BegunFresh
-	}
-	return &here.user, nil
-}
-
-// whoBegan returns the user of the session in which a sign-in was begun, or
-// nil.
-func whoBegan(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser, error) {
-	here, err := x.setup.sessions.current(ctx, &x.visit)
-	if err != nil || here == nil || b != nil && !here.isMarked(*b) {
-		return nil, err
-	}
-	return here, nil
-}
-
-// carryOver keeps what other tabs have begun in the session that the one of this
-// sign-in replaces.
-func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	b, now := who.BegunIn, x.now()
-	if b == nil || b.UserID == "" || b.UserID != who.User.ID || !x.cookies.HasFlowOf(*b, now) {
-		return nil
-	}
-	to, err := x.setup.sessions.markOf(ctx, who)
-	if err != nil {
-		return err
-	}
-	return x.cookies.CarryOver(*b, to, now)
-}
-
-// steer sends the browser where the application's code wants it to go instead.
-func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
-	if own, ok := errors.AsType[*ownResponse](err); ok {
-		if own.res == nil {
-			return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.CallbackFailed, errNilResponse))
-		}
-		return ownAnswer(own.res), nil
-	}
-	elsewhere, ok := errors.AsType[*redirect](err)
-	if !ok {
-		return nil, err
-	}
-	to, err := x.resolveRedirect(ctx, x.outward(elsewhere.to))
-	if err != nil {
-		return nil, failure.Wrap(ErrAccessDenied, err)
-	}
-	return &Response{Redirect: to}, nil
-}
-
-// addSignIn tells a completed sign-in.
+// addSignIn queues the event of a completed sign-in.
 func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	var payload any
 	if events.Wants(event.SignIn) {
@@ -319,7 +308,19 @@ func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	events.Add(who.Event(), payload)
 }
 
-// addRefusal adds the event of a sign-in that failed, for Events.Observe: no other
+// afterSignIn returns where the browser goes after a sign-in.
+func (x *exchange) afterSignIn(ctx context.Context, who *directory.SignIn) string {
+	to := x.callbackURL
+	if own := x.setup.config.Pages.NewUser; who.IsNew && own != "" {
+		to = x.absolute(weburl.WithQuery(own, "callbackUrl", to))
+	}
+	if f := x.setup.passwords; f != nil && f.OffersPasskey(ctx, who) {
+		to = x.url("password") + weburl.WithQuery("", "do", "offer", "callbackUrl", to)
+	}
+	return to
+}
+
+// addRefusal queues the event of a sign-in that failed, for Events.Observe: no other
 // function of Events hears of it. A redirect or response of the application has no reason
 // in the event but ErrAccessDenied.
 func addRefusal(x *exchange, err error) {
@@ -335,16 +336,4 @@ func addRefusal(x *exchange, err error) {
 		e.Name = nameHash(x.setup, x.field(info.account))
 	}
 	x.events.Add(e, nil)
-}
-
-// destination returns where the browser goes after a sign-in.
-func (x *exchange) destination(ctx context.Context, who *directory.SignIn) string {
-	to := x.callbackURL
-	if own := x.setup.config.Pages.NewUser; who.IsNew && own != "" {
-		to = x.absolute(weburl.WithQuery(own, "callbackUrl", to))
-	}
-	if f := x.setup.passwords; f != nil && f.OffersPasskey(ctx, who) {
-		to = x.url("password") + weburl.WithQuery("", "do", "offer", "callbackUrl", to)
-	}
-	return to
 }

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -259,13 +261,17 @@ func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *d
 }
 
 // failedAtProvider leads back to the page that asked, after a callback that proves
-// nothing.
+// nothing. A second callback of one flow is no failed proof: the first one decides, and
+// the browser goes where that would lead it.
 func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why error) (*Response, error) {
 	if isOutage(why) {
 		return nil, why
 	}
 	logFailure(ctx, x, atProvider(x.provider, why))
 	x.callbackURL = landingOf(f, x.callbackURL)
+	if explain.DetailOf(why) == fault.FlowReplayed {
+		return &Response{Redirect: x.callbackURL}, nil
+	}
 	p, res, err := provingOf(ctx, x, f.StepUp, useProvider, f.Provider)
 	if res != nil || err != nil {
 		return res, err

@@ -14,10 +14,12 @@ import (
 
 // UpdateSession hands data to the token callback (or, with stored sessions, the
 // session callback) as a browser's update would, and returns the new session.
-// data must be something JSON can hold. Without a session the error is ErrNoSession. A
-// post that the browser marks as another site's is ErrMissingCSRF, unless
-// [Security].SkipCSRFCheck says that the application checks. With JWTSessions a request
-// with a bearer token gets the new token in the header Session-Token of the response.
+// Data that JSON cannot hold is ErrInvalidConfig. Without a session the error is
+// ErrNoSession. A post that the browser marks as another site's is ErrMissingCSRF, unless
+// [Security].SkipCSRFCheck says that the application checks. Other errors are
+// ErrUntrustedHost, an error of the callback and a store that fails. With JWTSessions a
+// request with a bearer token gets the new token in the header Session-Token of the
+// response.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
 	if state := stateIn(r.Context()); state == nil || state.auth == a {
 		_, r = a.stateOf(w, r)

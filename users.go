@@ -29,7 +29,7 @@ type AccountRef = users.AccountRef
 
 // Users returns what the application can do with users, their accounts and their
 // sessions, with or without a request. In a handler behind a guard, pass r.Context():
-// methods that end sessions and say so then spare the session of the request.
+// methods whose comment says "except the one of ctx" then spare the session of the request.
 func (a *Auth) Users() *Users { return users.New(usersBackend{a}) }
 
 // usersBackend lets package users work on the directory of a site.

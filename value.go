@@ -37,9 +37,9 @@ func Value[T any, M ~map[string]any](m M, key string) (T, error) {
 }
 
 // Decode turns a set of claims, such as a provider's profile, into a struct T
-// with json tags. It follows encoding/json: unknown members are ignored, absent ones and
-// null leave a field as it is, and a member that does not fit its field is an error, such
-// as a number out of range. With an error the result may be filled in part.
+// with json tags. It follows encoding/json: unknown members are ignored. Absent ones and
+// null leave a field as it is. A member that does not fit its field is an error, such as a
+// number out of range. With an error the result may be filled in part.
 func Decode[T any, M ~map[string]any](m M) (T, error) {
 	var out T
 	raw, err := json.Marshal(map[string]any(m))

@@ -201,7 +201,7 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 		asked := askedFor(who)
 		c.Asked, a.Allow = &asked, keys
 	}
-	return w.answer(ctx, &x.visit, actionAuthenticate, &c, who, func(ctx context.Context) (json.RawMessage, error) {
+	return w.sendOptions(ctx, &x.visit, actionAuthenticate, &c, who, func(ctx context.Context) (json.RawMessage, error) {
 		return w.Ceremony.RequestOptions(ctx, a)
 	})
 }
@@ -280,7 +280,7 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 	}
 	r := w.registrationOf(party, &c)
 	r.Exclude = keys
-	return w.answer(ctx, &x.visit, actionRegister, &c, who, func(ctx context.Context) (json.RawMessage, error) {
+	return w.sendOptions(ctx, &x.visit, actionRegister, &c, who, func(ctx context.Context) (json.RawMessage, error) {
 		return w.Ceremony.CreationOptions(ctx, r)
 	})
 }
@@ -309,9 +309,9 @@ func handleOf(keys []storage.Authenticator) []byte {
 	return nil
 }
 
-// answer hands options to the browser, and has it remember what they were made
+// sendOptions hands options to the browser, and has it remember what they were made
 // for.
-func (w *webauthnProvider) answer(ctx context.Context, v *visit, action string, c *challenge, who *visitorInfo, options func(context.Context) (json.RawMessage, error)) (*Response, error) {
+func (w *webauthnProvider) sendOptions(ctx context.Context, v *visit, action string, c *challenge, who *visitorInfo, options func(context.Context) (json.RawMessage, error)) (*Response, error) {
 	made, err := hook(ctx, w.setup, "WebAuthn.Ceremony", options)
 	if err != nil {
 		return nil, err

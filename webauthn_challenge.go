@@ -117,7 +117,7 @@ func (w *webauthnProvider) remember(v *visit, c *challenge, who *visitorInfo) er
 	if err != nil {
 		return err
 	}
-	h := browser.Pending{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(browser.CheckMaxAge).Unix()}
+	h := browser.CheckValue{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(browser.CheckMaxAge).Unix()}
 	h.Begun = now.UnixMilli()
 	if who.here != nil {
 		h.Ref, h.Fresh = who.here.mark(), v.isFresh(who.here)
@@ -132,15 +132,15 @@ var (
 
 // asked reports whether the browser keeps a challenge of this provider.
 func (w *webauthnProvider) asked(v *visit) bool {
-	held := v.cookies.Pending(browser.Challenge, v.now())
-	return slices.ContainsFunc(held, func(h browser.Pending) bool { return h.Provider == w.ID })
+	held := v.cookies.CheckValues(browser.Challenge, v.now())
+	return slices.ContainsFunc(held, func(h browser.CheckValue) bool { return h.Provider == w.ID })
 }
 
 // spend finds the challenge that was answered, which is then used up, whatever
 // becomes of the answer.
 func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered, second string, registers bool) (*challenge, browser.FlowOrigin, error) {
 	now := v.now()
-	for _, h := range v.cookies.Pending(browser.Challenge, now) {
+	for _, h := range v.cookies.CheckValues(browser.Challenge, now) {
 		c, ok := w.open(&h, now)
 		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers || !secret.Equal(c.Second, second) {
 			continue
@@ -160,7 +160,7 @@ func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered, second
 
 // open reads an entry of the cookie; false: it is of another provider, or not to
 // be believed.
-func (w *webauthnProvider) open(h *browser.Pending, now time.Time) (*challenge, bool) {
+func (w *webauthnProvider) open(h *browser.CheckValue, now time.Time) (*challenge, bool) {
 	if h.Provider != w.ID {
 		return nil, false
 	}

@@ -4,6 +4,9 @@
 //	pages, err := admin.New(auth, admin.Options{
 //		Staff: func(ctx context.Context, u latchkey.User) (bool, error) { return staff[u.ID], nil },
 //	})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
 //	http.Handle("/admin/", pages)
 //
 // It uses nothing that an application could not use itself: package latchkey, and the
@@ -35,8 +38,8 @@ type Options struct {
 	Allow func(ctx context.Context, a Attempt) error
 
 	Path   string        // of the pages, as browsers see it; empty: /admin
-	Shift  time.Duration // how long after a proof of who they are staff may look; 0: 12 hours
-	Recent time.Duration // … and change anything; 0: 15 minutes
+	Shift  time.Duration // staff may look for this long after they have signed in or proven who they are; 0: 12 hours
+	Recent time.Duration // they may change something for this long; 0: 15 minutes
 
 	// SharedUsers says that staff may see the users of every tenant that shares the
 	// Adapter of theirs. New refuses a site with tenants without it.
@@ -77,8 +80,9 @@ const (
 	Delete        Action = "delete"
 )
 
-// Handler serves the pages and the JSON of the same paths. It is an [http.Handler],
-// made by [New], and safe for concurrent use.
+// Handler serves the pages and the JSON of the same paths. It is an [http.Handler], and
+// safe for concurrent use. [New] makes it, with defaults in Options: do not change them. The
+// zero Handler is of no use.
 type Handler struct {
 	auth  *latchkey.Auth
 	core  *latchkey.Core

@@ -39,7 +39,7 @@ func TestAccessible(t *testing.T) {
 				b.isAccessible(checker)
 			}
 			signInWithPassword(b)
-			for _, path := range []string{"/components", "/profile", "/auth/account", "/auth/account?do=profile", "/auth/account?do=activity", "/auth/account?do=export", "/auth/signout"} {
+			for _, path := range []string{"/components", "/profile", "/auth/account", "/auth/account?do=profile", "/auth/account?do=activity", "/auth/account?do=export", "/desk", "/audit", "/health", "/admin/users", "/admin/users/new", "/admin/users/crowd-300", "/admin/users/crowd-1/delete", "/auth/signout"} {
 				b.open(path)
 				if path == "/components" {
 					b.click(userMenu)

@@ -213,7 +213,7 @@ func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, ti
 // pages are the templates by name, each inside the layout.
 var pages = func() map[string]*template.Template {
 	all := map[string]*template.Template{}
-	for _, name := range []string{"home", "members", "profile", "safe", "components", "mailbox", "notfound"} {
+	for _, name := range []string{"home", "members", "profile", "safe", "components", "mailbox", "notfound", "desk", "audit", "health"} {
 		all[name] = template.Must(template.New(name).Funcs(template.FuncMap{"list": list, "moment": moment}).
 			ParseFS(files, "templates/layout.html", "templates/"+name+".html"))
 	}

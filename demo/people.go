@@ -62,5 +62,9 @@ func (d *site) checkPassword(ctx context.Context, fields map[string]string, _ *l
 	if name&password != 1 {
 		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
-	return alice(ctx, d.store)
+	u, err := alice(ctx, d.store)
+	if err == nil {
+		d.staff.add(u.ID)
+	}
+	return u, err
 }

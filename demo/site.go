@@ -22,6 +22,7 @@ type site struct {
 	auth  *latchkey.Auth
 	store *store
 	mails mailbox
+	staff staff
 	own   *latchkeytest.Issuer // nil: another one is used
 }
 
@@ -44,11 +45,11 @@ func newSite(ctx context.Context, s settings) (_ *site, err error) {
 		}
 		d.issuer = d.own.URL
 	}
-	if d.auth, err = latchkey.New(d.config()); err != nil {
+	if d.auth, err = latchkey.New(observed(d.config())); err != nil {
 		return nil, err
 	}
-	d.Handler = d.routes()
-	return d, nil
+	d.Handler, err = d.routes()
+	return d, err
 }
 
 // prepareStore opens the database, drops what has expired, and lets alice in.
@@ -59,8 +60,12 @@ func (d *site) prepareStore(ctx context.Context) (err error) {
 	if _, err := d.store.Sweep(ctx, time.Now()); err != nil {
 		return err
 	}
-	_, err = alice(ctx, d.store)
-	return err
+	u, err := alice(ctx, d.store)
+	if err != nil {
+		return err
+	}
+	d.staff.add(u.ID)
+	return d.addCrowd(ctx)
 }
 
 // Close stops the identity provider and closes the database.
@@ -118,7 +123,7 @@ func (d *site) providers() []latchkey.Provider {
 }
 
 // routes says what is where.
-func (d *site) routes() http.Handler {
+func (d *site) routes() (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", d.auth)
 	mux.HandleFunc("GET /{$}", d.home)
@@ -138,7 +143,7 @@ func (d *site) routes() http.Handler {
 	mux.HandleFunc("GET /logo.svg", asset("logo.svg", "image/svg+xml"))
 	mux.HandleFunc("GET /favicon.ico", asset("icon.svg", "image/svg+xml"))
 	mux.HandleFunc("/", d.notFound)
-	return d.known(d.auth.LoadSession(mux))
+	return d.known(d.auth.LoadSession(mux)), d.addDesk(mux)
 }
 
 // known refuses requests for other hosts. Without it, a site elsewhere whose

@@ -69,7 +69,8 @@ type Event struct {
 // Detail is the type of package fault.
 type Detail = fault.Detail
 
-// Type is what an [Event] tells. The list is closed and grows with releases.
+// Type is what an [Event] tells. Releases add types to the list. Types that begin with
+// "app." are the application's own: see latchkey.AuditLog.Record.
 type Type string
 
 // The types of [Event].
@@ -163,8 +164,8 @@ const (
 
 // SignInPayload tells of a completed sign-in.
 type SignInPayload struct {
-	User      storage.User // for credentials: what Authorize returned
-	Account   storage.Account
+	User      storage.User    // for credentials: what Authorize returned
+	Account   storage.Account // as this sign-in brought it: Email and EmailVouched are not those that are stored
 	Profile   jwt.Claims
 	IDToken   jwt.Claims // the verified claims of the ID token, never of userinfo; nil: there is none
 	IsNewUser bool

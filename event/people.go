@@ -12,7 +12,7 @@ const (
 	UserViewed    Type = "user.viewed"   // by an administrator
 	UserSearched  Type = "user.searched" // by an administrator
 	// ImpersonationStarted tells that an administrator, By, opened a session of the user.
-	// Detail is the reason that the administrator gave.
+	// The reason that the administrator gave is not in the event.
 	ImpersonationStarted Type = "impersonation.started"
 	ImpersonationEnded   Type = "impersonation.ended"   // by a sign-out
 	ImpersonationRefused Type = "impersonation.refused" // a link, or a change that only the user may make

@@ -16,7 +16,7 @@ type ErrorType string
 // The kinds of failure. What a browser is told of each stands in
 // docs/protocol.md.
 const (
-	ErrAccessDenied                ErrorType = "AccessDenied"                // the sign-in callback said no
+	ErrAccessDenied                ErrorType = "AccessDenied"                // not allowed: Callbacks.SignIn or a guard said no, the user is suspended, or a proof is too old
 	ErrAccountNotLinked            ErrorType = "AccountNotLinked"            // of passkeys alone: the passkey belongs to another user; see ErrOAuthAccountNotLinked
 	ErrAdapter                     ErrorType = "AdapterError"                // the Adapter failed; the text names the operation
 	ErrAudit                       ErrorType = "AuditError"                  // what was asked for could not be recorded, and was not done
@@ -110,7 +110,8 @@ var (
 	ErrAmbiguousAccount = errors.New("latchkey: the user has several accounts at this provider: name one by ProviderAccountID")
 )
 
-// InputError reports an argument that makes no sense. It is ErrInvalidConfig.
+// InputError reports an argument that makes no sense. errors.As finds a *InputError, and
+// errors.Is says that it is ErrInvalidConfig.
 type InputError struct {
 	Field   string // the field of the argument, such as "Limit"
 	Problem string // what is wrong with it; it repeats no value

@@ -194,9 +194,9 @@ func unescape(value string) string {
 	return value
 }
 
-// bearer reads the values of Authorization. The scheme is compared exactly and
-// one space follows it, as existing clients send it; a request with several
-// Authorization headers says nothing certain.
+// bearer returns the percent-decoded token of the Authorization headers. It returns
+// ErrNoToken if there is not exactly one header, or if that does not begin with "Bearer"
+// in this spelling and one space, as existing clients send it.
 func bearer(values []string) (string, error) {
 	const longest = 3 * MaxLen // every character percent-encoded
 	if len(values) != 1 || len(values[0]) > longest {

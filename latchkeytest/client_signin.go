@@ -61,9 +61,9 @@ func (c *Client) Begin(provider string) *Page {
 	})
 }
 
-// Complete follows what [Client.Begin] returned to the provider, chooses a person
-// where one has to be chosen, and comes back to the site, and returns its answer. A p
-// that does not lead away from the site is returned as it is.
+// Complete goes on from p, the answer that [Client.Begin] returned. It goes to the
+// provider, chooses a person if one has to be chosen, comes back, and returns the site's
+// answer. If p does not lead away from the site, Complete returns p.
 func (c *Client) Complete(p *Page) *Page {
 	c.t.Helper()
 	return c.returnToSite(c.Consent(p))

@@ -67,8 +67,8 @@ func (iss *Issuer) revoke(r *http.Request) reply {
 	return plain(http.StatusOK, "")
 }
 
-// EndGrants ends every grant at once, as a user does by disconnecting the application
-// at the provider.
+// EndGrants voids all access and refresh tokens at once, as users do who disconnect the
+// application at the provider. A code that was not redeemed yet stays good.
 func (iss *Issuer) EndGrants() {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()

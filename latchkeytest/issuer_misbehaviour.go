@@ -71,8 +71,9 @@ type reply struct {
 	body   []byte
 }
 
-// intercept does what comes before the usual answer, and says whether it is all
-// there is.
+// intercept does what a spoilt answer does first, such as a delay or a redirect. It
+// returns true if the request is answered. To close the connection without an answer it
+// panics with [http.ErrAbortHandler].
 func (a Answer) intercept(w http.ResponseWriter, r *http.Request, closing <-chan struct{}) (done bool) {
 	if a.Delay > 0 && !wait(r, closing, time.After(a.Delay)) {
 		panic(http.ErrAbortHandler)
@@ -92,6 +93,8 @@ func (a Answer) intercept(w http.ResponseWriter, r *http.Request, closing <-chan
 	return true
 }
 
+// wait waits for until, and reports whether that came before the end of the request or
+// of the issuer.
 func wait(r *http.Request, closing <-chan struct{}, until <-chan time.Time) (reached bool) {
 	select {
 	case <-until:
@@ -102,6 +105,8 @@ func wait(r *http.Request, closing <-chan struct{}, until <-chan time.Time) (rea
 	return false
 }
 
+// send writes the usual answer, changed as a says. It panics with [http.ErrAbortHandler]
+// to close the connection early.
 func (a Answer) send(w http.ResponseWriter, usual reply) {
 	if a.Lost {
 		panic(http.ErrAbortHandler)

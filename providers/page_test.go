@@ -2,8 +2,13 @@ package providers_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,16 +23,19 @@ const (
 	tableFrom  = "<!-- made by TestProvidersPage: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage -->\n"
 	tableTo    = "<!-- end -->\n"
 	tokensFrom = "<!-- tokenTable, made by TestProvidersPage -->\n"
+	notesFrom  = "<!-- the comments of the functions, made by TestProvidersPage -->\n"
 	theirsFrom = "<!-- our definitions and those of Auth.js, made by TestProvidersPage -->\n"
 	trustFrom  = "<!-- the e-mail of each record in providers/testdata, made by TestProvidersPage -->\n"
 )
 
 // TestProvidersPage keeps the tables of docs/providers.md as the definitions are.
 func TestProvidersPage(t *testing.T) {
-	var rows, trusts []string
+	var rows, trusts, notes []string
+	comments := functionComments(t)
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
 		t.Helper()
 		rows, trusts = append(rows, row(t, e, r)), append(trusts, trustRow(t, e, r))
+		notes = append(notes, noteRow(t, e, comments))
 	})
 	page, err := os.ReadFile(pageName)
 	if err != nil {
@@ -35,6 +43,7 @@ func TestProvidersPage(t *testing.T) {
 	}
 	want := put(t, string(page), tableFrom, "| id | function | type | checks | scopes | issuer | e-mail proven | on its own |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- |\n", rows)
+	want = put(t, want, notesFrom, "| id | what to register, and what is special |\n| --- | --- |\n", notes)
 	want = put(t, want, trustFrom, "| id | proven | why |\n| --- | --- | --- |\n", trusts)
 	want = put(t, want, tokensFrom, "| id | asks for a refresh token | which, when used | access token; refresh token | revoked by | sign-out there |\n"+
 		"| --- | --- | --- | --- | --- | --- |\n", tokenRows())
@@ -61,6 +70,66 @@ func put(t *testing.T, page, from, head string, rows []string) string {
 		t.Fatalf("the page has no place for the table %s", from)
 	}
 	return before + from + head + strings.Join(rows, "") + tableTo + after
+}
+
+// functionComments returns the doc comments of the functions of package providers.
+func functionComments(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]string{}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil {
+				comments[d.Name.Name] = d.Doc.Text()
+			}
+		}
+	}
+	return comments
+}
+
+// noteRow puts the comment of a function into a row.
+func noteRow(t *testing.T, e catalogue.Entry, comments map[string]string) string {
+	t.Helper()
+	text := comments[functionName(e)]
+	if text == "" {
+		t.Error("the function has no comment")
+	}
+	note := ""
+	for line := range strings.Lines(text) {
+		if code, is := strings.CutPrefix(line, "\t"); is {
+			line = "`" + strings.TrimSpace(code) + "`"
+		}
+		note += " " + strings.TrimSpace(line)
+	}
+	note = strings.TrimSpace(ofProfile.ReplaceAllString(strings.Join(strings.Fields(note), " "), ""))
+	note = inComment.ReplaceAllStringFunc(note, markdown)
+	return fmt.Sprintf("| `%s` | %s |\n", e.New(latchkey.OAuth{}).ID, strings.ReplaceAll(note, "|", `\|`))
+}
+
+var (
+	ofProfile = regexp.MustCompile(`Its profile is an? \[profile\.\w+\]\. ?`)
+	// inComment finds code, links to symbols, URLs with and without {places}, and names with _.
+	inComment = regexp.MustCompile("`[^`]*`|\\[[\\w.]+\\](?:\\.\\w+)?|(?:https?://|\\{server\\})(?:\\{[^}]*\\}|[^\\s{}])*(?:\\{[^}]*\\}|[^\\s.,;:){}])|\\w+_\\w+")
+)
+
+// markdown returns what inComment has found as Markdown.
+func markdown(found string) string {
+	switch {
+	case found[0] == '`':
+		return found
+	case found[0] == '[':
+		return "`" + strings.NewReplacer("[", "", "]", "").Replace(found) + "`"
+	case strings.HasPrefix(found, "http") && !strings.Contains(found, "{"):
+		return "<" + found + ">"
+	}
+	return "`" + found + "`"
 }
 
 // trustRow says why an e-mail counts as proven, or not.

@@ -56,9 +56,9 @@ type AuditStore interface {
 	// id. A caller that goes on from the last record of a page meets each record exactly
 	// once that is stored throughout.
 	List(ctx context.Context, q AuditQuery) ([]AuditRecord, error)
-	// Prune removes the oldest records from before the first instant. If it removes
-	// none, it erases UserID, Client and Personal of the oldest records from before the
-	// second. A zero instant leaves all records alone. Prune changes at most limit
+	// Prune removes the oldest records from before the instant before. If there are none,
+	// it erases UserID, Client and Personal of the oldest records from before
+	// personalBefore. A zero instant leaves all records alone. Prune changes at most limit
 	// records and returns how many it has changed; 0: nothing is left to do.
 	Prune(ctx context.Context, before, personalBefore time.Time, limit int) (int, error)
 	// Erase erases UserID, Client and Personal of the records about a user, and returns

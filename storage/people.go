@@ -66,8 +66,8 @@ type DirectoryAdapter interface {
 }
 
 // PeopleStore lists and searches users. A user who is stored throughout an iteration
-// is returned exactly once, whatever is written meanwhile. Users have their
-// suspension.
+// is returned exactly once, whatever is written meanwhile. The users that it returns have
+// their Suspension filled in.
 type PeopleStore interface {
 	// List returns users after the position q.After, and the position to go on from,
 	// which is empty at the end. It looks at no more than q.Window rows: a page may be
@@ -177,8 +177,8 @@ func AfterPrefix(prefix string) string {
 //
 // Unlike the other optional interfaces it says what a store CANNOT do: a store without
 // the method KeepsActors is taken to keep both fields. A store that has no place for them
-// must implement it and return false, or sessions of administrators who act as users
-// would read back as sessions of the users themselves.
+// must implement it and return false. Otherwise the session of an administrator who acts
+// as a user would read back as one of the user's own.
 type ActorAdapter interface {
 	// KeepsActors reports whether the store keeps both fields.
 	KeepsActors() bool

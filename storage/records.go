@@ -90,8 +90,8 @@ type Tokens struct {
 
 	// AuthorizationDetails is authorization_details of RFC 9396.
 	AuthorizationDetails []map[string]any
-	// Extra holds the members of the answer that have no field of their own, and
-	// those whose value has another type than their field, such as a session_state
+	// Extra holds the members of the answer that have no field of their own. It also
+	// holds those whose value has another type than their field, such as a session_state
 	// that is a number.
 	Extra map[string]any
 }

@@ -79,7 +79,7 @@ type OperationResult struct {
 	Mend      bool
 	Reference string   // the reference code of the failure; empty: none
 	UserID    string   // the user who signed in; empty: unknown
-	Decisions []string // such as "state=ok", at most 16, from a closed list
+	Decisions []string // such as "state=ok" or "state=unchecked", at most 16, from a closed list
 }
 
 // MeasureKind is what a [Measure] counts. The list is closed and grows with releases.

@@ -30,8 +30,8 @@ type Change struct {
 
 // Create stores a user who has no way to sign in yet. The first sign-in that proves the
 // e-mail address ends in this user: by a link, a code, or a provider that vouches for the
-// address and is trusted to. A taken address is ErrConflict, and a field that makes no
-// sense is an [InputError].
+// address and has latchkey.OAuth.AllowDangerousEmailAccountLinking. A taken address is
+// ErrConflict, and a field that makes no sense is an [InputError].
 func (u *Users) Create(ctx context.Context, n NewUser) (storage.User, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {
@@ -92,10 +92,12 @@ func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error 
 }
 
 // Erase deletes a user as Delete does, and before that the challenges that name the
-// user's e-mail address: pending invitations, codes and changes of address. Use it for
-// requests to erase personal data. The record that voids the sessions of the user, and
-// the keyed hashes of limits, stay until they expire. Call Erase again if it failed. It
-// needs an Adapter that is a [storage.UserDeletionAdapter].
+// user's e-mail address: pending invitations, codes and changes of address. With
+// latchkey.Audit.Store it also erases what is personal of the user's audit events. Use it
+// for requests to erase personal data. The record that voids the sessions of the user, and
+// the keyed hashes of limits, stay until they expire. Its errors are those of Delete; call
+// Erase again if it failed, except for ErrSessionsNotEnded. It needs an Adapter that is a
+// [storage.UserDeletionAdapter].
 func (u *Users) Erase(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Erase")
 	if err != nil {

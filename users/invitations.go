@@ -36,9 +36,10 @@ type Inviter struct {
 // address. latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data,
 // such as a team; the application gives out roles itself.
 //
-// A field that makes no sense is an [InputError]. It needs Site.URL, and without
-// in.NoMail a way to send mails. If its mail could not be sent, the invitation is
-// revoked.
+// A field that makes no sense is an [InputError]. Invite needs latchkey.Config.Invitations
+// and Site.URL, and without in.NoMail a way to send mails: latchkey.Mail.Send, or a
+// latchkey.Email provider. Mails count for latchkey.Limits.MailsPerRecipient. If a mail
+// could not be sent, or is one too many, Invite revokes the invitation and returns an error.
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {

@@ -37,7 +37,8 @@ func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool
 // The password has to pass the rules for new passwords: otherwise the error is
 // ErrPassword, and latchkey.Error.Code says why. It ends all sessions of the user except
 // the one of ctx (see [Users]), and mails the user that the password was changed.
-// Administrators let users choose their own password: see SendPasswordReset.
+// Administrators let users choose their own password: see SendPasswordReset. All methods
+// about passwords and browsers need a latchkey.Password among the providers.
 func (u *Users) SetPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.SetPassword", false)
 	if err != nil {
@@ -115,8 +116,8 @@ func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
 }
 
 // SendPasswordReset mails a user a link that sets a new password. The mail leaves
-// after the call. A user without an e-mail address is ErrNotFound. It needs
-// latchkey.Site.URL.
+// after the call, and what fails then is only logged. A user without an e-mail address is
+// ErrNotFound. It needs latchkey.Password and latchkey.Site.URL.
 func (u *Users) SendPasswordReset(ctx context.Context, userID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.SendPasswordReset", true)
 	if err != nil {
@@ -134,7 +135,8 @@ func (u *Users) SendPasswordReset(ctx context.Context, userID string) error {
 }
 
 // Browsers lists the browsers that are known for a user, because the user has signed
-// in from them. ID is empty; [storage.Browser].PublicID names a browser.
+// in from them. ID is empty; [storage.Browser].PublicID names a browser. It needs
+// latchkey.Password.
 func (u *Users) Browsers(ctx context.Context, userID string) ([]storage.Browser, error) {
 	_, k, err := u.keeper(ctx, userID, "Users.Browsers", false)
 	if err != nil {
@@ -149,7 +151,7 @@ func (u *Users) Browsers(ctx context.Context, userID string) ([]storage.Browser,
 
 // ForgetBrowser makes a browser unknown for a user, named by
 // [storage.Browser].PublicID. An empty publicID is no error: it makes ALL browsers of the
-// user unknown.
+// user unknown. It needs latchkey.Password.
 func (u *Users) ForgetBrowser(ctx context.Context, userID, publicID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.ForgetBrowser", false)
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 	ByID   = storage.ByID
 )
 
-// InputError reports a field of an argument that makes no sense. It is
-// latchkey.ErrInvalidConfig.
+// InputError reports a field of an argument that makes no sense. errors.As finds a
+// *InputError, and errors.Is says that it is latchkey.ErrInvalidConfig.
 type InputError = fault.InputError
 
 // Query says which users a list has. The zero Query has all users.

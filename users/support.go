@@ -131,7 +131,7 @@ type Capabilities struct {
 	SignInLink  bool // SendSignInLink
 	Invite      bool // Invite, by mail
 	ActAs       bool // latchkey.Auth.ActAsLink
-	Passwords   bool // SendPasswordReset, and ChangeEmail of users who have signed in; ChangeEmail of others needs neither
+	Passwords   bool // SendPasswordReset, and ChangeEmail of users who have signed in; for all others ChangeEmail needs nothing
 }
 
 // Capabilities returns what the site can do, for pages that offer nothing else.

@@ -20,10 +20,11 @@ import (
 // is safe for concurrent use.
 //
 // Every method needs latchkey.Config.Adapter, and returns latchkey.ErrMissingAdapter
-// without one. If a comment names another interface that the Adapter needs, the error
-// without it is latchkey.ErrMissingAdapterMethods; the methods that say so return one that
-// is errors.ErrUnsupported as well. A method that needs a field of the configuration
-// returns latchkey.ErrInvalidConfig if it is not set. An empty user id is an error.
+// without one. If the comment of a method names another interface that the Adapter needs,
+// the error without it is latchkey.ErrMissingAdapterMethods. Where the comment says so,
+// that error is errors.ErrUnsupported as well. A method that needs a field of the
+// configuration returns latchkey.ErrInvalidConfig if it is not set. An empty user id is an
+// error that is none of these.
 //
 // A user, account, passkey or session that does not exist, or belongs to another user, is
 // latchkey.ErrNotFound. Methods that return a list return an empty list for an unknown
@@ -65,9 +66,12 @@ func New(b Backend) *Users { return &Users{backend: b} }
 
 // AccountRef names one account of one user.
 type AccountRef struct {
-	UserID            string
-	Provider          string // the provider's id, such as "github"
-	ProviderAccountID string // the user's id at that provider; empty in AccessToken, ProviderClient and RevokeTokens: the user's only account there
+	UserID   string
+	Provider string // the provider's id, such as "github"
+	// ProviderAccountID is the user's id at that provider. In AccessToken, ProviderClient
+	// and RevokeTokens an empty one stands for the user's only account there. In Unlink it
+	// names no account: the error is ErrNotFound.
+	ProviderAccountID string
 }
 
 var (

@@ -140,8 +140,8 @@ func (c *credential) checkClientData(kind string, challenge []byte, rp passkey.R
 	return raw, m.checkFrame()
 }
 
-// checkFrame refuses pages inside of pages of others, and bindings that make no
-// sense.
+// checkFrame returns an error if the page was in a frame of another site, or if the
+// connection used token binding, which cannot be checked.
 func (m members) checkFrame() error {
 	if raw, there := m["crossOrigin"]; there && !bytes.Equal(raw, []byte("false")) {
 		return errors.New("client data: the page was in a frame of another site")

@@ -63,7 +63,10 @@ func byScript(t *testing.T, b *latchkeytest.Client, action string, data []byte) 
 // TestNeighbours: R-525. Two sites of one relying party are in one browser, with one
 // secret, as on two ports of a developer's machine, at two paths, or for two tenants
 // of one host. Whatever a user does at one with a passkey of the other, no
-// password manager is told to forget it.
+// password manager is told to forget it. Without the comparison of user handles it
+// finds passkeys lost that are chosen on a page, that are chosen by a script, and of a
+// copied store; without the look at whether a removal has happened, one that a stale
+// page removes.
 func TestNeighbours(t *testing.T) {
 	now := time.Now()
 	for _, row := range []struct {
@@ -127,7 +130,8 @@ func TestNeighbours(t *testing.T) {
 }
 
 // TestForgotten: R-525. A passkey that the site has made and removed is told, once,
-// to the browser that has just used or removed it.
+// to the browser that has just used or removed it. If a removal that did not happen
+// counts, it finds that the browser is told of one from a stale tab.
 func TestForgotten(t *testing.T) {
 	now := time.Now()
 	s := newSite(t, settings(&now))

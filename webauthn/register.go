@@ -144,8 +144,9 @@ func readAttestation(raw []byte) (*protocol.AttestationObject, error) {
 	return &o, nil
 }
 
-// isChain reports whether the certificates are a list. go-webauthn takes
-// anything else for a statement without certificates, and verifies it as one.
+// isChain reports whether x5c is a list of at least one certificate, and of nothing else.
+// go-webauthn takes anything else for a statement without certificates, and verifies it
+// as one.
 func isChain(x5c any) bool {
 	list, ok := x5c.([]any)
 	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { _, ok := one.([]byte); return !ok })
@@ -176,20 +177,23 @@ func deviceType(f protocol.AuthenticatorFlags) string {
 // mostTransports is how many are kept.
 const mostTransports = 8
 
-// transports keeps what looks like one. They are hints, and no reason to refuse.
+// transports returns the names in raw that look like transports, without repetition.
+// They are hints, so that a malformed list is no error.
 func transports(raw json.RawMessage) (kept []string) {
 	var given []any
 	_ = json.Unmarshal(raw, &given)
 	for _, one := range given {
 		name, _ := one.(string)
-		if isTransport(name) && !slices.Contains(kept, name) && len(kept) < mostTransports {
+		if looksLikeTransport(name) && !slices.Contains(kept, name) && len(kept) < mostTransports {
 			kept = append(kept, name)
 		}
 	}
 	return kept
 }
 
-func isTransport(name string) bool {
+// looksLikeTransport reports whether name is spelled like a transport, known or not: at
+// most 32 lower case letters, digits and dashes.
+func looksLikeTransport(name string) bool {
 	if name == "" || len(name) > 32 {
 		return false
 	}

@@ -28,7 +28,6 @@ func Provider(p latchkey.WebAuthn) *latchkey.WebAuthn {
 // everyone, and may be used concurrently.
 type Ceremony struct {
 	// CheckAttestation judges the maker of an authenticator, for sites that must
-	// CheckAttestation judges the maker of an authenticator, for sites that must
 	// know it. Such a site sets Registration.Attestation to "direct" as well:
 	// without that, no statement is verified, and CheckAttestation gets the format
 	// "none" for every registration. An error refuses the registration. The

@@ -19,10 +19,16 @@ type Options struct {
 // Adapter keeps everything in a table of DynamoDB. It is a [storage.Adapter] of every
 // ability but transactions, in whose place it remembers sign-ups, and
 // sweeping, which DynamoDB does. It is a [storage.SessionStore],
-// [storage.RevocationStore], [storage.ReturningLimiter] and
-// [storage.ReplayStore] as well. Make one with [New]. It is safe for concurrent
-// use.
-type Adapter struct{ stores }
+// [storage.RevocationStore], [storage.ReturningLimiter], [storage.ReplayStore] and
+// [storage.LeaseStore] as well. Make one with [New]. It is safe for concurrent use.
+type Adapter struct {
+	stores
+	shared bool // Auth.js reads the same items
+}
+
+// SharesTokens implements [storage.TokenSharer]. It returns true for the layout of
+// Auth.js, which reads the same accounts.
+func (a *Adapter) SharesTokens() bool { return a.shared }
 
 // stores has the methods of an Adapter in each layout.
 type stores interface {
@@ -38,6 +44,8 @@ type stores interface {
 	storage.RevocationStore
 	storage.ReturningLimiter
 	storage.ReplayStore
+	storage.TokenAdapter
+	storage.LeaseStore
 }
 
 // New returns an adapter on a table that [Migrate] has made. It makes no call.
@@ -50,9 +58,9 @@ func New(c Client, table string, o Options) (*Adapter, error) {
 		return nil, err
 	}
 	if !o.Layout.authJS {
-		return &Adapter{kvstore.New(&conn{client: c, table: table, pk: "pk", sk: "sk", ttl: "ttl"}, kvstore.Options{Now: o.Now})}, nil
+		return &Adapter{stores: kvstore.New(&conn{client: c, table: table, pk: "pk", sk: "sk", ttl: "ttl"}, kvstore.Options{Now: o.Now})}, nil
 	}
-	return &Adapter{newAuthJS(c, table, o)}, nil
+	return &Adapter{newAuthJS(c, table, o), true}, nil
 }
 
 // DBSystem returns the name of the database for traces.

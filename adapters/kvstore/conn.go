@@ -63,7 +63,7 @@ func (r *Record) IsVoid() bool { return string(r.Value) == void }
 const void = "null"
 
 // Conn is a key–value store. It is for drivers to implement, and gets no further
-// methods; [Follower] and [LimitConn] are what one may do beyond it. It has to be
+// methods; [Follower], [LimitConn] and [LeaseConn] are what one may do beyond it. It has to be
 // safe for concurrent use. A cancelled context ends a call with its error.
 //
 // No operation has two keys that have to change together, and reads see all
@@ -121,4 +121,13 @@ type LimitConn interface {
 	TakeLimit(ctx context.Context, k Key, r storage.Rate) (wait time.Duration, err error)
 	ReturnLimit(ctx context.Context, k Key, r storage.Rate) error
 	ForgetLimit(ctx context.Context, k Key) error
+}
+
+// LeaseConn is a [Conn] that gives leases in one step, by the store's own clock. Where it
+// is none, a record is read, compared and put. The two methods are those of
+// [storage.LeaseStore]; what is kept under the key is the driver's own. A lease that has
+// expired without EndLease is remembered for a day.
+type LeaseConn interface {
+	TakeLease(ctx context.Context, k Key, holder string, life time.Duration) (storage.Lease, error)
+	EndLease(ctx context.Context, k Key, holder string) error
 }

@@ -17,7 +17,7 @@
 // Calls that change many records of one user, such as signing out everywhere, change
 // 16 of them at a time.
 //
-// [Follower] and [LimitConn] are for stores that can do two steps in one. Test the
+// [Follower], [LimitConn] and [LeaseConn] are for stores that can do two steps in one. Test the
 // result with storagetest.TestAdapter and storagetest.TestStores.
 //
 // # What is stored

@@ -19,6 +19,7 @@ type Store struct {
 	owned   *ownedRecords
 	users   *userRecords
 	limits  LimitConn // nil: read, compare, put
+	leases  LeaseConn // nil: the same
 }
 
 // New returns an adapter on a store. It is also a session store, a revocation
@@ -33,6 +34,7 @@ func New(c Conn, o Options) *Store {
 	users.follower, _ = c.(Follower)
 	s := &Store{records: r, owned: owned, users: users}
 	s.limits, _ = c.(LimitConn)
+	s.leases, _ = c.(LeaseConn)
 	return s
 }
 

@@ -54,12 +54,15 @@ type leaseValue struct {
 
 func (v leaseValue) isWhole() bool { return v.Holder != "" && !v.Until.IsZero() }
 
-// Lease implements [storage.LeaseStore]. The clock is that of [Options], so those of
-// several instances should agree: a difference longer than the lease may cost a second
-// holder. What has expired is remembered for a day.
+// Lease implements [storage.LeaseStore]. Without a [LeaseConn] the clock is that of
+// [Options], so those of several instances should agree: a difference longer than the
+// lease may cost a second holder. What has expired is remembered for a day.
 func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
 	if holder == "" || !isText(holder) {
 		return storage.Lease{}, errText
+	}
+	if s.leases != nil {
+		return s.leases.TakeLease(ctx, keyOfLease(key), holder, life)
 	}
 	for try := 0; ; try++ {
 		seen, err := s.records.look(ctx, keyOfLease(key))
@@ -91,6 +94,9 @@ func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duratio
 
 // Release implements [storage.LeaseStore].
 func (s *Store) Release(ctx context.Context, key, holder string) error {
+	if s.leases != nil {
+		return s.leases.EndLease(ctx, keyOfLease(key), holder)
+	}
 	seen, err := s.records.look(ctx, keyOfLease(key))
 	if err != nil || !seen.isAlive() {
 		return err

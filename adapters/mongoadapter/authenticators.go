@@ -112,7 +112,7 @@ func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list [
 // UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
 func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (storage.Authenticator, error) {
 	lower := append(credentialKey(credentialID), bson.E{Key: "counter", Value: bson.D{{Key: "$lt", Value: int64(counter)}}})
-	k, err := a.changeAuthenticator(ctx, lower, bson.D{{Key: "counter", Value: int64(counter)}})
+	k, err := changeAuthenticator(ctx, a, lower, bson.D{{Key: "counter", Value: int64(counter)}})
 	if errors.Is(err, storage.ErrNotFound) { // or it was not lower
 		k, err = a.findAuthenticator(ctx, credentialID)
 		if neverCounts := counter == 0 && k.Counter == 0; err == nil && !neverCounts {
@@ -122,7 +122,7 @@ func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID [
 	return k, fail(ctx, "update authenticator counter", err)
 }
 
-func (a *Adapter) changeAuthenticator(ctx context.Context, filter, to bson.D) (k storage.Authenticator, err error) {
+func changeAuthenticator(ctx context.Context, a *Adapter, filter, to bson.D) (k storage.Authenticator, err error) {
 	var d authenticatorDoc
 	if err := a.authenticators.change(ctx, filter, bson.D{{Key: "$set", Value: to}}, &d); err != nil {
 		return k, err
@@ -148,7 +148,7 @@ func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, 
 	if len(to) == 0 {
 		k, err = a.findAuthenticator(ctx, credentialID)
 	} else {
-		k, err = a.changeAuthenticator(ctx, credentialKey(credentialID), to)
+		k, err = changeAuthenticator(ctx, a, credentialKey(credentialID), to)
 	}
 	return k, fail(ctx, "update authenticator", err)
 }

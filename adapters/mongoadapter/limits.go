@@ -29,7 +29,7 @@ func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Du
 		return 0, ctx.Err()
 	}
 	for range tries {
-		wait, decided, err := a.take(ctx, keyOf(key), r.Per/time.Duration(r.Events), r.Per)
+		wait, decided, err := take(ctx, a.limits, keyOf(key), r.Per/time.Duration(r.Events), r.Per)
 		if err != nil || decided {
 			return wait, fail(ctx, "take", err)
 		}
@@ -39,12 +39,12 @@ func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Du
 
 // take counts an event by one command with a filter for what the event is counted on.
 // decided is false if another call has changed that since it was read.
-func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration) (wait time.Duration, decided bool, err error) {
+func take(ctx context.Context, limits *collection, id string, share, per time.Duration) (wait time.Duration, decided bool, err error) {
 	now := time.Now()
 	var d limitDoc
-	err = find(ctx, a.limits, bson.D{{Key: "_id", Value: id}}, &d)
+	err = find(ctx, limits, bson.D{{Key: "_id", Value: id}}, &d)
 	if errors.Is(err, storage.ErrNotFound) {
-		err = a.limits.add(ctx, limitDoc{id, now.Add(share).UnixNano(), now.Add(per)})
+		err = limits.add(ctx, limitDoc{id, now.Add(share).UnixNano(), now.Add(per)})
 		if errors.Is(err, storage.ErrConflict) {
 			return 0, false, nil
 		}
@@ -55,7 +55,7 @@ func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration)
 	}
 	if full := now.Add(per).UnixNano(); d.Full > full { // the clock was set back
 		settled := bson.D{{Key: "$set", Value: bson.D{{Key: "full", Value: full}}}}
-		_, err := a.limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: d.Full}}, settled)
+		_, err := limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: d.Full}}, settled)
 		return share, err == nil, err
 	}
 	if wait := time.Unix(0, d.Full).Add(share).Sub(now.Add(per)); wait > 0 {
@@ -68,7 +68,7 @@ func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration)
 		level = bson.D{{Key: "$gt", Value: now.UnixNano()}, {Key: "$lte", Value: now.Add(per - share).UnixNano()}}
 		counted = bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: int64(share)}}}, expires}
 	}
-	done, err := a.limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: level}}, counted)
+	done, err := limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: level}}, counted)
 	return 0, err == nil && done.MatchedCount == 1, err
 }
 

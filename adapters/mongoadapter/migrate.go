@@ -196,5 +196,6 @@ var perishables = []struct {
 	{"revocations", "expires", grace},
 	{"limits", "expires", grace},
 	{"used_values", "expires", grace},
+	{"leases", "expires", grace},
 	{"sign_ups", "begun", longSignUps},
 }

@@ -33,6 +33,7 @@ type Adapter struct {
 	users                                     *owners
 	accounts, authenticators, sessions        *collection
 	links, revocations, signUps, limits, used *collection
+	leases                                    *collection
 	tokens                                    sessionTokens
 }
 
@@ -48,6 +49,10 @@ var (
 	_ storage.RevocationStore          = (*Adapter)(nil)
 	_ storage.ReturningLimiter         = (*Adapter)(nil)
 	_ storage.ReplayStore              = (*Adapter)(nil)
+	_ storage.ProviderLogoutAdapter    = (*Adapter)(nil)
+	_ storage.TokenAdapter             = (*Adapter)(nil)
+	_ storage.TokenSharer              = (*Adapter)(nil)
+	_ storage.LeaseStore               = (*Adapter)(nil)
 )
 
 // New returns a store in db. It asks nothing of the server yet. The client that db
@@ -69,6 +74,7 @@ func New(db *mongo.Database, o Options) (*Adapter, error) {
 		signUps:        &collection{Collection: db.Collection("sign_ups")},
 		limits:         &collection{Collection: db.Collection("limits")},
 		used:           &collection{Collection: db.Collection("used_values")},
+		leases:         &collection{Collection: db.Collection("leases")},
 		tokens:         sessionTokens{o.PlainTokens},
 	}
 	a.users = &owners{

@@ -22,6 +22,7 @@ type roles interface {
 	storage.RevocationStore
 	storage.ReturningLimiter
 	storage.ReplayStore
+	storage.LeaseStore
 }
 
 func newAuthJS(c *conn, rest roles, isUnstorage bool) *authJS {

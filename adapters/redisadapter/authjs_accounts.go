@@ -153,3 +153,29 @@ func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID 
 	}
 	return removed, nil
 }
+
+// SwapTokens implements [storage.TokenAdapter].
+func (a *authJS) SwapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
+	key := a.keys.at(ofAccount, accountID(provider, providerAccountID))
+	return a.keys.change(ctx, func(p *plan) error {
+		text, err := a.keys.text(ctx, key)
+		if err != nil {
+			return err
+		}
+		account, err := asAccount(text, provider, providerAccountID)
+		if err != nil {
+			return err
+		}
+		if account.Tokens.AccessToken != old.AccessToken || account.Tokens.RefreshToken != old.RefreshToken {
+			return storage.ErrConflict
+		}
+		account.Tokens = next
+		after, err := accountText(account)
+		if err != nil {
+			return err
+		}
+		p.want(key, text)
+		p.set(key, after)
+		return nil
+	})
+}

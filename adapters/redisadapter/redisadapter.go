@@ -46,10 +46,13 @@ func Unstorage() Layout { return Layout{authJS: true, unstorage: true} }
 
 // Adapter is a [storage.Adapter] of every ability but transactions, in whose
 // place it remembers sign-ups, and sweeping, since Redis lets keys expire. It is
-// a [storage.SessionStore], [storage.RevocationStore],
-// [storage.ReturningLimiter] and [storage.ReplayStore] as well. Make one with
-// [New]. It is safe for concurrent use.
-type Adapter struct{ stores }
+// a [storage.SessionStore], [storage.RevocationStore], [storage.ReturningLimiter],
+// [storage.ReplayStore] and [storage.LeaseStore] as well. Make one with [New]. It is
+// safe for concurrent use.
+type Adapter struct {
+	stores
+	shared bool // Auth.js reads the same keys
+}
 
 // stores has the methods of an Adapter in each layout.
 type stores interface {
@@ -61,8 +64,13 @@ type stores interface {
 	storage.ProviderLogoutAdapter
 	storage.UserDeletionAdapter
 	storage.VerificationTokenAdapter
+	storage.TokenAdapter
 	roles
 }
+
+// SharesTokens implements [storage.TokenSharer]. It returns true for the layouts of
+// Auth.js, which reads the same accounts.
+func (a *Adapter) SharesTokens() bool { return a.shared }
 
 // New returns an adapter on a client: a [redis.Client], with or without
 // Sentinels, or a [redis.ClusterClient]. It makes no call. A client that reads
@@ -90,11 +98,11 @@ func New(c redis.UniversalClient, o Options) (*Adapter, error) {
 
 func onOneServer(base *conn, layout Layout) *Adapter {
 	if !layout.authJS {
-		return &Adapter{kvstore.New(single{base, new(atomic.Bool)}, kvstore.Options{})}
+		return &Adapter{stores: kvstore.New(single{base, new(atomic.Bool)}, kvstore.Options{})}
 	}
 	ours := *base
 	ours.prefix += "lk:"
-	return &Adapter{newAuthJS(base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage)}
+	return &Adapter{newAuthJS(base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage), true}
 }
 
 func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, error) {
@@ -104,7 +112,7 @@ func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, er
 	case layout.authJS:
 		return nil, errors.New("redisadapter: a cluster cannot write keys of Auth.js together that belong together: use one server, or the layout of this package")
 	}
-	return &Adapter{kvstore.New(base, kvstore.Options{})}, nil
+	return &Adapter{stores: kvstore.New(base, kvstore.Options{})}, nil
 }
 
 // DBSystem returns the name of the database for traces.

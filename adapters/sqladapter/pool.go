@@ -96,6 +96,8 @@ func (p *pool) seen(ctx context.Context, err error) error {
 	return err
 }
 
+// lockWriter waits to be the one writer of SQLite. It returns the error of ctx if that
+// ends first. It is only for pools with a writer: others would wait until then.
 func (p *pool) lockWriter(ctx context.Context) error {
 	select {
 	case p.writer <- struct{}{}:

@@ -34,7 +34,8 @@ func (s *statements) get(ctx context.Context, statement string) (*sql.Stmt, erro
 	return made, nil
 }
 
-// keep stores a prepared statement and returns it, or the one that is stored already.
+// keep stores a prepared statement and returns it, or the one that is stored already. In
+// that case the caller closes fresh.
 func (s *statements) keep(statement string, fresh *sql.Stmt) *sql.Stmt {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -53,6 +54,7 @@ func (s *statements) peek(statement string) *sql.Stmt {
 	return s.made[statement]
 }
 
+// close closes all statements. The next use of a statement prepares it again.
 func (s *statements) close() error {
 	s.lock.Lock()
 	all := s.made

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -20,9 +21,16 @@ Every line begins with OK, WARN or FAIL and a name; WARN and FAIL lines end with
 the cure. The doctor sees the environment only. What is missing there may be set
 by the program itself: --accept NAME turns a FAIL into a warning.
 
+With --site it asks a running site from outside instead: name and certificate,
+routes, cookies, what the site takes for its own address, forged headers, sizes
+and clocks. It signs no user in, sends no mail, prints no cookie, and ends within
+15 seconds. It needs no secret; where the environment has one, it is looked at, too.
+
 Exit codes: 1 after a FAIL, else 0.`
 
 type doctorFlags struct {
+	siteFlags
+	json      bool
 	database  string
 	providers []string
 	accept    []string
@@ -36,12 +44,17 @@ func (p *program) doctorCommand() *cobra.Command {
 		Example: `  latchkey doctor
   latchkey doctor --env-file .env.production
   latchkey doctor --provider github --provider https://accounts.google.com
-  latchkey doctor --accept AUTH_URL              the program sets Site.URL`,
+  latchkey doctor --accept AUTH_URL              the program sets Site.URL
+  latchkey doctor --site https://app.example     ask the running site`,
 		RunE: does(func(c *cobra.Command, _ []string) error { return p.doctor(c.Context(), f) }),
 	}
 	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL; neither: not checked)")
 	c.Flags().StringArrayVar(&f.providers, "provider", nil, "`id` of a provider that has to be in the environment, or the URL of an issuer; may be repeated")
 	c.Flags().StringArrayVar(&f.accept, "accept", nil, "`name` whose FAIL is only a warning; may be repeated")
+	c.Flags().StringVar(&f.site, "site", "", "`URL` of a running site to ask, with its base path unless that is /auth")
+	c.Flags().StringVar(&f.health, "health", "", "with --site: `URL` of the readiness of an instance")
+	c.Flags().StringArrayVar(&f.instances, "instances", nil, "with --site: `URL` of an instance to compare; may be repeated")
+	c.Flags().BoolVar(&f.json, "json", false, "print the report as JSON")
 	c.Flags().StringArrayVar(&f.tokenKeys, "token-key", nil, "`name` of a variable with one of Tokens.Keys, the newest first; may be repeated (default: the secrets)")
 	return c
 }
@@ -49,16 +62,33 @@ func (p *program) doctorCommand() *cobra.Command {
 // isReported reports whether the report of the doctor can have a line for name, which
 // --accept then may name.
 func isReported(name string) bool {
-	return name == "database" || name == "redis" || name == "factors" || name == "tokens" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
+	return slices.Contains(siteNames, name) || name == "database" || name == "redis" || name == "factors" || name == "tokens" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
 }
 
 func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	for _, name := range f.accept {
 		if !isReported(name) {
-			return usage("--accept: nothing is reported by this name; it can be database, redis, %s, AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER, or the URL of an issuer", strings.Join(readNames, ", "))
+			return usage("--accept: nothing is reported by this name; it can be database, redis, %s, one of site.dns to site.instances, AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER, or the URL of an issuer", strings.Join(readNames, ", "))
 		}
 	}
+	if f.site == "" && (f.health != "" || len(f.instances) > 0) {
+		return usage("--health and --instances belong to --site")
+	}
 	d := newDoctor(p, p.stdout, f.accept)
+	d.isJSON = f.json
+	if f.site == "" || d.env.get("AUTH_SECRET") != "" {
+		d.checkEnvironment(ctx, f)
+	}
+	if f.site != "" {
+		if err := checkSite(ctx, p, d.report, f.siteFlags); err != nil {
+			return err
+		}
+	}
+	return d.end()
+}
+
+// checkEnvironment looks at everything that the environment says.
+func (d *doctor) checkEnvironment(ctx context.Context, f doctorFlags) {
 	d.checkNames()
 	d.checkSpelling()
 	d.checkSecrets()
@@ -67,7 +97,6 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	d.checkProviders(ctx, f.providers)
 	d.checkDatabase(ctx, f.database, f.tokenKeys)
 	d.checkRedis(ctx)
-	return d.end()
 }
 
 // doctor looks at the environment of a program, and reports what is wrong with it.
@@ -86,6 +115,24 @@ type report struct {
 	out                    io.Writer
 	accept                 []string
 	good, doubtful, broken int
+	isHeld                 bool // findings are kept for another report
+	isJSON                 bool // findings are printed at the end
+	findings               []finding
+}
+
+// finding is one line of a report.
+type finding struct {
+	Level string `json:"level"`
+	Name  string `json:"name"`
+	Text  string `json:"text"`
+}
+
+// take adds the findings of a report that was held.
+func (r *report) take(from *report) {
+	r.good, r.doubtful, r.broken = r.good+from.good, r.doubtful+from.doubtful, r.broken+from.broken
+	for _, f := range from.findings {
+		r.line(f.Level, f.Name, "%s", f.Text)
+	}
 }
 
 func (r *report) ok(name, format string, args ...any) {
@@ -108,15 +155,35 @@ func (r *report) fail(name, format string, args ...any) {
 }
 
 func (r *report) line(level, name, format string, args ...any) {
-	fmt.Fprintf(r.out, "%-4s  %s: %s\n", level, name, fmt.Sprintf(format, args...))
+	f := finding{level, name, fmt.Sprintf(format, args...)}
+	if r.isHeld || r.isJSON {
+		r.findings = append(r.findings, f)
+		return
+	}
+	fmt.Fprintf(r.out, "%-4s  %s: %s\n", f.Level, f.Name, f.Text)
 }
 
 func (r *report) end() error {
+	if r.isJSON {
+		return r.endJSON()
+	}
 	fmt.Fprintf(r.out, "\n%d ok, %s, %s\n", r.good, counted(int64(r.doubtful), "warning"), counted(int64(r.broken), "failure"))
 	if r.broken > 0 {
 		return errTold
 	}
 	return nil
+}
+
+// endJSON prints the whole report.
+func (r *report) endJSON() error {
+	e := json.NewEncoder(r.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	err := e.Encode(map[string]any{"findings": r.findings, "ok": r.good, "warnings": r.doubtful, "failures": r.broken})
+	if err == nil && r.broken > 0 {
+		err = errTold
+	}
+	return err
 }
 
 // checkSpelling finds what was copied together with a value.

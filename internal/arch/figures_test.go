@@ -54,7 +54,9 @@ var budget = []struct {
 	{"passkeys beside passwords, codes for addresses", 0, 0, 150, 0},
 	// Comments name every error, what zero values mean, and whom a pronoun stands for: that
 	// takes more lines than the riddles did. No code is among them.
-	{"comments that a reader understands at once", 0, 0, 150, 0},
+	// A second reader took half of signin.go for something else: what a function writes, and
+	// when it returns nil, takes a line or two for each.
+	{"comments that a reader understands at once", 0, 0, 250, 0},
 }
 
 // What the root package may grow to.

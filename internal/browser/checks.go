@@ -10,8 +10,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 )
 
-// Pending is what one cookie holds of one sign-in under way.
-type Pending struct {
+// CheckValue is what the cookie of one check holds of one sign-in under way.
+type CheckValue struct {
 	ID       string `json:"id,omitempty"`
 	Value    string `json:"value"`
 	Provider string `json:"provider"`
@@ -20,13 +20,13 @@ type Pending struct {
 }
 
 // isOf reports whether the value was made for the flow.
-func (p *Pending) isOf(f *Flow) bool { return p.ID == f.ID && p.Provider == f.Provider }
+func (p *CheckValue) isOf(f *Flow) bool { return p.ID == f.ID && p.Provider == f.Provider }
 
 // Flows returns the sign-ins under way at a provider, newest first.
 func (c *Cookies) Flows(provider string, now time.Time) []*Flow {
 	var all []*Flow
 	for _, check := range flowChecks {
-		for _, p := range c.Pending(check, now) {
+		for _, p := range c.CheckValues(check, now) {
 			if p.Provider != provider || p.Value == "" {
 				continue
 			}
@@ -49,7 +49,7 @@ func (c *Cookies) MissingFlow(now time.Time) fault.Detail {
 		if _, sent := c.Raw(c.Specs.of(check)); !sent {
 			continue
 		}
-		if len(c.Pending(check, now)) > 0 {
+		if len(c.CheckValues(check, now)) > 0 {
 			return fault.StateMissing
 		}
 		missing = fault.CookieUnreadable
@@ -57,9 +57,9 @@ func (c *Cookies) MissingFlow(now time.Time) fault.Detail {
 	return missing
 }
 
-// Pending returns the values in the cookie of a check, newest first. The caller
+// CheckValues returns the values in the cookie of a check, newest first. The caller
 // may change the list.
-func (c *Cookies) Pending(check Check, now time.Time) []Pending {
+func (c *Cookies) CheckValues(check Check, now time.Time) []CheckValue {
 	spec := c.Specs.of(check)
 	value, ok := c.latest(spec)
 	if !ok {
@@ -70,7 +70,7 @@ func (c *Cookies) Pending(check Check, now time.Time) []Pending {
 		i = len(c.opened)
 		c.opened = append(c.opened, openedChecks{check, value, openChecks(spec.Codec, check, value, now)})
 	}
-	return slices.DeleteFunc(slices.Clone(c.opened[i].held), func(p Pending) bool { return p.Expires <= now.Unix() })
+	return slices.DeleteFunc(slices.Clone(c.opened[i].held), func(p CheckValue) bool { return p.Expires <= now.Unix() })
 }
 
 // latest returns what the browser will have in a check's cookie: what it sent,
@@ -93,9 +93,9 @@ func (c *Cookies) Begin(f *Flow, alone bool, now time.Time) error {
 		if value == "" {
 			continue
 		}
-		held := []Pending{{ID: f.ID, Value: value, Provider: f.Provider, Expires: f.Expires, FlowOrigin: origin}}
+		held := []CheckValue{{ID: f.ID, Value: value, Provider: f.Provider, Expires: f.Expires, FlowOrigin: origin}}
 		if !alone {
-			held = append(held, c.Pending(check, now)...)
+			held = append(held, c.CheckValues(check, now)...)
 		}
 		if err := c.write(check, held, now); err != nil {
 			return err
@@ -107,17 +107,17 @@ func (c *Cookies) Begin(f *Flow, alone bool, now time.Time) error {
 
 // BeginChallenge hands a challenge to the browser, beside those begun shortly
 // before. With alone it takes their place.
-func (c *Cookies) BeginChallenge(p Pending, alone bool, now time.Time) error {
-	held := []Pending{p}
+func (c *Cookies) BeginChallenge(p CheckValue, alone bool, now time.Time) error {
+	held := []CheckValue{p}
 	if !alone {
-		held = append(held, c.Pending(Challenge, now)...)
+		held = append(held, c.CheckValues(Challenge, now)...)
 	}
 	return c.write(Challenge, held, now)
 }
 
 // write seals values, newest first, into the cookie of a check. Browsers drop a
 // cookie that is too long, so what is worth least is left out.
-func (c *Cookies) write(check Check, held []Pending, now time.Time) error {
+func (c *Cookies) write(check Check, held []CheckValue, now time.Time) error {
 	held = held[:min(len(held), maxFlows)]
 	spec := c.Specs.of(check)
 	sealed, err := sealChecks(spec.Codec, check, held, now)
@@ -134,7 +134,7 @@ func (c *Cookies) write(check Check, held []Pending, now time.Time) error {
 	}
 	k := spec.New(sealed, now.Add(CheckMaxAge))
 	k.MaxAge = int(CheckMaxAge / time.Second)
-	if slices.ContainsFunc(held, func(p Pending) bool { return p.CrossSite }) {
+	if slices.ContainsFunc(held, func(p CheckValue) bool { return p.CrossSite }) {
 		k.SameSite, k.Secure = http.SameSiteNoneMode, true // the provider's post has to bring it along
 	}
 	c.replace(k)
@@ -147,7 +147,7 @@ func (c *Cookies) End(f *Flow, now time.Time) error {
 		if *f.Value(check) == "" {
 			continue
 		}
-		if err := c.drop(check, now, func(p Pending) bool { return p.isOf(f) }); err != nil {
+		if err := c.drop(check, now, func(p CheckValue) bool { return p.isOf(f) }); err != nil {
 			return err
 		}
 	}
@@ -155,12 +155,12 @@ func (c *Cookies) End(f *Flow, now time.Time) error {
 }
 
 // EndChallenge takes a challenge out of its cookie. The others stay.
-func (c *Cookies) EndChallenge(spent *Pending, now time.Time) error {
-	return c.drop(Challenge, now, func(p Pending) bool { return p.Value == spent.Value })
+func (c *Cookies) EndChallenge(spent *CheckValue, now time.Time) error {
+	return c.drop(Challenge, now, func(p CheckValue) bool { return p.Value == spent.Value })
 }
 
-func (c *Cookies) drop(check Check, now time.Time, goes func(Pending) bool) error {
-	rest := slices.DeleteFunc(c.Pending(check, now), goes)
+func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) error {
+	rest := slices.DeleteFunc(c.CheckValues(check, now), goes)
 	if len(rest) > 0 {
 		return c.write(check, rest, now)
 	}
@@ -173,7 +173,7 @@ func (c *Cookies) drop(check Check, now time.Time, goes func(Pending) bool) erro
 // takes its place in this browser.
 func (c *Cookies) CarryOver(from, to sessionref.Ref, now time.Time) error {
 	for _, check := range allChecks {
-		held, changed := c.Pending(check, now), false
+		held, changed := c.CheckValues(check, now), false
 		for i := range held {
 			if held[i].Same(from) {
 				held[i].Ref, changed = to, true
@@ -192,7 +192,7 @@ func (c *Cookies) CarryOver(from, to sessionref.Ref, now time.Time) error {
 // HasFlowOf reports whether a flow was begun in a session.
 func (c *Cookies) HasFlowOf(r sessionref.Ref, now time.Time) bool {
 	return slices.ContainsFunc(allChecks[:], func(check Check) bool {
-		return slices.ContainsFunc(c.Pending(check, now), func(p Pending) bool { return p.Same(r) })
+		return slices.ContainsFunc(c.CheckValues(check, now), func(p CheckValue) bool { return p.Same(r) })
 	})
 }
 
@@ -201,7 +201,7 @@ func (c *Cookies) HasFlowOf(r sessionref.Ref, now time.Time) bool {
 // open nothing here, stay.
 func (c *Cookies) ClearChecks(now time.Time) {
 	for _, check := range allChecks {
-		if len(c.Pending(check, now)) > 0 {
+		if len(c.CheckValues(check, now)) > 0 {
 			spec := c.Specs.of(check)
 			c.replace(spec.Clear(spec.Name()))
 		}

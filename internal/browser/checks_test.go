@@ -24,12 +24,12 @@ func FuzzPendingCheck(f *testing.F) {
 			return
 		}
 		now := time.Now()
-		h := Pending{ID: id, Value: value, Provider: provider, Expires: now.Unix() + 60}
+		h := CheckValue{ID: id, Value: value, Provider: provider, Expires: now.Unix() + 60}
 		h.FlowOrigin = FlowOrigin{CallbackURL: url, CrossSite: flags&1 > 0, Fresh: flags&2 > 0, Ref: sessionref.Ref{UserID: user, SessionID: session, Since: since}}
 		if flags&4 > 0 {
 			h.MaxAge = &age
 		}
-		held := []Pending{h, {Value: "earlier", Provider: "some", Expires: 1, FlowOrigin: h.FlowOrigin}, h}[:1+flags%3]
+		held := []CheckValue{h, {Value: "earlier", Provider: "some", Expires: 1, FlowOrigin: h.FlowOrigin}, h}[:1+flags%3]
 		sealed, err := sealChecks(codec, State, held, now)
 		if err != nil {
 			t.Fatal(err)
@@ -41,15 +41,15 @@ func FuzzPendingCheck(f *testing.F) {
 			t.Errorf("opened for another purpose: %+v", got)
 		}
 		var read struct {
-			Pending
+			CheckValue
 			Purpose Check
-			Earlier []Pending
+			Earlier []CheckValue
 		}
 		payload, _ := codec.Open(sealed)
 		if err := json.Unmarshal(payload, &read); err != nil {
 			t.Fatal(err)
 		}
-		if got := append([]Pending{read.Pending}, read.Earlier...); read.Purpose != State || !reflect.DeepEqual(got, held) {
+		if got := append([]CheckValue{read.CheckValue}, read.Earlier...); read.Purpose != State || !reflect.DeepEqual(got, held) {
 			t.Errorf("%s is read as %+v, want %+v", payload, got, held)
 		}
 	})
@@ -90,12 +90,12 @@ func TestPendingCheckOfEarlierVersions(t *testing.T) {
 	now, age := time.Unix(1e9, 0), int64(0)
 	how := FlowOrigin{CallbackURL: "/a?b=1&c=<\u00e9>", Demands: Demands{MaxAge: &age}, CrossSite: true, Fresh: true, Ref: sessionref.Ref{UserID: "u", SessionID: "s", Since: 5}}
 	for name, row := range map[string]struct {
-		held []Pending
+		held []CheckValue
 		text string
 	}{
-		"one":  {[]Pending{{Value: "v", Provider: "p", Expires: 2e9}}, `{"value":"v","provider":"p","until":2000000000,"purpose":"state",`},
-		"full": {[]Pending{{"i", "v", "p", 2e9, how}}, `{"id":"i","value":"v","provider":"p","until":2000000000,"callbackUrl":"/a?b=1&c=<é>","maxAge":0,"posted":true,"fresh":true,"user":"u","session":"s","since":5,"purpose":"state",`},
-		"two":  {[]Pending{{Value: "v", Provider: "p", Expires: 2e9}, {ID: "j", Value: "w", Expires: 2e9}}, `{"value":"v","provider":"p","until":2000000000,"purpose":"state","earlier":[{"id":"j","value":"w","provider":"","until":2000000000}],`},
+		"one":  {[]CheckValue{{Value: "v", Provider: "p", Expires: 2e9}}, `{"value":"v","provider":"p","until":2000000000,"purpose":"state",`},
+		"full": {[]CheckValue{{"i", "v", "p", 2e9, how}}, `{"id":"i","value":"v","provider":"p","until":2000000000,"callbackUrl":"/a?b=1&c=<é>","maxAge":0,"posted":true,"fresh":true,"user":"u","session":"s","since":5,"purpose":"state",`},
+		"two":  {[]CheckValue{{Value: "v", Provider: "p", Expires: 2e9}, {ID: "j", Value: "w", Expires: 2e9}}, `{"value":"v","provider":"p","until":2000000000,"purpose":"state","earlier":[{"id":"j","value":"w","provider":"","until":2000000000}],`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sealed, err := sealChecks(codec, State, row.held, now)
@@ -120,7 +120,7 @@ func TestPendingCheckOfEarlierVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := openChecks(codec, State, sealed, now); !reflect.DeepEqual(got, []Pending{{Value: "v", Expires: 1000000900}}) {
+		if got := openChecks(codec, State, sealed, now); !reflect.DeepEqual(got, []CheckValue{{Value: "v", Expires: 1000000900}}) {
 			t.Errorf("opened %+v", got)
 		}
 	})

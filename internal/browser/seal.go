@@ -14,21 +14,21 @@ import (
 // checkCookie is the content of a check's cookie: the newest sign-in, in the words
 // of Auth.js, and those before.
 type checkCookie struct {
-	Pending
-	Purpose *Check    `json:"purpose"` // nil: made by Auth.js
-	Earlier []Pending `json:"earlier,omitempty"`
+	CheckValue
+	Purpose *Check       `json:"purpose"` // nil: made by Auth.js
+	Earlier []CheckValue `json:"earlier,omitempty"`
 }
 
 // openedChecks is a cookie that was opened.
 type openedChecks struct {
 	check Check
 	value string
-	held  []Pending
+	held  []CheckValue
 }
 
 // openChecks reads the cookie of a check. It returns nil for a cookie of another
 // check or of another site, and for an expired one.
-func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []Pending {
+func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []CheckValue {
 	payload, err := codec.Open(value)
 	if err != nil {
 		return nil
@@ -48,12 +48,12 @@ func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []Pe
 	if until, ok := jwtclaims.Time(members, "exp"); ok && read.Expires == 0 { // made by Auth.js
 		read.Expires = until.Unix()
 	}
-	return append([]Pending{read.Pending}, read.Earlier...)
+	return append([]CheckValue{read.CheckValue}, read.Earlier...)
 }
 
 // sealChecks returns the content of the cookie of a check. held has at least one
 // value.
-func sealChecks(codec *jwt.Codec, check Check, held []Pending, now time.Time) (string, error) {
+func sealChecks(codec *jwt.Codec, check Check, held []CheckValue, now time.Time) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // which would make URLs longer
@@ -70,7 +70,7 @@ func sealChecks(codec *jwt.Codec, check Check, held []Pending, now time.Time) (s
 
 // shortenChecks leaves out the longest callback URL, which is worth less than a
 // sign-in, or else the oldest sign-in. It returns nil if nothing can go.
-func shortenChecks(held []Pending) []Pending {
+func shortenChecks(held []CheckValue) []CheckValue {
 	longest := 0
 	for i, h := range held {
 		if len(h.CallbackURL) > len(held[longest].CallbackURL) {

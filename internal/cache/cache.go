@@ -164,7 +164,8 @@ func (c *Cache[K, V]) expired(e *entry[K, V]) bool {
 	return !e.expires.IsZero() && !c.rules.Now().Before(e.expires)
 }
 
-// put makes room for e and adds it. It replaces the value that its key has.
+// put makes room for e and adds it. It replaces the value that its key has. The caller
+// holds the lock.
 func (c *Cache[K, V]) put(e *entry[K, V]) {
 	if old, ok := c.entries[e.key]; ok {
 		c.remove(old)
@@ -197,6 +198,7 @@ func (c *Cache[K, V]) evict() {
 	}
 }
 
+// remove removes e. The caller holds the lock.
 func (c *Cache[K, V]) remove(e *entry[K, V]) {
 	if c.hand == &e.place {
 		c.hand = e.place.newer

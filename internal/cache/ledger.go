@@ -103,7 +103,8 @@ func (l *Ledger) hashOwner(owner string) uint32 {
 	return uint32(maphash.String(l.seed, owner))
 }
 
-// move sets the expiry of r and makes r the newest record of its owner.
+// move sets the expiry of r and makes r the newest record of its owner. The caller holds
+// the lock.
 func (l *Ledger) move(r *record, expires time.Time) {
 	r.expires = expires.UnixNano()
 	heap.Fix(&l.soonest, r.at)
@@ -111,6 +112,8 @@ func (l *Ledger) move(r *record, expires time.Time) {
 	l.owners.add(r.owner, &r.among)
 }
 
+// add adds a key, and removes expired ones first. It reports whether there was room. The
+// caller holds the lock.
 func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool) {
 	for len(l.soonest) > 0 && l.soonest[0].expires <= now.UnixNano() {
 		l.remove(l.soonest[0])
@@ -126,8 +129,10 @@ func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool
 	return true
 }
 
-// makeRoom reports whether there is room for a new key of owner. With Evict it
-// makes room.
+// makeRoom reports whether owner may have one more key. A full ledger has no room. Once
+// it is half full, an owner with a full share has none either. With Evict it removes
+// the oldest key of that owner, or else the key that expires first, and returns true.
+// The caller holds the lock.
 func (l *Ledger) makeRoom(owner uint32) bool {
 	all := l.owners[owner]
 	crowds := owner != 0 && all != nil && all.length >= l.rules.Share && len(l.records) >= l.rules.Size/2
@@ -145,6 +150,7 @@ func (l *Ledger) makeRoom(owner uint32) bool {
 	return true
 }
 
+// remove removes r. The caller holds the lock.
 func (l *Ledger) remove(r *record) {
 	delete(l.records, r.key)
 	heap.Remove(&l.soonest, r.at)

@@ -26,16 +26,17 @@ const mostPeople = 20_000
 // patience is how long anything may take on a busy machine.
 var patience = race.Patience(2 * time.Minute)
 
-// newIssuer is a provider of everybody from person-0 on.
-func newIssuer(t testing.TB) *latchkeytest.Issuer {
+// newIssuer is a provider of everybody from person-0 on. Each change is applied to its
+// settings first.
+func newIssuer(t testing.TB, changes ...func(*latchkeytest.IssuerConfig)) *latchkeytest.Issuer {
 	t.Helper()
-	return latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) {
+	return latchkeytest.NewIssuer(t, append(changes, func(c *latchkeytest.IssuerConfig) {
 		c.Algorithm = "ES256" // cheap to sign
 		c.People = make([]latchkeytest.Person, mostPeople)
 		for i := range c.People {
 			c.People[i] = latchkeytest.Person{Subject: fmt.Sprintf("person-%d", i), Email: emailOf(i), EmailVerified: true}
 		}
-	})
+	})...)
 }
 
 // emailOf is the e-mail address of somebody with an account at the provider.

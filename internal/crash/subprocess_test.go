@@ -37,6 +37,7 @@ const (
 	mailLink flow = "magic link"
 	linking  flow = "second account"
 	signOut  flow = "sign-out"
+	renewal  flow = "renewal of provider tokens"
 )
 
 // job is one flow at an instance of the site in a process of its own.
@@ -83,6 +84,9 @@ func runJob(text string) error {
 		}
 		return nil
 	}
+	if j.Flow == renewal {
+		shortLease(&c)
+	}
 	auth, err := latchkey.New(c)
 	if err != nil {
 		return err
@@ -93,7 +97,13 @@ func runJob(text string) error {
 		return err
 	}
 	fmt.Println(begun)
-	if err := j.run(ctx, &browser{auth, j.Cookies}, links); err != nil {
+	if j.Flow == renewal {
+		err = renew(ctx, auth, a, j.Person)
+		fmt.Println(written)
+	} else {
+		err = j.run(ctx, &browser{auth, j.Cookies}, links)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = in.ReadByte() // whoever waits to be killed is still there

@@ -130,6 +130,8 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 	return signIn, err
 }
 
+// tryCommit runs one transaction for the whole sign-in. After it, it stores a session that
+// takes part in no transaction. Last it asks whether the provider has ended its session.
 func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	in.Said = nil // a stored user's empty fields are null
 	var signIn *SignIn
@@ -142,7 +144,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := takeInvitation(ctx, d, s, signIn.Invitation); err != nil {
 			return err
 		}
-		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
+		if err := d.claimSession(ctx, s, signIn, current, plan); err != nil {
 			return err
 		}
 		if err := d.resolve(ctx, q, s, signIn, current); err != nil {
@@ -283,17 +285,18 @@ func resolveNewAccount(ctx context.Context, d *Directory, q *Outbox, s *Store, s
 // their own.
 var ErrNotFresh = errors.New("linking an account takes a recent sign-in")
 
-// refuseNamesake handles a taken e-mail address. The user may have taken it in
-// another window since the account was looked up.
+// refuseNamesake returns the error for an account whose e-mail address is that of another
+// user. If the account has got an owner since it was looked up, such as by a sign-in in
+// another window, the error is ErrConflict: the sign-in is tried again with that owner.
 func (d *Directory) refuseNamesake(ctx context.Context, s *Store, signIn *SignIn) error {
 	owner, err := d.KnownUser(ctx, s, &signIn.Assertion)
 	if err != nil {
 		return err
 	}
-	if owner == nil {
-		return notLinked(&signIn.Assertion)
+	if owner != nil {
+		return storage.ErrConflict
 	}
-	return d.recognise(ctx, s, signIn, *owner)
+	return notLinked(&signIn.Assertion)
 }
 
 // resolveByEmail signs in the user of the mailbox: the client that opened the

@@ -42,10 +42,10 @@ func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, signIn 
 	return d.evictLate(ctx, q, s, signIn)
 }
 
-// awaitProof waits for a concurrent proof of the e-mail address of u. A later
-// proof waits for this transaction. Without it, a sign-in under way could attach
-// what is about to be removed. It returns ErrConflict if the address was proven
-// or changed since u was read.
+// awaitProof locks u if the address of u is not proven, so that a concurrent proof of it
+// comes wholly before or wholly after this transaction. Without the lock, a sign-in under
+// way could attach what the proof is about to remove. awaitProof returns ErrConflict if
+// the address was proven or changed since u was read.
 func (d *Directory) awaitProof(ctx context.Context, s *Store, signIn *SignIn, u *storage.User) error {
 	if !d.ProvesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil

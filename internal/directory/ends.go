@@ -92,8 +92,8 @@ func (r *Revocations) IsLive(ctx context.Context, id string, at time.Time) bool 
 
 // Accept checks that the sessions of the user of a sign-in have not been ended
 // since its evidence was issued, and decides from when the sign-in counts. It
-// returns an error that is ErrEnded otherwise. The session in which a sign-in was
-// begun is alive at this point, and proves that nothing has ended it. s is the
+// returns an error that is ErrEnded otherwise. If the transaction holds the session in
+// which the sign-in was begun, nothing has ended it, and Accept asks no store. s is the
 // store of the transaction that this is part of; nil: none.
 func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) error {
 	if signIn.Issued.IsZero() {

@@ -66,8 +66,9 @@ type notRecorded struct{ err error }
 func (e *notRecorded) Error() string { return e.err.Error() }
 func (e *notRecorded) Unwrap() error { return e.err }
 
-// Foretell has the transaction that it is called in store an event in the audit log,
-// which Add tells later.
+// Foretell stores an event in the audit log, in the transaction that it is called in. The
+// caller passes the same event to Add later. If it adds another outcome instead, both are
+// in the log.
 func (o *Outbox) Foretell(e event.Event) {
 	if o.Audit != nil && o.Base != nil {
 		o.foretold = append(o.foretold, o.complete(e))
@@ -91,7 +92,8 @@ func (signIn *SignIn) Event() event.Event {
 }
 
 // storeTogether stores the session of a sign-in in the transaction of s, if sessions take
-// part in it, and the event of a sign-in whose session is known by now.
+// part in it. It foretells the event of the sign-in, unless the session is stored after
+// the transaction in a separate store.
 func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *SignIn, plan *SessionPlan) error {
 	together := d.Store.SessionsInTx()
 	if together {

@@ -48,12 +48,12 @@ func checkConnect(in *Assertion, owner, current *storage.User) error {
 	return nil
 }
 
-// holdSession checks that the session in which the sign-in was begun is alive,
-// and keeps a concurrent call from ending it before the transaction ends: such
-// a call waits and then finds the session that took its place. Without
-// transactions, and with sessions in a Session.Store, which takes part in none,
-// the session is checked once more after everything is written.
-func (d *Directory) holdSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
+// claimSession locks the user of the session in which the sign-in was begun, and returns
+// ErrSessionGone if that session has ended. If sessions take part in the transaction it
+// ends the session at once: a concurrent call waits, and then finds the one that takes its
+// place. Otherwise the session is checked, and once more after everything is
+// written.
+func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
 	if current == nil || signIn.BegunIn == nil {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (d *Directory) undoLink(ctx context.Context, s *Store, signIn *SignIn, reas
 // SignInTime returns auth_time for the token that a sign-in opens: the start of
 // the request that completed it, so that a later end of the user's sessions voids
 // the token. A sign-in that only linked an account counts from the sign-in of its
-// session (ASVS 7.5.1).
+// session (ASVS 7.5.1). SignInTime also writes the time into Since.
 func (signIn *SignIn) SignInTime() json.Number {
 	at := signIn.begun
 	if signIn.IsLink && !signIn.Joined.IsZero() {

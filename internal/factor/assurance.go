@@ -26,6 +26,7 @@ const (
 	AAL2 = "aal2"
 )
 
+// hasPasskey reports whether a passkey of any type was proven.
 func hasPasskey(amr []string) bool {
 	return slices.Contains(amr, Hardware) || slices.Contains(amr, Software)
 }
@@ -59,7 +60,8 @@ func OfPasskey(key *storage.Authenticator, isVerified bool) []string {
 	return []string{word}
 }
 
-// OfKind returns the word for a proof by a kind that is no passkey.
+// OfKind returns what a code of a kind proves, as a list of one word. It returns nil for
+// a passkey: see [OfPasskey].
 func OfKind(kind storage.FactorKind) []string {
 	switch kind {
 	case storage.FactorTOTP:
@@ -87,6 +89,8 @@ func Join(amr, more []string) []string {
 	return all
 }
 
+// isFactor reports whether amr has a word for a proof. The words for user verification,
+// for several factors and for a remembered browser alone are none.
 func isFactor(amr []string) bool {
 	return slices.ContainsFunc(amr, func(word string) bool { return word != Browser && word != Present && word != Multiple })
 }

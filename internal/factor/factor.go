@@ -79,7 +79,7 @@ var strength = []storage.FactorKind{storage.FactorPasskey, storage.FactorTOTP, s
 // another factor.
 func (h *Held) Kinds(offered []storage.FactorKind, amr []string) (kinds []storage.FactorKind) {
 	for _, kind := range strength {
-		if slices.Contains(offered, kind) && h.Has(kind) && !isProven(kind, amr) {
+		if slices.Contains(offered, kind) && h.Has(kind) && !isUsedUp(kind, amr) {
 			kinds = append(kinds, kind)
 		}
 	}
@@ -89,7 +89,9 @@ func (h *Held) Kinds(offered []storage.FactorKind, amr []string) (kinds []storag
 	return kinds
 }
 
-func isProven(kind storage.FactorKind, amr []string) bool {
+// isUsedUp reports whether the sign-in has used up a kind: its proof was the first one,
+// and cannot be the second as well. An app and recovery codes are never used up.
+func isUsedUp(kind storage.FactorKind, amr []string) bool {
 	switch kind {
 	case storage.FactorEmail:
 		return slices.Contains(amr, Email)
@@ -162,7 +164,8 @@ func (q *Question) Decide() (Outcome, []storage.FactorKind) {
 	return Refuse, nil
 }
 
-// accepted returns the offered kinds that will do.
+// accepted returns the offered kinds that Demand takes. It does not ask which of them
+// the user has.
 func (q *Question) accepted() []storage.FactorKind {
 	if len(q.Demand.Kinds) == 0 {
 		return q.Offered
@@ -170,7 +173,8 @@ func (q *Question) accepted() []storage.FactorKind {
 	return slices.DeleteFunc(slices.Clone(q.Offered), func(k storage.FactorKind) bool { return !slices.Contains(q.Demand.Kinds, k) })
 }
 
-// isMet reports whether the first proof was one by two factors.
+// isMet reports whether the first proof alone meets Demand: its level is AAL2, and
+// Demand names no kinds, or names passkeys and the proof was one.
 func (q *Question) isMet() bool {
 	if q.ACR != AAL2 {
 		return false

@@ -80,8 +80,9 @@ type Hit struct {
 	Secret string // the secret sealed anew; empty: the stored one stays
 }
 
-// Match returns the app that a code fits, or nil. It tries every app, and calls
-// unreadable for one whose secret does not open.
+// Match returns the first app that a code fits, or nil. A code of the last used time
+// step, or of an earlier one, does not fit. Match tries every app, and calls unreadable
+// for an app whose secret does not open. Its error is one of sealing a secret anew.
 func (s *Sealer) Match(apps []storage.Factor, code string, now time.Time, skew int, unreadable func(storage.Factor, error)) (*Hit, error) {
 	var found *Hit
 	for _, app := range apps {

@@ -33,7 +33,13 @@ type stage struct {
 	events []latchkey.SignInEvent
 	ran    map[string]bool // functions that decide and have run
 	gifts  []string        // calls of the functions that an application brings
-	funcs  []function
+
+	claimed string          // what the intruder who acts now claims as an address, without a proof; empty: no intruder acts
+	told    []string        // where the program has handed claimed on
+	inEvent int             // functions of Events that run
+	failed  map[string]bool // calls from Events that have failed in the world setback; false: repeated since
+
+	funcs []function
 }
 
 // armed is a configuration of the program with hostile providers in it.
@@ -128,7 +134,7 @@ func arm(c latchkey.Config) latchkey.Config {
 		c.Secrets = []string{"a secret for tests that is long enough"}
 	}
 	tell := c.Events.SignIn
-	c.Events.SignIn = func(ctx context.Context, e latchkey.SignInEvent) error {
+	c.Events.SignIn = during(func(ctx context.Context, e latchkey.SignInEvent) error {
 		now.mu.Lock()
 		now.events = append(now.events, e)
 		now.mu.Unlock()
@@ -136,8 +142,27 @@ func arm(c latchkey.Config) latchkey.Config {
 			return nil
 		}
 		return tell(ctx, e)
-	}
+	})
+	c.Events.CreateUser, c.Events.UpdateUser, c.Events.LinkAccount = during(c.Events.CreateUser), during(c.Events.UpdateUser), during(c.Events.LinkAccount)
 	return c
+}
+
+// during notes that a function of Events runs. It returns nil for nil.
+func during[E any](tell func(context.Context, E) error) func(context.Context, E) error {
+	if tell == nil {
+		return nil
+	}
+	return func(ctx context.Context, e E) error {
+		now.count(1)
+		defer now.count(-1)
+		return tell(ctx, e)
+	}
+}
+
+func (s *stage) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inEvent += n
 }
 
 // rewire returns the provider p at the hostile issuer.
@@ -165,7 +190,8 @@ func (s *stage) provider() string {
 	return "issuer"
 }
 
-// start makes the issuers, whose identifiers differ as those of two tenants do.
+// start starts two issuers, each with an identifier of its own. It also remembers which
+// functions were declared before the first world.
 func (s *stage) start() (err error) {
 	if s.issuer, err = latchkeytest.StartIssuer(latchkeytest.IssuerConfig{ID: "issuer", Algorithm: "ES256"}); err != nil {
 		return err

@@ -3,6 +3,7 @@ package hostile
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -122,7 +123,7 @@ func (s *stage) callAll(b *browser) {
 		session.UserID = b.user
 	}
 	for _, f := range list {
-		for _, text := range append(s.texts(), b.email) {
+		for _, text := range append(s.pathLiterals(), b.email) {
 			args := pool(auth, session, text)
 			args = append(args, reflect.ValueOf(e), reflect.ValueOf(e.User), reflect.ValueOf(e.Account),
 				reflect.ValueOf(latchkey.SignInAttempt{User: e.User, Account: e.Account, Profile: e.Profile}))
@@ -147,8 +148,8 @@ func resultText(out reflect.Value) string {
 	return out.Type().String()
 }
 
-// texts returns what a string parameter may be.
-func (s *stage) texts() (list []string) {
+// pathLiterals returns the program's literals that begin with a slash, for string parameters.
+func (s *stage) pathLiterals() (list []string) {
 	for _, text := range s.literals {
 		if strings.HasPrefix(text, "/") {
 			list = append(list, text)
@@ -193,6 +194,9 @@ func call(f reflect.Value, pool []reflect.Value) (out []reflect.Value) {
 	return f.Call(args)
 }
 
+// argument returns a value for a parameter: one of the pool, or a made one. A made
+// function notes its arguments, a made channel always has something, and anything else
+// is zero.
 func argument(want reflect.Type, pool []reflect.Value) reflect.Value {
 	for _, have := range pool {
 		if have.Type() == want || want.Kind() == reflect.Interface && want.NumMethod() > 0 && have.Type().Implements(want) {
@@ -226,6 +230,7 @@ func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 	now.mu.Lock()
 	now.gifts = append(now.gifts, fmt.Sprint("told: ", texts))
 	now.mu.Unlock()
+	now.hear("a function of the application", texts...)
 	for i := range f.NumOut() {
 		if i < len(args) && args[i].Type() == f.Out(i) {
 			out = append(out, args[i])
@@ -233,5 +238,51 @@ func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 		}
 		out = append(out, reflect.Zero(f.Out(i)))
 	}
+	if last := len(out) - 1; last >= 0 && f.Out(last) == reflect.TypeFor[error]() && now.fails(fmt.Sprint(f, texts)) {
+		out[last] = reflect.ValueOf(errSetback)
+	}
 	return out
+}
+
+// claim names the address that the intruder who acts now claims without a proof.
+func (s *stage) claim(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claimed = address
+}
+
+// hear notes that the program hands an address on that its user has only claimed.
+func (s *stage) hear(who string, texts ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.claimed != "" && slices.Contains(texts, s.claimed) {
+		s.told = append(s.told, fmt.Sprintf("%s gets %s, which its user has not proven", who, s.claimed))
+	}
+}
+
+var errSetback = errors.New("it fails for now")
+
+// fails reports whether a call of a function that the application brings fails: in the
+// world setback the first of its kind from a function of Events.
+func (s *stage) fails(call string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.world != "setback" || s.inEvent == 0 {
+		return false
+	}
+	_, again := s.failed[call]
+	s.failed[call] = !again
+	return !again
+}
+
+// undone returns the calls from Events that failed and that nothing has repeated.
+func (s *stage) undone() (faults []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for call, failed := range s.failed {
+		if failed {
+			faults = append(faults, "a function of Events fails at "+call+", and the next sign-in does not do it again")
+		}
+	}
+	return faults
 }

@@ -13,7 +13,7 @@ import (
 
 // What a reader of a fragment has before. Rights belong to the victim alone.
 
-// Auth returns the site of a reader.
+// Auth returns a site for fragments of the documentation that use one without making it.
 func Auth() *latchkey.Auth {
 	auth, err := base(func(*latchkey.Config) {})
 	if err != nil {
@@ -22,10 +22,11 @@ func Auth() *latchkey.Auth {
 	return auth
 }
 
-// Adapter returns the store of a reader.
+// Adapter returns an empty store for such fragments.
 func Adapter() storage.Adapter { return memoryadapter.New(memoryadapter.Options{}) }
 
-// DB returns no database: a fragment that decides by one has to be a program.
+// DB returns nil. A fragment that decides by what a database says cannot be tested
+// alone, but only as part of a whole program.
 func DB() *sql.DB { return nil }
 
 // Send takes a mail.
@@ -35,7 +36,10 @@ func Send(ctx context.Context, m latchkey.Message) error { return now.box.Send(c
 type Queue struct{}
 
 // Put takes a mail.
-func (Queue) Put(context.Context, string, string, string, string) error { return nil }
+func (Queue) Put(_ context.Context, to, _, _, _ string) error {
+	now.hear("a mail", to)
+	return nil
+}
 
 // Invited reports whether an e-mail address is the victim's.
 func Invited(email string) bool { return email == now.address }
@@ -68,7 +72,8 @@ func NewApp(p latchkey.Provider) http.Handler {
 	return auth.Middleware(auth.RequireSession(tell(auth)))
 }
 
-// role returns the first word of the program that sounds like a role.
+// role returns the first word of a fixed list of roles that the program has as a
+// literal, or "admin".
 func (s *stage) role() string {
 	for _, word := range []string{"admin", "support", "editor", "owner", "staff", "member"} {
 		if slices.Contains(s.literals, word) {

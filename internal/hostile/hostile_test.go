@@ -2,7 +2,9 @@ package hostile
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"reflect"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
@@ -66,6 +68,30 @@ func TestWorlds(t *testing.T) {
 			t.Error("the intruder in the victim's user is no fault")
 		}
 	})
+	t.Run("R-587 a mail to an unproven address shows", func(t *testing.T) {
+		r := play(t, func(c *latchkey.Config) {
+			c.Events.CreateUser = func(ctx context.Context, u latchkey.User) error { return Queue{}.Put(ctx, u.Email, "", "", "") }
+		})["alone"]
+		if len(r.Faults) == 0 {
+			t.Error("a mail to an address that is only claimed is no fault")
+		}
+	})
+	for again, want := range map[bool]int{true: 0, false: 1} {
+		t.Run(fmt.Sprintf("R-587 what Events have lost shows, done again: %t", again), func(t *testing.T) {
+			r := play(t, func(c *latchkey.Config) {
+				join := argument(reflect.TypeFor[func(string) error](), nil).Interface().(func(string) error)
+				c.Events.SignIn = func(_ context.Context, e latchkey.SignInEvent) error {
+					if again || e.IsNewUser {
+						return join(e.User.ID)
+					}
+					return nil
+				}
+			})["setback"]
+			if len(r.Faults) != want {
+				t.Errorf("faults %v, want %d", r.Faults, want)
+			}
+		})
+	}
 }
 
 func TestServeFindsTheSite(t *testing.T) {

@@ -31,6 +31,8 @@ var Worlds = map[string]string{
 
 	"elsewhere": "",          // a stranger of another tenant
 	"foreign":   "elsewhere", // the victim's sub at the issuer of another tenant
+
+	"setback": "", // no intruder: what Events call fails once, and the victim comes back
 }
 
 // Report is what a run tells.
@@ -63,23 +65,36 @@ func (s *stage) run(site http.Handler, report *Report) {
 		mail.visit()
 		v.visit()
 	}
+	if s.world == "setback" {
+		arrive()
+		arrive()
+		report.Faults = append(report.Faults, s.undone()...)
+		return
+	}
 	iss, verified := s.dress(i)
+	intrude := func(act func()) {
+		if verified != true {
+			s.claim(i.email)
+		}
+		act()
+		s.claim("")
+	}
 	if s.world == "early" || s.world == "latecomer" {
-		i.signIn(iss, verified)
-		i.visit()
+		intrude(func() { i.signIn(iss, verified); i.visit() })
 		arrive()
 	} else {
 		arrive()
-		i.signIn(iss, verified)
+		intrude(func() { i.signIn(iss, verified) })
 	}
 	gifts := len(s.gifts)
-	i.visit()
+	intrude(i.visit)
 	s.callAll(i)
 	for _, gift := range s.gifts[gifts:] {
 		i.log = append(i.log, i.plain(gift))
 	}
 	report.Log, report.In = append(report.Log, i.log...), report.In || i.in
 	report.Faults = append(report.Faults, s.faults(site, v, i, others, basePath)...)
+	report.Faults = append(report.Faults, s.told...)
 }
 
 // dress gives the intruder what the world says, and returns the issuer that they sign in at
@@ -206,9 +221,10 @@ func (s *stage) forget(world string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world, s.box, s.victims, s.armed, s.events, s.ran, s.gifts, s.funcs = world, new(latchkeytest.Mailbox), nil, nil, nil, map[string]bool{}, nil, slices.Clone(s.declared)
+	s.claimed, s.told, s.inEvent, s.failed = "", nil, 0, map[string]bool{}
 }
 
-// finish tells of a world. The goroutine of the program that calls it does nothing more.
+// finish sends the report of a world, and never returns.
 func finish(r Report) {
 	now.mu.Lock()
 	for id := range now.ran {

@@ -14,8 +14,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -26,67 +24,18 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-const proxiedHost = "app.example"
-
-// guideConfig returns the block of the deployment guide in a language.
-func guideConfig(t *testing.T, language string) string {
-	t.Helper()
-	page, err := os.ReadFile("../../docs/deployment.md")
-	ok(t, err)
-	m := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindStringSubmatch(string(page))
-	if m == nil {
-		t.Fatalf("docs/deployment.md has no block in %s", language)
-	}
-	return m[1]
-}
-
-// swap replaces a text that has to be there.
-func swap(t *testing.T, in, old, with string) string {
-	t.Helper()
-	if !strings.Contains(in, old) {
-		t.Fatalf("the guide's configuration does not say %q:\n%s", old, in)
-	}
-	return strings.ReplaceAll(in, old, with)
-}
-
-// proxies make the guide's configurations runnable: another port, a certificate of the
-// test's, another folder.
-var proxies = map[string]func(t *testing.T, guide, instance string, s realservers.WebProxySite) string{
-	"nginx": func(t *testing.T, guide, instance string, s realservers.WebProxySite) string {
-		guide = swap(t, guide, "listen 443 ssl;", "listen 127.0.0.1:"+s.Port+" ssl; ssl_certificate "+s.Certificate+"; ssl_certificate_key "+s.Key+";")
-		guide = swap(t, guide, "127.0.0.1:3000", instance)
-		guide = swap(t, guide, "/var/log/nginx/access.log", s.Dir+"/access.log")
-		temporary := ""
-		for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-			temporary += kind + "_temp_path " + s.Dir + "/" + kind + ";\n"
-		}
-		return "pid " + s.Dir + "/pid;\nevents {}\nhttp {\n" + temporary + guide + "}\n"
-	},
-	"caddy": func(t *testing.T, guide, instance string, s realservers.WebProxySite) string {
-		guide = swap(t, guide, "app.example {", "app.example {\n\tbind 127.0.0.1\n\ttls "+s.Certificate+" "+s.Key)
-		guide = swap(t, guide, "{\n\tlog {", "{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port "+s.Port+"\n\tstorage file_system "+s.Dir+
-			"\n\tlog {\n\t\toutput file "+s.Dir+"/access.log")
-		return swap(t, guide, "127.0.0.1:3000", instance)
-	},
-	"haproxy": func(t *testing.T, guide, instance string, s realservers.WebProxySite) string {
-		guide = swap(t, guide, "bind :443 ssl crt /etc/haproxy/app.example.pem", "bind 127.0.0.1:"+s.Port+" ssl crt "+s.Both)
-		return swap(t, guide, "127.0.0.1:3000", instance)
-	},
-}
+const proxiedHost = realservers.GuideHost
 
 // TestProxies: O-077. Behind nginx, Caddy and HAProxy as the deployment guide has them, a
 // visitor signs in at a provider and signs out, a session of 9 KB passes, headers that
 // the visitor forges change nothing, and no code of a provider is in an access log.
 func TestProxies(t *testing.T) {
-	for name, runnable := range proxies {
+	for _, name := range realservers.GuideProxies {
 		t.Run("O-077 "+name, func(t *testing.T) {
 			site := newProxiedSite(t)
 			instance := httptest.NewServer(site.auth)
 			t.Cleanup(instance.Close)
-			guide := guideConfig(t, name)
-			proxy := realservers.NewWebProxy(t, name, proxiedHost, func(s realservers.WebProxySite) string {
-				return runnable(t, guide, strings.TrimPrefix(instance.URL, "http://"), s)
-			})
+			proxy := realservers.NewGuideProxy(t, name, strings.TrimPrefix(instance.URL, "http://"))
 			v := newProxyVisitor(t, proxy)
 			v.signsIn(t, site.provider)
 			var session struct {

@@ -48,6 +48,7 @@ func (m *memory[T]) usable(now time.Time) bool {
 	return m.known && (m.end.IsZero() || now.Before(m.end))
 }
 
+// failure returns the error of the last request, or nil if there is a usable value.
 func (m *memory[T]) failure(now time.Time) error {
 	if m.usable(now) {
 		return nil
@@ -76,6 +77,8 @@ func (r *recall[T]) known() *memory[T] {
 	return m
 }
 
+// serves reports whether m answers a call without a request: its value is current and
+// is not seen, or it is too early to ask again.
 func (r *recall[T]) serves(m, seen *memory[T], now time.Time) bool {
 	if m == nil {
 		return false
@@ -92,6 +95,8 @@ func (r *recall[T]) refresh(ctx context.Context, by *Client, seen *memory[T]) (*
 	})
 }
 
+// renew makes a request and returns its outcome, which may be a failure. If another
+// flight has made one since the caller looked, it returns the outcome of that.
 func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *memory[T] {
 	last := r.known()
 	if r.serves(last, seen, by.config.Time()) {

@@ -51,6 +51,8 @@ func (c *Client) SupportsS256(ctx context.Context) (bool, error) {
 	return slices.Contains(m.CodeChallengeMethods, "S256"), nil
 }
 
+// discovered returns the provider's metadata. If this client does not accept the cached
+// document, it is fetched once more. After that the last accepted one stays in use.
 func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 	stated, fresh, err := c.published.metadata.get(ctx, c, nil)
 	if err != nil {
@@ -96,6 +98,8 @@ func (c *Client) own(stated *Metadata) (*Metadata, error) {
 
 var errOtherIssuer = failed(CheckIssuer, "the document is about another issuer than the configured one")
 
+// fetchMetadata fetches and checks the discovery document, and returns how long it may
+// be kept.
 func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, error) {
 	endpoint := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
 	a, err := c.channel.getWithinOrigin(ctx, StepDiscovery, endpoint)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,4 +158,116 @@ func TestBannedUsersStayOut(t *testing.T) {
 		}
 		refused(t, b.get(u.RequestURI()), "AccessDenied")
 	})
+}
+
+// TestAskedAgainAboutAnother moves the account to another user while the application is
+// asked about the first. What was found out about the first user must not count for the
+// second.
+func TestAskedAgainAboutAnother(t *testing.T) {
+	var move func(latchkey.SignInAttempt)
+	newMovingSite := func(t *testing.T, change ...func(*latchkey.Config)) (s *oauthSite, ada string) {
+		move = nil
+		s = newOAuthSite(t, append([]func(*latchkey.Config){withFactors, func(c *latchkey.Config) {
+			c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
+				if next := move; next != nil {
+					move = nil
+					next(a)
+				}
+				return nil
+			}
+		}}, change...)...)
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		return s, s.sessionOf(b).UserID
+	}
+	toBob := func(s *oauthSite) func(latchkey.SignInAttempt) {
+		return func(a latchkey.SignInAttempt) {
+			row := storage.Account{UserID: "bob", Provider: a.Account.Provider, ProviderAccountID: a.Account.ProviderAccountID, Type: a.Account.Type}
+			_, unlinked := s.store.UnlinkAccount(s.t.Context(), row.Provider, row.ProviderAccountID)
+			_, created := s.store.CreateUser(s.t.Context(), storage.User{ID: "bob"})
+			if err := errors.Join(unlinked, created, s.store.LinkAccount(s.t.Context(), row)); err != nil {
+				s.t.Error(err)
+			}
+		}
+	}
+	signInAsBob := func(t *testing.T, s *oauthSite, b *browser) (*answer, *latchkey.Session) {
+		t.Helper()
+		move = toBob(s)
+		a := s.signIn(b)
+		got := s.sessionOf(b)
+		if got == nil || got.UserID != "bob" {
+			t.Fatalf("leads to %q with session %+v\n%s", a.location(), got, s.log.text())
+		}
+		return a, got
+	}
+	t.Run("R-506 F-058 a browser that the first user trusts", func(t *testing.T) {
+		s, ada := newMovingSite(t)
+		f := &factorSite{testSite: s.testSite}
+		f.enrol(ada)
+		b := s.newBrowser()
+		s.signIn(b)
+		if a := b.factor("totp", f.code(0), "remember", "yes"); !a.signsIn() {
+			t.Fatalf("leads to %q", a.location())
+		}
+		b.post("/auth/signout")
+		s.clock.Advance(time.Minute)
+		if _, got := signInAsBob(t, s, b); slices.Contains(got.AMR, "browser") {
+			t.Errorf("amr %q", got.AMR)
+		}
+	})
+	t.Run("R-506 a reminder to the first user", func(t *testing.T) {
+		s, _ := newMovingSite(t, func(c *latchkey.Config) {
+			c.Factors.Require = func(_ context.Context, q latchkey.FactorQuestion) (latchkey.FactorDemand, error) {
+				if q.User.ID == "bob" {
+					return latchkey.FactorDemand{}, nil
+				}
+				return latchkey.FactorDemand{Need: latchkey.FactorRequired, Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, nil
+			}
+		})
+		if a, _ := signInAsBob(t, s, s.newBrowser()); strings.Contains(a.location(), "do=later") {
+			t.Errorf("leads to %q", a.location())
+		}
+	})
+}
+
+// swapping is a store without transactions that replaces tokens.
+type swapping struct {
+	noTx
+	storage.TokenAdapter
+}
+
+// an account that gets its owner back while a sign-in with it is completed ends
+// like one that never lost it: with the new tokens.
+func TestAccountThatIsLinkedMeanwhile(t *testing.T) {
+	store := newFaultyStore()
+	var unlink func()
+	s := &tokenSite{oauthSite: newOAuthSite(t, func(c *latchkey.Config) {
+		c.Adapter = swapping{noTx{store, store, store, store, store.inner}, store.inner}
+		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error {
+			if f := unlink; f != nil {
+				unlink = nil
+				f()
+			}
+			return nil
+		}
+	})}
+	s.store = store.inner
+	s.mustSignIn(s.newBrowser())
+	before := s.row(t)
+	unlink = func() {
+		if _, err := store.inner.UnlinkAccount(t.Context(), before.Provider, before.ProviderAccountID); err != nil {
+			t.Error(err)
+		}
+		store.afterwards("GetUserByEmail", func() {
+			if err := store.inner.LinkAccount(t.Context(), before); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if a := s.signIn(s.newBrowser()); !a.signsIn() {
+		t.Fatalf("leads to %q\n%s", a.location(), s.log.text())
+	}
+	if after := s.row(t); after.UserID != before.UserID || after.Tokens.AccessToken == before.Tokens.AccessToken {
+		t.Errorf("R-188: the tokens are those of before")
+	}
 }

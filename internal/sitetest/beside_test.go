@@ -64,7 +64,8 @@ func TestLookingBeside(t *testing.T) {
 
 // TestLookingLate is R-526: a session that is looked at when the answer has begun
 // changes no header, whoever looks, and a handler that timed out does not hold up the
-// answer.
+// answer. If a late look writes to the response, it finds that for every way to begin
+// one, and for a handler that timed out.
 func TestLookingLate(t *testing.T) {
 	s := newSite(t)
 	b := s.newBrowser()

@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,6 +253,42 @@ func TestLogoutAtProvider(t *testing.T) {
 		params.Set("state", state)
 		refused(t, b.callback("issuer", params))
 	})
+	t.Run("T-135 a redirect proxy sends a logout on, and no state of another purpose", func(t *testing.T) {
+		const preview = "https://pr-1.preview.example"
+		s := newLogoutSite(t, latchkey.JWTSessions, everyWay, proxied(preview))
+		b := s.enter("ada", "s1")
+		to := s.leave(b, "callbackUrl", preview+"/bye")
+		if back := to.Query().Get("post_logout_redirect_uri"); back != siteOrigin+"/auth/signed-out/issuer" {
+			t.Fatalf("the provider is to come back to %q", back)
+		}
+		c := s.config
+		proxied(siteOrigin, preview)(&c)
+		proxy, err := latchkey.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		through := func(path, state string) string {
+			visitor := s.newBrowser()
+			return visitor.serve(proxy, visitor.request(http.MethodGet, path+"?"+url.Values{"state": {state}, "code": {"c"}}.Encode(), "", "")).location()
+		}
+		state, signIn := to.Query().Get("state"), s.authResponse(b, "issuer").Get("state")
+		if sent := through("/auth/signed-out/issuer", state); sent != preview+"/auth/signed-out/issuer?state="+url.QueryEscape(state) {
+			t.Errorf("the proxy sends the browser to %q", sent)
+		}
+		for what, sent := range map[string]string{
+			"of a sign-in": through("/auth/signed-out/issuer", signIn), "of no one": through("/auth/signed-out/issuer", "made-up"), "of another provider": through("/auth/signed-out/acme", state),
+		} {
+			if sent != siteOrigin {
+				t.Errorf("a state %s leads from the proxy to %q", what, sent)
+			}
+		}
+		if sent := through("/auth/callback/issuer", state); strings.HasPrefix(sent, preview) || !strings.Contains(sent, "error=") {
+			t.Errorf("the state of a logout leads from the proxy's callback to %q", sent)
+		}
+		if back := b.get("/auth/signed-out/issuer?state=" + url.QueryEscape(state)); back.location() != preview+"/bye" {
+			t.Errorf("the preview sends the browser to %q", back.location())
+		}
+	})
 }
 
 func TestBackChannelLogout(t *testing.T) {
@@ -350,6 +388,32 @@ func TestBackChannelLogout(t *testing.T) {
 			t.Errorf("%d events", s.seen(event.ProviderLogout))
 		}
 	})
+	both(t, "T-075 a try that failed may come again", func(t *testing.T, strategy latchkey.Strategy) {
+		for _, method := range []string{"Revoke", "DeleteProviderSessions"} {
+			broken := &failingEnds{}
+			s := newLogoutSite(t, strategy, everyWay, func(c *latchkey.Config) {
+				broken.Adapter = c.Adapter.(*memoryadapter.Adapter)
+				c.Adapter = broken
+			})
+			if strategy == latchkey.JWTSessions && method != "Revoke" {
+				continue // no row is removed
+			}
+			b := s.enter("ada", "a1")
+			token := s.issuer.LogoutToken(t, func(c map[string]any) { c["sid"] = "a1" })
+			broken.method.Store(&method)
+			first := s.tellToken(token)
+			if said(t, first, http.StatusBadRequest); first.Body.String() != `{"error":"temporarily_unavailable"}` || s.seen(event.ProviderLogout) > 0 {
+				t.Errorf("%s failed, and the answer is %s", method, first.Body)
+			}
+			broken.method.Store(nil)
+			said(t, s.tellToken(token), http.StatusOK)
+			dead(t, b)
+			said(t, s.tellToken(token), http.StatusBadRequest)
+			if s.seen(event.ProviderLogout) != 1 {
+				t.Errorf("%s: %d events", method, s.seen(event.ProviderLogout))
+			}
+		}
+	})
 	both(t, "T-078 reads at the same moment leave it dead", func(t *testing.T, strategy latchkey.Strategy) {
 		s := newLogoutSite(t, strategy, everyWay, func(c *latchkey.Config) { c.Session.Cache = latchkey.SessionCache{MaxAge: time.Minute} })
 		b := s.enter("ada", "a1")
@@ -428,6 +492,50 @@ func TestLogoutOnOneStore(t *testing.T) {
 		said(t, s.tell(map[string]any{"sid": "a1"}), http.StatusOK)
 		dead(t, b)
 	})
+}
+
+func TestLogoutOfOneTenant(t *testing.T) {
+	both(t, "T-133 one issuer at two tenants", func(t *testing.T, strategy latchkey.Strategy) {
+		s := &logoutSite{oauthSite: newTenantPair(t, withIssuer(func(o *latchkey.OAuth) { o.Logout = everyWay }), func(c *latchkey.Config) { c.Session.Strategy = strategy })}
+		s.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Email: "ada@example.com", EmailVerified: true, Claims: map[string]any{"sid": "a1"}})
+		one, two := s.newBrowser().at("one"), s.newBrowser().at("two")
+		s.mustSignIn(one)
+		s.mustSignIn(two)
+		for _, claims := range []map[string]any{{"sid": "a1"}, {"sub": "ada"}} {
+			form := latchkeytest.LogoutForm(s.issuer.LogoutToken(t, func(c map[string]any) { maps.Copy(c, claims) })).Encode()
+			said(t, s.newBrowser().at("one").do(http.MethodPost, "/auth/backchannel-logout/issuer", formContentType, form), http.StatusOK)
+			if one.isLive() || !two.isLive() {
+				t.Errorf("%v at one tenant: its own session lives: %t, that of the other: %t", claims, one.isLive(), two.isLive())
+			}
+		}
+	})
+}
+
+// failingEnds is a store one of whose methods fails.
+type failingEnds struct {
+	*memoryadapter.Adapter
+	method atomic.Pointer[string]
+}
+
+func (f *failingEnds) fails(method string) error {
+	if failing := f.method.Load(); failing != nil && *failing == method {
+		return errStore
+	}
+	return nil
+}
+
+func (f *failingEnds) Revoke(ctx context.Context, key string, at, expires time.Time) error {
+	if err := f.fails("Revoke"); err != nil {
+		return err
+	}
+	return f.Adapter.Revoke(ctx, key, at, expires)
+}
+
+func (f *failingEnds) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) ([]storage.StoredSession, error) {
+	if err := f.fails("DeleteProviderSessions"); err != nil {
+		return nil, err
+	}
+	return f.Adapter.DeleteProviderSessions(ctx, sids, subs, issued)
 }
 
 func TestFrontChannelLogout(t *testing.T) {

@@ -256,6 +256,30 @@ func TestProofAtAProvider(t *testing.T) {
 	}
 }
 
+// F-067: of two requests with one answer of a provider the first decides. The second is
+// no proof that failed, and the browser, which follows it, comes to the page.
+func TestProofThatComesTwice(t *testing.T) {
+	failed := 0
+	o := newOAuthSite(t, withFactors, func(c *latchkey.Config) { c.Events.Observe = countFailed(&failed) })
+	b := o.newBrowser()
+	o.mustSignIn(b)
+	o.clock.Advance(time.Hour)
+	a := b.post("/auth/reauth?for=recent&callbackUrl="+url.QueryEscape(siteOrigin+"/pay"), "use", "provider", "provider", "issuer")
+	o.idToken(map[string]any{"auth_time": o.clock.Now().Unix()})
+	params, twin := o.consent(a), b.copy()
+	if first := b.callback("issuer", params); first.location() != siteOrigin+"/pay" {
+		t.Fatalf("the first leads to %q\n%s", first.location(), o.log.text())
+	}
+	proved := o.sessionOf(b).Proved
+	if again := twin.callback("issuer", params); again.location() != siteOrigin+"/pay" || failed != 0 {
+		t.Errorf("the second leads to %q, %d failures", again.location(), failed)
+	}
+	o.clock.Advance(time.Minute)
+	if twin.callback("issuer", params); !o.sessionOf(b).Proved.Equal(proved) {
+		t.Error("the second proves something")
+	}
+}
+
 func otherPerson(o *oauthSite) {
 	o.idToken(map[string]any{"auth_time": o.clock.Now().Unix()})
 	o.issuer.SignInAs(latchkeytest.Person{Subject: "mallory", Name: "Mallory", Email: "mallory@example.com", EmailVerified: true})

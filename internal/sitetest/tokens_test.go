@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
@@ -39,6 +38,9 @@ func newTokenSite(t *testing.T, change ...func(*latchkey.Config)) *tokenSite {
 		}
 	}
 	s.oauthSite = newOAuthSite(t, append([]func(*latchkey.Config){observe}, change...)...)
+	if faulty, ok := s.config.Adapter.(faultyTokens); ok {
+		s.store = faulty.inner
+	}
 	s.b = s.newBrowser()
 	s.mustSignIn(s.b)
 	s.user = s.row(t).UserID
@@ -455,11 +457,23 @@ func TestTokensStayAtTheProvider(t *testing.T) {
 
 // TestTokensOfTenants shows that a job says which tenant it works for (T-062).
 func TestTokensOfTenants(t *testing.T) {
-	s := newTenantPair(t)
-	_, err := s.auth.Users().AccessToken(t.Context(), latchkey.AccountRef{UserID: "1", Provider: "issuer"}, latchkey.TokenOptions{})
-	if err == nil || errors.Is(err, latchkey.ErrNotFound) {
-		t.Errorf("without a tenant: %v", err)
-	}
+	s := &tokenSite{oauthSite: newTenantPair(t)}
+	s.mustSignIn(s.newBrowser().at("a"))
+	of := latchkey.AccountRef{UserID: s.row(t).UserID, Provider: "issuer"}
+	t.Run("T-062 a job without a tenant", func(t *testing.T) {
+		_, err := s.auth.Users().AccessToken(t.Context(), of, latchkey.TokenOptions{})
+		if err == nil || errors.Is(err, latchkey.ErrNotFound) || !strings.Contains(err.Error(), "tenant") {
+			t.Errorf("%v, want an error that asks for the tenant", err)
+		}
+	})
+	t.Run("T-062 a job with the tenant in its context", func(t *testing.T) {
+		ctx := latchkey.ContextWithTenant(t.Context(), "a")
+		for n := range 2 {
+			got, err := s.auth.Users().AccessToken(ctx, of, latchkey.TokenOptions{})
+			if err != nil || !s.works(got.AccessToken) || s.tokenRequests() != n {
+				t.Errorf("%v, %d requests", err, s.tokenRequests())
+			}
+			s.clock.Advance(2 * time.Hour)
+		}
+	})
 }
-
-var _ = memoryadapter.New

@@ -168,6 +168,32 @@ func TestTraceSignIn(t *testing.T) {
 	}
 }
 
+// O-008: a callback whose state ties it to no sign-in is told apart from one whose state
+// was compared.
+func TestTraceOfAnUncheckedState(t *testing.T) {
+	for name, c := range map[string]struct {
+		state, want string
+	}{"none of this browser": {"surprise", "state=unchecked"}, "that was sent": {"", "state=ok"}} {
+		t.Run("O-008 "+name, func(t *testing.T) {
+			r := &recorder{}
+			s := newOAuthSite(t, traced(r), withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }),
+				func(c *latchkey.Config) { c.Security.SkipStateCheck = true })
+			b := s.newBrowser()
+			params := s.authResponse(b, "issuer")
+			if c.state != "" {
+				params.Set("state", c.state)
+			}
+			if a := b.callback("issuer", params); !a.signsIn() {
+				t.Fatal(a.Code, a.location())
+			}
+			last := r.ended[slices.IndexFunc(r.begun, func(op telemetry.Operation) bool { return op.Action == "callback" })]
+			if !slices.Contains(last.Decisions, c.want) {
+				t.Errorf("decisions %q, want %s", last.Decisions, c.want)
+			}
+		})
+	}
+}
+
 // O-013: a mistyped password is no error of the site, and a store that is down is.
 func TestTraceFailures(t *testing.T) {
 	r := &recorder{}

@@ -128,6 +128,9 @@ func (i *issuer) accepts(token string) bool {
 	return false
 }
 
+// hasEnded reports whether the provider has ended the grant.
+func (i *issuer) hasEnded() bool { i.mu.Lock(); defer i.mu.Unlock(); return i.ended }
+
 func (i *issuer) revoke(ctx context.Context, t storage.Tokens) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

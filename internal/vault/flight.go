@@ -152,6 +152,7 @@ func (r *renewal) lease(ctx context.Context) (*opened, error) {
 		case errors.Is(err, errors.ErrUnsupported):
 			return nil, nil
 		case err != nil:
+			r.releaseInDoubt(ctx)
 			return nil, err
 		case given.Held:
 			r.leased, r.abandoned = true, given.Abandoned
@@ -196,8 +197,11 @@ func sleep(ctx context.Context, d time.Duration) {
 // under it.
 func (v *Vault) leaseLife() time.Duration { return v.CallTime + 2*v.StoreTime + 5*time.Second }
 
+// takeLease asks for the lease. An answer that neither gives it nor names a time to
+// wait is a fault of the store: to ask again at once would never end.
 func (r *renewal) takeLease(ctx context.Context) (storage.Lease, error) {
-	return guarded.Call(ctx, r.Bounds, "Lease", func(ctx context.Context) (storage.Lease, error) {
+	fits := func(l storage.Lease) bool { return l.Held || l.Wait > 0 }
+	return guarded.CallFor(ctx, r.Bounds, "Lease", fits, func(ctx context.Context) (storage.Lease, error) {
 		return r.Leases.Lease(ctx, r.leaseKey(), r.holder, r.leaseLife())
 	})
 }
@@ -210,6 +214,18 @@ func (r *renewal) release(ctx context.Context) {
 	if err != nil {
 		r.Log.Warn(ctx, "a lease could not be released: other processes wait until it ends", "provider", r.at.row.Provider, "error", err.Error())
 	}
+}
+
+// releaseTime bounds the release of a lease that may not have been given.
+const releaseTime = time.Second
+
+// releaseInDoubt releases a lease that may have been given although its call failed:
+// nothing is done under it.
+func (r *renewal) releaseInDoubt(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, releaseTime)
+	defer cancel()
+	r.leased = true
+	r.release(ctx)
 }
 
 func (r *renewal) leaseKey() string {

@@ -57,8 +57,8 @@ var actionCases = []testCase{
 	}},
 }
 
-// loginPages returns a page with a form, and the handler that the form is
-// posted to.
+// loginPages adds a page with a form to the site, and the handler that the form is posted
+// to. With readsForm a middleware of the framework reads the form first.
 func (f *framework) loginPages(readsForm bool) {
 	show := func(c Context) {
 		failure := latchkey.FormFailureFrom(c.Context())

@@ -155,8 +155,8 @@ func leads(t *testing.T, p *latchkeytest.Page, want string) {
 	}
 }
 
-// setsCookie reports whether an answer sets a cookie with a name that ends like this,
-// or the first piece of a session.
+// setsCookie reports whether an answer sets a cookie whose name ends in name. The ".0" of
+// the first piece of a session cookie is left out.
 func setsCookie(p *latchkeytest.Page, name string) bool {
 	return slices.ContainsFunc(p.Header.Values("Set-Cookie"), func(line string) bool {
 		set, _, _ := strings.Cut(line, "=")

@@ -70,7 +70,8 @@ func proveTargets(t *testing.T, f *framework) {
 }
 
 // sendTarget sends the head of a request with a target as it is, and waits for the
-// first line of the answer, or the end of the connection.
+// first line of the answer, or the end of the connection. Its error is that of
+// connecting: a refused request is an answer.
 func (f *framework) sendTarget(ctx context.Context, method, target, host string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
 	if err != nil {

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"time"
+)
+
+// reach looks at the name and the certificate of the site.
+func (s *siteProbe) reach(ctx context.Context) bool {
+	name, port, err := net.SplitHostPort(s.host)
+	if err != nil {
+		name, port = s.host, map[bool]string{true: "443", false: "80"}[s.secure]
+	}
+	return s.resolve(ctx, name, port) && s.encrypt(ctx, name, port)
+}
+
+// resolve looks at the addresses of the site. One family of addresses that does not
+// answer makes every visitor wait who has it.
+func (s *siteProbe) resolve(ctx context.Context, name, port string) bool {
+	const what = "site.dns"
+	if net.ParseIP(name) != nil {
+		s.ok(what, "the site is named by its address")
+		return true
+	}
+	addresses, err := s.lookup(ctx, name)
+	if err != nil || len(addresses) == 0 {
+		s.fail(what, "the name does not resolve. Check its DNS records, and how it is spelled")
+		return false
+	}
+	answered, silent := map[string]bool{}, map[string]bool{}
+	for _, a := range addresses[:min(len(addresses), 8)] {
+		family := "IPv6"
+		if a.IP.To4() != nil {
+			family = "IPv4"
+		}
+		if s.connects(ctx, net.JoinHostPort(a.String(), port)) {
+			answered[family] = true
+		} else {
+			silent[family] = true
+		}
+	}
+	switch {
+	case len(answered) == 0:
+		s.fail(what, "no address of the name answers at port %s. Check the firewall, and that the server runs", port)
+		return false
+	case silent["IPv6"] && !answered["IPv6"], silent["IPv4"] && !answered["IPv4"]:
+		family := "IPv6"
+		if !answered["IPv4"] {
+			family = "IPv4"
+		}
+		s.warn(what, "the name has %s addresses that do not answer, so that browsers try them first and wait. Serve them, or remove the records", family)
+	default:
+		s.ok(what, "the name resolves, and its addresses answer")
+	}
+	return true
+}
+
+func (s *siteProbe) connects(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.round/4)
+	defer cancel()
+	c, err := s.dial(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+func (s *siteProbe) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.network.DialContext != nil {
+		return s.network.DialContext(ctx, network, address)
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// soon is how long before its end a certificate is worth a warning.
+const soon = 14 * 24 * time.Hour
+
+// encrypt looks at the certificate and the oldest version of TLS that the site speaks.
+func (s *siteProbe) encrypt(ctx context.Context, name, port string) bool {
+	const what = "site.tls"
+	if !s.secure {
+		if ip := net.ParseIP(name); name == "localhost" || ip != nil && ip.IsLoopback() {
+			s.ok(what, "plain http, on this machine")
+		} else {
+			s.warn(what, "plain http: session cookies can be read on their way. Use https")
+		}
+		return true
+	}
+	c, err := s.handshake(ctx, name, port, tls.VersionTLS12, 0)
+	if err != nil {
+		s.fail(what, "%s. Browsers refuse the site: renew the certificate, or send its whole chain for this name", whyNot(err))
+		return false
+	}
+	left := c.PeerCertificates[0].NotAfter.Sub(s.now())
+	_, old := s.handshake(ctx, name, port, tls.VersionTLS10, tls.VersionTLS11)
+	switch {
+	case left < soon:
+		s.warn(what, "the certificate ends in %d hours. Renew it", int(left.Hours()))
+	case old == nil:
+		s.warn(what, "TLS 1.1 or older is accepted. Allow 1.2 and 1.3 alone")
+	default:
+		s.ok(what, "the certificate is good for %d days", int(left.Hours()/24))
+	}
+	return true
+}
+
+// handshake returns what was agreed on with the site. A most of zero is the newest version.
+func (s *siteProbe) handshake(ctx context.Context, name, port string, least, most uint16) (tls.ConnectionState, error) {
+	raw, err := s.dial(ctx, "tcp", net.JoinHostPort(name, port))
+	if err != nil {
+		return tls.ConnectionState{}, err
+	}
+	defer func() { _ = raw.Close() }()
+	config := &tls.Config{ServerName: name, MinVersion: least, MaxVersion: most}
+	if given := s.network.TLSClientConfig; given != nil {
+		config.RootCAs = given.RootCAs
+	}
+	c := tls.Client(raw, config)
+	if err := c.HandshakeContext(ctx); err != nil {
+		return tls.ConnectionState{}, err
+	}
+	return c.ConnectionState(), nil
+}
+
+// strict looks at whether browsers keep to https (RFC 6797).
+func (s *siteProbe) strict(header http.Header) {
+	if s.secure && header.Get("Strict-Transport-Security") == "" {
+		s.warn("site.tls", "no Strict-Transport-Security: browsers may be led to plain http. Send max-age=31536000")
+	}
+}

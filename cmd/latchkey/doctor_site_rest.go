@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// signIns begins a sign-in at each OAuth provider, reads the redirect_uri, and goes no
+// further.
+func (s *siteProbe) signIns(ctx context.Context, r *report) {
+	const what = "site.sign-in"
+	tried := 0
+	var ends []string
+	for _, id := range slices.Sorted(maps.Keys(s.found)) {
+		if kind := s.found[id].Type; kind != "oauth" && kind != "oidc" || tried == mostSignIns {
+			continue
+		}
+		tried++
+		to, problem := s.begin(ctx, id)
+		if problem != "" {
+			r.fail(what, "%s: %s", quoted(id), problem)
+			return
+		}
+		ends = append(ends, originOf(to))
+	}
+	if tried == 0 {
+		r.ok(what, "there is no OAuth provider to begin at")
+		return
+	}
+	r.ok(what, "%d providers get the right redirect_uri", tried)
+	s.atProviders(ctx, r, ends)
+}
+
+// begin begins a sign-in and returns the address at the provider, or what is wrong.
+func (s *siteProbe) begin(ctx context.Context, id string) (to, problem string) {
+	a := s.askOnce(ctx, siteQuestion{
+		method: http.MethodPost, url: s.origin + s.base + "/signin/" + url.PathEscape(id), cookies: s.jar,
+		header: http.Header{"X-Auth-Return-Redirect": {"1"}, "Origin": {s.origin}, "Sec-Fetch-Site": {"same-origin"}},
+		form:   url.Values{"csrfToken": {s.csrfToken}, "callbackUrl": {s.origin + "/"}},
+	})
+	var got struct{ URL string }
+	if !a.decode(&got) {
+		return "", "the sign-in begins with " + a.said()
+	}
+	u, err := url.Parse(got.URL)
+	if err != nil {
+		return "", "the sign-in leads to no URL"
+	}
+	if code := u.Query().Get("error"); code != "" && u.Host == s.host {
+		return "", "the sign-in is refused with " + quoted(code) + ". Run latchkey explain with a line of its log"
+	}
+	back := u.Query().Get("redirect_uri")
+	if back == "" {
+		return got.URL, "" // a provider that takes it another way
+	}
+	return got.URL, s.misplaced(back, "/callback/"+url.PathEscape(id))
+}
+
+// atProviders compares the clocks of the providers with that of this machine, and looks
+// at what they publish.
+func (s *siteProbe) atProviders(ctx context.Context, r *report, origins []string) {
+	const what = "site.providers"
+	slices.Sort(origins)
+	for _, origin := range slices.Compact(origins) {
+		a := s.askOnce(ctx, siteQuestion{url: origin + "/.well-known/openid-configuration"})
+		if a.err != nil {
+			r.warn(what, "%s cannot be asked from here: %s", quoted(origin), a.said())
+			continue
+		}
+		s.judgeClock(r, what, "the clock of "+quoted(origin), a.stamp)
+		var m struct {
+			Issuer string `json:"issuer"`
+			Token  string `json:"token_endpoint"`
+			Keys   string `json:"jwks_uri"`
+		}
+		switch {
+		case !a.decode(&m):
+		case strings.HasPrefix(origin, "https://") && (strings.HasPrefix(m.Token, "http://") || strings.HasPrefix(m.Keys, "http://")):
+			r.fail(what, "%s publishes an endpoint without TLS. Ask the provider", quoted(origin))
+		case m.Keys != "" && !s.hasKeys(ctx, m.Keys):
+			r.fail(what, "the keys of %s cannot be read, so no ID token can be verified. Ask the provider", quoted(origin))
+		default:
+			r.ok(what, "%s publishes endpoints and keys", quoted(origin))
+		}
+	}
+}
+
+func (s *siteProbe) hasKeys(ctx context.Context, rawURL string) bool {
+	a := s.askOnce(ctx, siteQuestion{url: rawURL})
+	var set struct{ Keys []json.RawMessage }
+	return a.decode(&set) && len(set.Keys) > 0
+}
+
+// forged sends headers that only a proxy should set.
+func (s *siteProbe) forged(ctx context.Context, r *report) {
+	const what, foreign = "site.headers", "doctor.invalid"
+	scheme := map[bool]string{true: "http", false: "https"}[s.secure]
+	for _, try := range []struct {
+		name   string
+		header http.Header
+		host   string
+	}{
+		{"X-Forwarded-Host", http.Header{"X-Forwarded-Host": {foreign}}, ""},
+		{"X-Forwarded-Proto", http.Header{"X-Forwarded-Proto": {scheme}}, ""},
+		{"Forwarded", http.Header{"Forwarded": {"host=" + foreign + ";proto=" + scheme}}, ""},
+		{"Host", nil, foreign},
+	} {
+		a := s.askOnce(ctx, siteQuestion{url: s.origin + s.base + "/providers", header: try.header, host: try.host})
+		var list map[string]siteProvider
+		if !a.decode(&list) { // refused, or another site of the server
+			continue
+		}
+		for _, p := range list {
+			u, err := url.Parse(p.CallbackURL)
+			if err == nil && (u.Hostname() == foreign || try.host == "" && u.Scheme == scheme) {
+				r.fail(what, "a visitor's %s is believed. Have the proxy set it itself, or set AUTH_URL to %s", try.name, s.origin)
+				return
+			}
+		}
+	}
+	r.ok(what, "forged headers change nothing; whether X-Forwarded-For is believed cannot be told from here")
+}
+
+// sizes finds out where cookies become too large for what is in front of the site.
+func (s *siteProbe) sizes(ctx context.Context, r *report) {
+	const what, piece = "site.sizes", 3800
+	for _, kilobytes := range []int{4, 8, 16} {
+		large := maps.Clone(s.jar)
+		for left, n := kilobytes<<10, 0; left > 0; left, n = left-piece, n+1 {
+			large[fmt.Sprintf("doctor-filler-%d", n)] = strings.Repeat("x", min(left, piece))
+		}
+		a := s.askOnce(ctx, siteQuestion{url: s.origin + s.base + "/session", cookies: large})
+		if a.err == nil && a.status == http.StatusOK {
+			continue
+		}
+		text := fmt.Sprintf("cookies of %d KB are answered with %s. Raise %s", kilobytes, a.said(), bufferOf(a.header.Get("Server")))
+		switch kilobytes {
+		case 4:
+			r.fail(what, "%s: sessions do not fit", text)
+		case 8:
+			r.warn(what, "%s, or keep sessions below 4 KB", text)
+		default:
+			r.ok(what, "cookies of 8 KB come through, and those of 16 KB do not")
+		}
+		return
+	}
+	r.ok(what, "cookies of 16 KB come through; how many Set-Cookie lines do cannot be told from here")
+}
+
+// bufferOf names the setting that bounds the headers of a request.
+func bufferOf(server string) string {
+	switch server = strings.ToLower(server); {
+	case strings.Contains(server, "nginx"), strings.Contains(server, "openresty"):
+		return "large_client_header_buffers"
+	case strings.Contains(server, "apache"):
+		return "LimitRequestFieldSize"
+	case strings.Contains(server, "haproxy"):
+		return "tune.bufsize"
+	}
+	return "the bound of request headers in front of the site, which is large_client_header_buffers in nginx and tune.bufsize in HAProxy"
+}
+
+// Skews of clocks that are worth a word.
+const (
+	muchSkew = 5 * time.Second
+	badSkew  = time.Minute
+)
+
+// clock compares the clock of the site with that of this machine.
+func (s *siteProbe) clock(_ context.Context, r *report) {
+	if !s.judgeClock(r, "site.clock", "the clock of the site", s.stamp) {
+		return
+	}
+	r.ok("site.clock", "within %v of the clock here", muchSkew)
+}
+
+// judgeClock reports a clock that is off, and returns whether it is right.
+func (s *siteProbe) judgeClock(r *report, what, whose string, of stamp) bool {
+	ahead, known := of.skew()
+	off := ahead.Abs() - of.trip/2 - time.Second // a Date has whole seconds
+	switch {
+	case !known:
+		r.warn(what, "%s cannot be read: no Date", whose)
+		return false
+	case off >= badSkew:
+		r.fail(what, "%s is %v off. Set it by NTP, or that of this machine", whose, ahead.Round(time.Second))
+		return false
+	case off >= muchSkew:
+		r.warn(what, "%s is %v off. Set it by NTP, or that of this machine", whose, ahead.Round(time.Second))
+		return false
+	}
+	return true
+}
+
+// healthAt asks for the readiness of an instance.
+func (s *siteProbe) healthAt(ctx context.Context, r *report, rawURL string) {
+	a := s.ask(ctx, siteQuestion{url: rawURL})
+	if a.err != nil || a.status != http.StatusOK {
+		r.fail("site.health", "not ready: %s. Look at the log of the instance", a.said())
+		return
+	}
+	r.ok("site.health", "ready")
+}
+
+// compare asks the instances of a site one by one, as their proxy does. A cookie of the
+// first that another one does not open was sealed under another secret.
+func (s *siteProbe) compare(ctx context.Context, r *report, instances []string) {
+	const what = "site.instances"
+	through := http.Header{"X-Forwarded-Host": {s.host}, "X-Forwarded-Proto": {strings.SplitN(s.origin, ":", 2)[0]}}
+	for _, address := range instances {
+		name := quoted(originOf(address))
+		a := s.askOnce(ctx, siteQuestion{url: strings.TrimRight(address, "/") + s.base + "/csrf", host: s.host, header: through.Clone(), cookies: s.jar})
+		switch token := csrfTokenIn(&a); {
+		case token == "":
+			r.fail(what, "%s: %s", name, a.said())
+		case token != s.csrfToken:
+			r.fail(what, "%s does not know the cookies of the site: its secret is another one. Give all instances the same secrets", name)
+		case s.judgeClock(r, what, "the clock of "+name, a.stamp):
+			r.ok(what, "%s has the secret of the site", name)
+		}
+	}
+}
