@@ -44,11 +44,11 @@ const (
 	userMenu     = `header summary`
 	signOut      = `header form[action$="/auth/signout"] button`
 	demoButton   = `form[action$="/signin/demo"] button`
-	passwordForm = `form[action$="/callback/credentials"]`
+	password     = `form[action$="/callback/credentials"]`
 	emailForm    = `form:is([action$="/signin/email"],:has([formaction$="/signin/email"]))`
-	usernameBox  = passwordForm + ` input[name="username"]`
-	passwordBox  = passwordForm + ` input[name="password"]`
-	passwordDone = passwordForm + ` button`
+	usernameBox  = password + ` input[name="username"]`
+	passwordBox  = password + ` input[name="password"]`
+	passwordDone = password + ` button`
 )
 
 func walkIdentityProvider(b *tab) {
@@ -138,7 +138,7 @@ func walkPassword(b *tab) {
 func walkMagicLink(b *tab) {
 	b.open("/auth/signin?callbackUrl=/members")
 	b.write(emailForm+` input[name="email"]`, "reader@example.com")
-	b.click(`button[formaction$="/signin/email"]`)
+	b.click(emailForm + ` button`)
 	b.waitFor("/auth/verify-request")
 	b.says("Check your email", "mailbox of the site")
 	b.open("/mailbox")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
-	"github.com/latchkeyhq/latchkey/password"
 	"github.com/latchkeyhq/latchkey/providers"
 	"github.com/latchkeyhq/latchkey/ui"
 	"github.com/latchkeyhq/latchkey/webauthn"
@@ -85,23 +84,20 @@ func (d *site) config() latchkey.Config {
 		Providers:   d.providers(),
 		Adapter:     d.store,
 		Secrets:     d.secrets,
-		Site:        latchkey.Site{URL: d.url, AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
+		Site:        latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
 		Session:     latchkey.SessionConfig{Strategy: d.strategy},
 		AccountPage: latchkey.AccountPage{Enabled: true, Edit: latchkey.EditName | latchkey.EditImage, Activity: true, Export: true},
 		Theme:       latchkey.Theme{Name: "Latchkey demo", Logo: "/logo.svg", Icon: "/favicon.ico"},
 		Texts:       latchkey.Texts{Text: hint},
-		Mail:        latchkey.Mail{From: "Latchkey demo <demo@localhost>", Send: d.mails.send},
-		Factors:     latchkey.Factors{Kinds: []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorPasskey, latchkey.FactorRecovery}},
-		Invitations: true,
-		Runtime:     latchkey.Runtime{Logger: d.log, Time: d.now},
+		Runtime:     latchkey.Runtime{Logger: d.log},
 	}
 }
 
 func (d *site) providers() []latchkey.Provider {
-	list := []latchkey.Provider{&latchkey.OAuth{
+	list := []latchkey.Provider{connected(&latchkey.OAuth{
 		ID: "demo", Name: "Demo ID", OIDC: true,
 		Issuer: d.issuer, ClientID: clientID, ClientSecret: clientSecret,
-	}}
+	})}
 	if d.github {
 		list = append(list, providers.GitHub(latchkey.OAuth{}))
 	}
@@ -118,7 +114,6 @@ func (d *site) providers() []latchkey.Provider {
 			},
 			Authorize: d.checkPassword,
 		},
-		password.Provider(latchkey.Password{ID: "own", OfferPasskey: true}, password.Options{}),
 		webauthn.Passkey(latchkey.WebAuthn{}))
 }
 
@@ -128,8 +123,6 @@ func (d *site) routes() (http.Handler, error) {
 	mux.Handle("/auth/", d.auth)
 	mux.HandleFunc("GET /{$}", d.home)
 	mux.Handle("GET /members", d.auth.RequireSession(http.HandlerFunc(d.members)))
-	mux.Handle("POST /invite", http.NewCrossOriginProtection().Handler(d.auth.RequireSession(http.HandlerFunc(d.invite))))
-	mux.Handle("GET /safe", d.auth.RequireRecent(time.Minute)(http.HandlerFunc(d.safe)))
 	mux.Handle("GET /profile", d.auth.RequireSession(http.HandlerFunc(d.profile)))
 	components := http.HandlerFunc(d.components)
 	mux.Handle("GET /components", components)
@@ -143,6 +136,7 @@ func (d *site) routes() (http.Handler, error) {
 	mux.HandleFunc("GET /logo.svg", asset("logo.svg", "image/svg+xml"))
 	mux.HandleFunc("GET /favicon.ico", asset("icon.svg", "image/svg+xml"))
 	mux.HandleFunc("/", d.notFound)
+	d.addTokens(mux)
 	return d.known(d.auth.LoadSession(mux)), d.addDesk(mux)
 }
 
