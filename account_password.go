@@ -19,25 +19,22 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// The account page where the library keeps passwords: a new password, a new address,
-// known browsers.
+// The account page where the library keeps passwords, or lets users change their address:
+// a new password, a new address, known browsers.
 
 // accountPassword answers GET and POST /account with do=password, email or forget. It
-// returns nil for any other do, and where the library keeps no passwords.
+// returns nil for any other do, and where the configuration has none of it.
 func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
-	if x.setup.passwords == nil {
-		return nil, nil
-	}
-	p, _ := x.setup.providers[x.setup.passwords.Provider].(*passwordProvider)
+	p := passwordsOf(x.setup)
 	do := x.query.Get("do")
 	switch {
+	case x.setup.moves != nil && do == "email" && (x.query.Get("token") != "" || p != nil && x.isPost() && x.field("code") != ""):
+		return moveAddress(ctx, x, p, here)
+	case x.setup.moves != nil && do == "email":
+		return askForAddress(ctx, x, p, here)
 	case p == nil:
 	case do == "password":
 		return changePassword(ctx, x, p, here)
-	case do == "email" && (x.query.Get("token") != "" || x.isPost() && x.field("code") != ""):
-		return moveAddress(ctx, x, p, here)
-	case do == "email":
-		return askForAddress(ctx, x, p, here)
 	case do == "nopassword" && x.isPost():
 		if res, err := askIfStale(ctx, x, here, x.url("account")); res != nil || err != nil {
 			return res, err
@@ -124,16 +121,18 @@ func (p *passwordProvider) remove(ctx context.Context, s *setup, v *visit, l *li
 }
 
 // changed leads back to the account page after a change that has ended what was
-// proven before. The browser is known anew.
+// proven before. The browser is known anew. A nil p is for sites that keep no passwords.
 func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *links, u *User, about string) *Response {
-	if err := p.keepKnown(ctx, s, v, u.ID); err != nil {
-		s.log.Error(ctx, v.about, err)
+	if p != nil {
+		if err := p.keepKnown(ctx, s, v, u.ID); err != nil {
+			s.log.Error(ctx, v.about, err)
+		}
 	}
 	return backToAccount(l, v, about, u.ID)
 }
 
-// askForAddress shows the form for a new address, and mails a link and a code to it by
-// POST. The answer does not tell whether the address has a user.
+// askForAddress shows the form for a new address, and mails a link to it by POST, with a
+// code where the library keeps passwords. The answer does not tell whether the address has a user.
 func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.url("account?do=email")); res != nil || err != nil {
 		return res, err
@@ -145,6 +144,14 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 	to, err := typedMailbox(x.field("email"), mailbox.Normalize)
 	if err != nil {
 		return passwordPage(ctx, x, p, view, err)
+	}
+	if p == nil {
+		if err := x.setup.moves.Move(ctx, &here.user, to, mailAsker(ctx, x.setup, &x.visit, &x.links)); err != nil {
+			return nil, err
+		}
+		x.events.Add(Event{Type: event.EmailAsked, UserID: here.user.ID}, nil)
+		leaveSent(&x.visit, "", to)
+		return &Response{Redirect: x.url("verify-request?type=move")}, nil
 	}
 	handle, err := p.flows.MoveWithCode(ctx, &here.user, to, p.asker(ctx, x.setup, &x.visit, &x.links))
 	if err != nil {
@@ -158,7 +165,7 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 // moveAddress shows the button that confirms a new address by a link, and moves the
 // address by POST. The code of the mail moves it as well, in the browser that asked.
 func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
-	d, token := p.flows.Directory, x.query.Get("token")
+	d, token := x.setup.moves.Directory, x.query.Get("token")
 	if token == "" {
 		secret, back, err := p.linkByCode(ctx, x.setup, &x.visit, &x.links, p.flows.MoveCodes(), "move", x.field("code"))
 		if back != nil || err != nil {
@@ -221,6 +228,9 @@ func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (store
 // showPasswords adds to the account page what there is about passwords. byPasskey
 // reports whether the user can do without.
 func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, u *User, byPasskey bool) error {
+	if s.moves != nil {
+		view.AddressURL = l.url("account?do=email")
+	}
 	if s.passwords == nil {
 		return nil
 	}
@@ -234,7 +244,7 @@ func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, 
 		name, system := people.BrowserOf(b.UserAgent)
 		view.Browsers = append(view.Browsers, page.Device{ID: b.PublicID, Name: name, System: system, Seen: b.Seen})
 	}
-	view.HasPassword, view.PasswordURL, view.AddressURL, view.ForgetAction = stored != nil, l.url("account?do=password"), l.url("account?do=email"), l.url("account?do=forget")
+	view.HasPassword, view.PasswordURL, view.ForgetAction = stored != nil, l.url("account?do=password"), l.url("account?do=forget")
 	if view.HasPassword && byPasskey {
 		view.RemovePassword = l.url("account?do=nopassword")
 	}

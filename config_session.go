@@ -109,3 +109,10 @@ func (c *SessionCache) check(f *failure.List) {
 
 // mostBelief is how late a sign-out elsewhere may be noticed here.
 const mostBelief = 5 * time.Minute
+
+// editsEmail names what lets users change their address.
+const editsEmail = "AccountPage.Edit with EditEmail"
+
+// movesAddresses reports whether users change their address on the account page, also on
+// a site that keeps no passwords.
+func (c *AccountPage) movesAddresses() bool { return c.Enabled && c.Edit&EditEmail != 0 }

@@ -72,7 +72,10 @@ func beginToAct(ctx context.Context, x *exchange) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.sessions.open(ctx, &x.visit, who); err != nil {
+	if err = s.sessions.open(ctx, &x.visit, who); err == nil {
+		err = s.sessions.endFormer(ctx, &x.visit)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.log.Info(ctx, x, "an administrator acts as a user", "user", who.User.ID, "by", who.Actor.UserID)

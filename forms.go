@@ -122,7 +122,7 @@ type Frame = frame.Page
 // theme, the language and the headers of a built-in page, and a CSRF token in every
 // form. Texts of p are escaped. Call it before anything is written. Check the forms
 // with [Auth.CheckCSRF]. The error is ErrUntrustedHost, a fault of the configuration, or
-// a field of p that makes no sense; nothing is written then.
+// that p could not be rendered; no page is written then.
 func (a *Auth) WritePage(w http.ResponseWriter, r *http.Request, p Frame) error {
 	token, err := a.CSRFToken(w, r)
 	if err != nil {

@@ -80,6 +80,10 @@ func (p *oauthProvider) authorizationRequest(ctx context.Context, asked oneCall,
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now())
 	out, err := receiveAnswer(ctx, x, p)
+	if err == nil && out.proof != nil { // with all the time of the request, as a sign-in has
+		out.response, err = x.stepUp.complete(ctx, x, out.proof, out.assertion)
+		out.assertion = nil
+	}
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.StepUp != "" && f.IsNamedBy(state) })
 	if err == nil || i < 0 || x.stepUp == nil {
 		return out, err
@@ -134,7 +138,7 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 	if err != nil {
 		return outcome{}, err
 	}
-	return answered(ctx, x, f, in, p.setup.mark.isIn(f.ID))
+	return answered(x, f, in, p.setup.mark.isIn(f.ID))
 }
 
 // noteMatch notes in the log and for the tracer which flow a callback belongs to, and
@@ -151,7 +155,7 @@ func noteMatch(ctx context.Context, s *setup, v *visit, f *browser.Flow, state s
 
 // answered returns what a flow ends in: a sign-in, or the proof of a session's user.
 // isOurs says that this process began it.
-func answered(ctx context.Context, x *exchange, f *browser.Flow, in *directory.Assertion, isOurs bool) (outcome, error) {
+func answered(x *exchange, f *browser.Flow, in *directory.Assertion, isOurs bool) (outcome, error) {
 	switch {
 	case f.StepUp == "":
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
@@ -163,8 +167,7 @@ func answered(ctx context.Context, x *exchange, f *browser.Flow, in *directory.A
 	case x.stepUp == nil:
 		return outcome{}, failure.WrapFor(ErrReauth, f.Provider, errors.New("a proof came back, and no page asks for proofs any more"))
 	}
-	res, err := x.stepUp.complete(ctx, x, f, in)
-	return outcome{response: res}, err
+	return outcome{assertion: in, proof: f}, nil
 }
 
 // fieldAgain marks a post that was repeated. It takes nothing but a second

@@ -205,7 +205,8 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		view.CSRFToken, view.FormOrigins = x.csrfToken, x.setup.formOrigins(&x.links, x.callbackURL)
 	}
 	n := x.flash()
-	if p, ok := x.setup.providers[n.Provider]; ok && isSent(&n) && x.setup.passwords != nil && p.info().id == x.setup.passwords.Provider {
+	p, ok := x.setup.providers[n.Provider]
+	if isSent(&n) && x.setup.moves != nil && n.Provider == x.setup.moves.Provider {
 		view.Email, view.About = n.Typed["email"], "signup"
 		if x.query.Get("type") == "reset" {
 			view.About = "reset"

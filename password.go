@@ -88,6 +88,25 @@ type passwordKeeper interface {
 	use(f *passwords.Flows)
 }
 
+// prepareMoves makes ready what changes of addresses need: with a Password it is there.
+func prepareMoves(s *setup, f *failure.List) {
+	if s.moves = s.passwords; s.moves != nil || !s.config.AccountPage.movesAddresses() {
+		return
+	}
+	directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
+	s.mails.need(f, editsEmail)
+	needEnds(s, f, editsEmail)
+	s.moves = &passwords.Flows{Directory: directory.Passwords{Directory: s.directory}, Limits: s.limits}
+}
+
+// needEnds adds a fault if no store remembers when the sessions of a user were ended.
+// field is what needs that.
+func needEnds(s *setup, f *failure.List, field string) {
+	if s.revocations == nil || s.revocations.Store == nil {
+		f.Add(ErrMissingAdapterMethods, "%s needs a store that remembers when the sessions of a user were ended: an Adapter that is a RevocationStore, or Session.Revocations", field)
+	}
+}
+
 // preparePasswords makes ready what passwords need of the rest of the configuration.
 func preparePasswords(s *setup, f *failure.List) {
 	i := slices.IndexFunc(s.order, func(p preparedProvider) bool { _, is := p.(passwordKeeper); return is })
@@ -98,9 +117,7 @@ func preparePasswords(s *setup, f *failure.List) {
 	p := provider.given()
 	directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
 	s.mails.need(f, "Password")
-	if s.revocations == nil || s.revocations.Store == nil {
-		f.Add(ErrMissingAdapterMethods, "Password needs a store that remembers when the sessions of a user were ended: an Adapter that is a RevocationStore, or Session.Revocations")
-	}
+	needEnds(s, f, "Password")
 	if p.OfferPasskey && passkeysOf(s) == "" {
 		f.Add(ErrInvalidConfig, "Password.OfferPasskey needs a provider of passkeys: add Passkey of module webauthn to Providers, or leave OfferPasskey out")
 	}
@@ -155,7 +172,9 @@ func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
 	case passwords.MailMoving:
 		out.URL = l.url("password?do=undo&token=" + m.Handle)
 	case passwords.MailKnown, passwords.MailTaken:
-		out.URL, out.OtherURL = l.url("signin"), l.url("password?do=forgot")
+		if out.URL = l.url("signin"); provider != "" {
+			out.OtherURL = l.url("password?do=forgot")
+		}
 	case passwords.MailChanged:
 		out.URL = l.url("password?do=forgot")
 	}

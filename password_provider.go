@@ -138,6 +138,12 @@ func (p *passwordProvider) checkMail(v *visit, l *links, email, about string) *R
 
 // asker returns the client of a request, as the flows know it.
 func (p *passwordProvider) asker(ctx context.Context, s *setup, v *visit, l *links) passwords.Asker {
+	return mailAsker(ctx, s, v, l)
+}
+
+// mailAsker returns the client of a request, as the flows of passwords and of changes of
+// addresses know it.
+func mailAsker(ctx context.Context, s *setup, v *visit, l *links) passwords.Asker {
 	own := *l // which outlives the request
 	own.origin.Text = strings.Clone(l.origin.Text)
 	by := askerOf(ctx, s, v)
@@ -150,7 +156,7 @@ func (p *passwordProvider) asker(ctx context.Context, s *setup, v *visit, l *lin
 			return who
 		},
 		Mail: func(write func(context.Context) (passwords.Mail, error)) {
-			mailLater(ctx, s.mails, by, &own, p.ID, write)
+			mailLater(ctx, s.mails, by, &own, s.moves.Provider, write)
 		},
 	}
 }

@@ -28,10 +28,10 @@ var errNoStep = failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, 
 // passwordRoute answers GET and POST /password.
 func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
 	p := passwordsOf(x.setup)
-	if p == nil {
+	step, token := page.PasswordStep(x.query.Get("do")), x.query.Get("token")
+	if x.setup.moves == nil || p == nil && step != page.UndoStep {
 		return nil, errNoStep
 	}
-	step, token := page.PasswordStep(x.query.Get("do")), x.query.Get("token")
 	view := page.Password{Step: step, Email: shownEmail(x.query.Get("email"))}
 	var err error
 	switch step {
@@ -56,7 +56,7 @@ func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
 		if x.isPost() {
 			return undoMove(ctx, x, p, token)
 		}
-		view.Email, err = p.flows.Directory.LookAtUndo(ctx, token)
+		view.Email, err = x.setup.moves.Directory.LookAtUndo(ctx, token)
 	default:
 		err = errNoStep
 	}
@@ -94,7 +94,10 @@ func passwordPage(ctx context.Context, x *exchange, p *passwordProvider, view pa
 		}
 		return x.ownPage(own, params...), nil
 	}
-	view.Error, view.CSRFToken, view.Host, view.MinLength = code, x.csrfToken, x.origin.Host(), p.MinLength
+	view.Error, view.CSRFToken, view.Host = code, x.csrfToken, x.origin.Host()
+	if p != nil {
+		view.MinLength = p.MinLength
+	}
 	view.Action = x.url(action) + weburl.WithQuery("", params...)
 	view.FormOrigins = x.setup.formOrigins(&x.links, "")
 	if view.Step == page.SignUpStep || view.Step == page.ForgotStep {
@@ -259,14 +262,18 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "reset")}, nil
 }
 
-// undoMove gives a user the former address back.
+// undoMove gives a user the former address back. p is nil on a site that keeps no
+// passwords.
 func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
-	u, err := p.flows.Directory.UndoMove(ctx, &x.events, token)
+	u, err := x.setup.moves.Directory.UndoMove(ctx, &x.events, token)
 	if errors.Is(err, directory.ErrAddressTaken) {
 		return nil, failure.Wrap(ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: err}))
 	}
 	if err != nil {
 		return nil, err
+	}
+	if p == nil { // the owner signs in as ever
+		return &Response{Redirect: x.links.signIn(x.home())}, nil
 	}
 	p.asker(ctx, x.setup, &x.visit, &x.links).Mail(func(ctx context.Context) (passwords.Mail, error) {
 		return p.flows.Reset(ctx, &u, passwords.MailReset)

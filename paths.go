@@ -56,7 +56,7 @@ func (c *Config) offersAction(name string) bool {
 	if name == "act-as" {
 		return c.Session.ActAs.Max > 0
 	}
-	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0) && (name != "factor" || c.Factors.isOn()) &&
+	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled) && (name != "password" || c.passwords > 0 || c.AccountPage.movesAddresses()) && (name != "factor" || c.Factors.isOn()) &&
 		(name != "reauth" || c.stepsUp()) && (name != "invite" || c.Invitations)
 }
 

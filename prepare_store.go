@@ -290,6 +290,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		directory.KeepChallenges(s.directory, s.config.Secrets, s.tenant)
 	}
 	preparePasswords(s, f)
+	prepareMoves(s, f)
 	s.warnOfLesserStores()
 	prepareFactors(s, f)
 }

@@ -31,7 +31,8 @@ type preparedProvider interface {
 // outcome is what a provider's part ends in: one of the two.
 type outcome struct {
 	assertion *directory.Assertion
-	response  *Response // for the browser, which has to come again
+	proof     *browser.Flow // of a step-up, which the assertion answers; nil: a sign-in
+	response  *Response     // for the browser, which has to come again
 }
 
 // startedAt says when the handling of the request that proves a user started.
@@ -118,8 +119,11 @@ func (u *currentUser) isMarked(m sessionref.Ref) bool {
 type sessionStrategy interface {
 	// plan is what has to be stored together with a sign-in. nil: nothing.
 	plan(v *visit) *directory.SessionPlan
-	// open gives the browser its session cookie.
+	// open makes the session cookie that the answer brings.
 	open(ctx context.Context, v *visit, who *directory.SignIn) error
+	// endFormer ends the session that the browser brought to a sign-in, unless that was
+	// done when the sign-in was stored. Nothing that can fail follows it.
+	endFormer(ctx context.Context, v *visit) error
 	// read says who is signed in, keeps the session alive and queues its event.
 	// A nil reading means signed out. An error is a fault: it neither signs in nor
 	// out.

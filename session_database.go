@@ -57,6 +57,8 @@ func (d *databaseStrategy) open(_ context.Context, v *visit, who *directory.Sign
 	return nil
 }
 
+func (*databaseStrategy) endFormer(context.Context, *visit) error { return nil }
+
 // rowToken returns the key that a request shows, or "" if no store can have made it
 // or it is of another kind.
 func rowToken(t browser.Token) string {

@@ -35,10 +35,9 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
-// open mints a token. If Callbacks.Token returns no claims, no session is opened, and the
-// one before ends. As in Auth.js the browser is led on then and Events.SignIn is told; all
-// else says that the sign-in was refused. The former token ends when nothing else
-// can fail: on an error the browser keeps it.
+// open mints a token. If Callbacks.Token returns no claims, no session is opened, and
+// endFormer ends the one before. As in Auth.js the browser is led on then and Events.SignIn
+// is told; all else says that the sign-in was refused.
 func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
 	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {
@@ -75,7 +74,9 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	if claims == nil {
 		who.IsRefused = true
-		return t.openNone(ctx, v)
+		v.credential.Clear()
+		v.cookies.EndHint()
+		return nil
 	}
 	claims = kept.putBack(claims)
 	if t.setup.tracksSignIns() {
@@ -84,17 +85,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if err := t.setup.jar.SignIn(&v.cookies, former, jarSessionOf(claims), &who.Account, who.Keep); err != nil {
 		return failure.Wrap(ErrJWTSession, err)
 	}
-	if err := t.seal(ctx, v, claims, life{who.Until}); err != nil {
-		return err
-	}
-	return t.endFormer(ctx, v)
-}
-
-// openNone ends what the browser has of a session, and opens none.
-func (t *tokenStrategy) openNone(ctx context.Context, v *visit) error {
-	v.credential.Clear()
-	v.cookies.EndHint()
-	return t.endFormer(ctx, v)
+	return t.seal(ctx, v, claims, life{who.Until})
 }
 
 // endFormer revokes the token that the browser brought to a sign-in. It
@@ -333,13 +324,4 @@ func (t *tokenStrategy) formerJar(ctx context.Context, v *visit) jarSession {
 		return jarSession{}
 	}
 	return jarSessionOf(claims)
-}
-
-// sessionIDFor returns the id for a JWT session whose sign-in the audit log records before
-// the session is opened. It returns "" otherwise: open then chooses the id, if any.
-func sessionIDFor(s *setup) string {
-	if s.table == nil || s.config.Session.Strategy != JWTSessions || !s.tracksSignIns() {
-		return ""
-	}
-	return secret.RandomHex(16)
 }

@@ -90,6 +90,7 @@ type setup struct {
 	jar         *tokenjar.Jar     // nil: browsers keep no provider tokens
 	acting      *directory.Acting // nil: administrators do not act as users
 	passwords   *passwords.Flows  // nil: the library keeps no passwords
+	moves       *passwords.Flows  // of changes of addresses: passwords, or without a password; nil: there are none
 
 	// Places for what is plugged in. nil: nothing is.
 
@@ -150,7 +151,7 @@ func assures(s *setup) bool { return s.directory != nil && s.directory.Factors !
 
 // keepsProofs reports whether sessions keep when their users last proved their
 // identity.
-func keepsProofs(s *setup) bool { return assures(s) || s.passwords != nil }
+func keepsProofs(s *setup) bool { return assures(s) || s.moves != nil }
 
 // tell calls the application's functions for the events in o.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {

@@ -172,7 +172,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		who.Account.UserID = who.User.ID
 	}
 	tell(ctx, x) // what was committed is told before Callbacks.Token runs
-	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
+	if err := openSession(ctx, x.setup, &x.visit, &x.events, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
 	said := "signed in"
@@ -187,20 +187,31 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	return &Response{Redirect: x.afterSignIn(ctx, who)}, nil
 }
 
+// openSession opens the session of a sign-in, stores the event of it in the audit log
+// unless that was done with the session, and ends the former session. On an error the
+// browser keeps the former one.
+func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, who *directory.SignIn) error {
+	if err := s.sessions.open(ctx, v, who); err != nil {
+		return err
+	}
+	if s.config.Session.Strategy == JWTSessions && !who.IsRefused {
+		if err := q.RecordSignIn(ctx, s.store, who); err != nil {
+			return err
+		}
+	}
+	return s.sessions.endFormer(ctx, v)
+}
+
 // commit has the directory write the sign-in and its session in one transaction. Without
 // a directory, and for a JWT session of a user that the application itself named, there is
-// no more to do than to check that nothing has ended the sign-in, and to record it in the
-// audit log.
+// no more to do than to check that nothing has ended the sign-in.
 func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
 	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {
 		who := &directory.SignIn{Assertion: in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
-			if err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID); err == nil {
-				who.Session.ID = sessionIDFor(x.setup)
-				err = x.events.RecordSignIn(ctx, x.setup.store, who)
-			}
+			err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID)
 		}
 		return who, err
 	}
@@ -211,7 +222,6 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	if here != nil {
 		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
-	in.SessionID = sessionIDFor(x.setup)
 	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
 	if err == nil && in.Vouched {
 		who.Said = in.Said

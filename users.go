@@ -69,21 +69,40 @@ func mailFactorsReset(ctx context.Context, s *setup, u *User) {
 // Passwords returns what passwords need, without a request.
 func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper, error) {
 	s, err := setupWithStore(ctx, b.auth)
-	switch {
-	case err != nil:
+	if err == nil && s.passwords == nil {
+		err = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigProvider, errors.New("there is no Password among Config.Providers")))
+	}
+	if err != nil {
 		return nil, err
-	case s.passwords == nil:
-		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigProvider, errors.New("there is no Password among Config.Providers")))
-	case mails && s.trust.origin.Text == "":
+	}
+	return keeperOf(ctx, s, s.passwords, mails)
+}
+
+// Moves returns what changes of addresses need.
+func (b usersBackend) Moves(ctx context.Context) (*users.Keeper, error) {
+	s, err := setupWithStore(ctx, b.auth)
+	if err == nil && s.moves == nil {
+		err = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("addresses do not change here: set AccountPage.Enabled, and EditEmail in AccountPage.Edit, or add a Password to Config.Providers")))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return keeperOf(ctx, s, s.moves, true)
+}
+
+// keeperOf returns flows for calls without a request. With mails, a site whose URL is not
+// known is refused.
+func keeperOf(ctx context.Context, s *setup, flows *passwords.Flows, mails bool) (*users.Keeper, error) {
+	if mails && s.trust.origin.Text == "" {
 		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("set Site.URL: links in mails lead there")))
 	}
 	l := s.links
 	l.origin = s.trust.origin
 	by := asker{language: s.config.Texts.Languages[0]}
-	return &users.Keeper{Flows: s.passwords, Host: l.origin.Host(), From: passwords.Asker{
+	return &users.Keeper{Flows: flows, Host: l.origin.Host(), From: passwords.Asker{
 		Requester: func(string) limit.Requester { return limit.Requester{} },
 		Mail: func(write func(context.Context) (passwords.Mail, error)) {
-			mailLater(ctx, s.mails, by, &l, s.passwords.Provider, write)
+			mailLater(ctx, s.mails, by, &l, flows.Provider, write)
 		},
 	}}, nil
 }

@@ -76,7 +76,7 @@ func (c *call) offered(ctx context.Context, p *person, can *users.Capabilities) 
 	suspended, hasEmail := u.Suspension.Holds(c.clock()), u.Email != ""
 	fits := map[Action]bool{
 		Suspend: can.Suspend && !suspended, Restore: can.Suspend && suspended, Update: true,
-		Email: !u.Provisioned.IsZero() || can.Passwords, SignInLink: can.SignInLink && hasEmail && !suspended,
+		Email: !u.Provisioned.IsZero() || can.ChangeEmail, SignInLink: can.SignInLink && hasEmail && !suspended,
 		PasswordReset: can.Passwords && hasEmail && !suspended, EndSessions: can.EndSessions,
 		Unlink: can.Accounts && len(p.accounts) > 0, RemovePasskey: can.Passkeys && can.Accounts && len(p.passkeys) > 0,
 		ResetFactors: can.Factors && len(p.factors) > 0, Export: true, ActAs: can.ActAs && !suspended, Delete: can.Delete,

@@ -88,8 +88,8 @@ func decimal(value any) (text string, ok bool) {
 	return "", false
 }
 
-// plainNumber keeps the digits of whole numbers, however many, and goes through
-// float64 otherwise.
+// plainNumber writes a JSON number without an exponent. It keeps all digits of a whole
+// number, and rounds any other to a float64. It returns false if n is no number.
 func plainNumber(n string) (string, bool) {
 	digits := strings.TrimPrefix(n, "-")
 	if digits != "" && strings.Trim(digits, "0123456789") == "" {
@@ -102,6 +102,7 @@ func plainNumber(n string) (string, bool) {
 	return plainFloat(f)
 }
 
+// plainFloat writes f without an exponent. It returns false for NaN and infinities.
 func plainFloat(f float64) (string, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "", false

@@ -49,14 +49,15 @@ func (k *cbcKey) seal(payload []byte) (string, error) {
 	return string(s.out), nil
 }
 
+// tokenLen returns the length of a token with a ciphertext of so many bytes.
 func (k *cbcKey) tokenLen(ciphertext int) int {
 	enc := base64.RawURLEncoding
 	return len(k.header) + len("....") + enc.EncodedLen(aes.BlockSize) + enc.EncodedLen(ciphertext) + enc.EncodedLen(cbcTagSize)
 }
 
-// open is RFC 7518 section 5.2.2.2: the tag over everything first, in constant
-// time, and only then decryption. A wrong tag and wrong padding are one and the
-// same error. The payload is appended to dst.
+// open decrypts a token and appends the payload to dst (RFC 7518 section 5.2.2.2). It
+// compares the tag first, in constant time. A wrong tag and wrong padding are the same
+// error, ErrInvalid.
 func (k *cbcKey) open(dst []byte, p parts, aad []byte) ([]byte, error) {
 	s := k.borrow()
 	defer k.giveBack(s)
@@ -92,7 +93,8 @@ func (s *scratch) tag(aad, ciphertext []byte) []byte {
 	return s.mac.Sum(s.sum[:0])[:cbcTagSize]
 }
 
-// open is RFC 7518 section 5.3. The payload is appended to dst.
+// open decrypts a token and appends the payload to dst (RFC 7518 section 5.3). Its error
+// is ErrInvalid.
 func (k *gcmKey) open(dst []byte, p parts) ([]byte, error) {
 	var iv [gcmIVSize]byte
 	size := strict.DecodedLen(len(p.ciphertext))

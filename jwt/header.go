@@ -32,6 +32,8 @@ func parseHeader(encoded string) (h header, ok bool) {
 	return h, h.read(members)
 }
 
+// read copies the members into h. It reports whether this package can open such a token:
+// alg is dir, enc is known, kid is text if present, and nothing is compressed or critical.
 func (h *header) read(members []jsonscan.Member) bool {
 	direct := false
 	for _, m := range members {

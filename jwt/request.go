@@ -145,7 +145,8 @@ func (p TokenParams) env(names ...string) string {
 	return ""
 }
 
-// secrets returns the secrets in the environment.
+// secrets returns p.Secrets, or the secrets in the environment if p has none: newest
+// first.
 func (p TokenParams) secrets() []string {
 	if len(p.Secrets) > 0 {
 		return p.Secrets

@@ -62,7 +62,8 @@ type Authenticator struct {
 	attester *attester // made when it is needed
 }
 
-// NewAuthenticator returns one without passkeys, before a page of that origin.
+// NewAuthenticator returns an authenticator without passkeys, in a browser that shows a
+// page of origin.
 func NewAuthenticator(origin string) *Authenticator {
 	return &Authenticator{Origin: strings.TrimSuffix(origin, "/")}
 }
@@ -238,7 +239,8 @@ func (a *Authenticator) transports() []string {
 	return a.Transports
 }
 
-// attachment is how the browser reached it.
+// attachment returns how the browser reaches the authenticator: platform or
+// cross-platform.
 func (a *Authenticator) attachment() string {
 	if slices.Contains(a.transports(), "internal") {
 		return "platform"
@@ -246,7 +248,7 @@ func (a *Authenticator) attachment() string {
 	return "cross-platform"
 }
 
-// flags are those that a passkey is used with.
+// flags returns the flags of the authenticator data when p is used.
 func (a *Authenticator) flags(p *Passkey) byte {
 	flags := byte(FlagUserPresent)
 	if !a.Unverified {

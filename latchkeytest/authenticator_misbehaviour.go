@@ -61,7 +61,7 @@ func edit[T any](f func(T), x T) {
 	}
 }
 
-// rewrite is what f makes of data; nil: data.
+// rewrite returns f(data), or data if f is nil.
 func rewrite(f func([]byte) []byte, data []byte) []byte {
 	if f == nil {
 		return data

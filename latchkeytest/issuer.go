@@ -113,7 +113,7 @@ func StartIssuer(c IssuerConfig) (*Issuer, error) {
 		return nil, err
 	}
 	iss := &Issuer{
-		config: c, person: anybody(), keys: keys, closing: make(chan struct{}),
+		config: c, person: defaultPerson(), keys: keys, closing: make(chan struct{}),
 		codes: map[string]grant{}, access: map[string]grant{}, refresh: map[string]grant{}, used: map[string]string{}, seen: map[string]bool{},
 	}
 	iss.server = httptest.NewUnstartedServer(http.HandlerFunc(iss.serve))
@@ -186,7 +186,8 @@ type Person struct {
 	Claims        map[string]any // further claims; they win over the others
 }
 
-func anybody() Person {
+// defaultPerson returns the person whom the issuer signs in unless a test names one.
+func defaultPerson() Person {
 	return Person{Subject: "person-1", Name: "Ada Example", Email: "ada@example.com", EmailVerified: true}
 }
 

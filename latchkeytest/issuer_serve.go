@@ -134,12 +134,14 @@ func document(members map[string]any, spoil func(map[string]any)) reply {
 	return reply{http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body}
 }
 
+// oauthError returns a reply with an error code as JSON.
 func oauthError(status int, code string) reply {
 	a := document(map[string]any{"error": code}, nil)
 	a.status = status
 	return a
 }
 
+// plain returns a reply of plain text.
 func plain(status int, text string) reply {
 	return reply{status, http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, []byte(text)}
 }

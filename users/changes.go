@@ -81,7 +81,7 @@ func (u *Users) Update(ctx context.Context, userID string, c Change) (storage.Us
 
 // Export writes everything that is kept of a user to out, as a JSON document with
 // "version" 1. It has no token, hash or other secret, and names administrators by kind
-// only. After an error the document is not whole.
+// only. What the Adapter cannot list is missing. After an error the document is not whole.
 func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error {
 	w, err := u.open(ctx, userID, "Users.Export")
 	if err != nil {

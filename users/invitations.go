@@ -36,8 +36,9 @@ type Inviter struct {
 // address. latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data,
 // such as a team; the application gives out roles itself.
 //
-// A field that makes no sense is an [InputError]. Invite needs latchkey.Config.Invitations
-// and Site.URL, and without in.NoMail a way to send mails: latchkey.Mail.Send, or a
+// A field that makes no sense is an [InputError]. Invite needs latchkey.Config.Invitations,
+// for which the Adapter has to be a [storage.ChallengeAdapter], and latchkey.Site.URL.
+// Without in.NoMail it also needs a way to send mails: latchkey.Mail.Send, or a
 // latchkey.Email provider. Mails count for latchkey.Limits.MailsPerRecipient. If a mail
 // could not be sent, or is one too many, Invite revokes the invitation and returns an error.
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {

@@ -128,7 +128,8 @@ func (u *Users) reader(ctx context.Context, call string) (*people.Reader, *direc
 	return &people.Reader{Store: store, Cursors: w.Cursors, Canonical: mailbox.Canonical}, w, nil
 }
 
-// exact finds a user by the e-mail address or id, for stores without lists.
+// exact returns a page with the one user whose e-mail address or id is search, or an empty
+// page. It is for stores without lists.
 func exact(ctx context.Context, w *directory.Work, search string) (Page, error) {
 	var found storage.User
 	err := error(storage.ErrNotFound)

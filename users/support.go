@@ -46,8 +46,8 @@ type EmailChange struct {
 //   - For any other user it begins the change that the account page offers. A link is
 //     mailed to the new address, and the address changes when the user opens the link in
 //     a session. The old address is told by a mail. If the new address is taken, the
-//     error is nil, and the mail tells the owner of that address. This needs a
-//     latchkey.Password and latchkey.Site.URL.
+//     error is nil, and the mail tells the owner of that address. This needs
+//     latchkey.Site.URL, and a latchkey.Password or latchkey.EditEmail.
 //
 // A text that is no e-mail address is an [InputError].
 func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) error {
@@ -68,7 +68,7 @@ func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) e
 		_, err := directory.Change(ctx, w.Directory, w.Events, userID, storage.UserChange{Email: &email, EmailVerified: new(time.Time{})})
 		return err
 	}
-	_, k, err := u.keeper(ctx, userID, "Users.ChangeEmail", true)
+	k, err := u.backend.Moves(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,8 @@ type Capabilities struct {
 	SignInLink  bool // SendSignInLink
 	Invite      bool // Invite, by mail
 	ActAs       bool // latchkey.Auth.ActAsLink
-	Passwords   bool // SendPasswordReset, and ChangeEmail of users who have signed in; for all others ChangeEmail needs nothing
+	Passwords   bool // SendPasswordReset
+	ChangeEmail bool // ChangeEmail of users who have signed in; for all others it needs nothing
 }
 
 // Capabilities returns what the site can do, for pages that offer nothing else.
@@ -148,6 +149,8 @@ func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
 		EndSessions: w.CanEndSessions("") == nil, ActAs: w.ActsAs, Activity: has(directory.AbilityActivities),
 	}
 	can.SignInLink, can.Passwords = u.backend.Mails(ctx)
+	_, err = u.backend.Moves(ctx)
+	can.ChangeEmail = err == nil
 	inviter, err := u.backend.Inviter(ctx)
 	can.Invite = err == nil && inviter.Link != nil && inviter.Mail != nil
 	return can, nil

@@ -50,6 +50,9 @@ type Backend interface {
 	Passwords(ctx context.Context, mails bool) (*Keeper, error)
 	// SignInLink mails a user a link that signs the user in. It needs an Email provider.
 	SignInLink(ctx context.Context, u *storage.User, redirectTo string) error
+	// Moves returns what changes of addresses need. A site without them, and one whose URL
+	// is not known, is ErrInvalidConfig.
+	Moves(ctx context.Context) (*Keeper, error)
 	// Mails reports which mails the site can send without a request: sign-in links, and
 	// mails about passwords.
 	Mails(ctx context.Context) (links, resets bool)

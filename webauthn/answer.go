@@ -67,6 +67,7 @@ func (m members) bytes(name string, most int) ([]byte, error) {
 	return fromText(name, s)
 }
 
+// fromText decodes base64url. Its errors name the member.
 func fromText(name, s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") { // which the decoder skips
 		return nil, fmt.Errorf("%s is not in base64url", name)

@@ -40,7 +40,8 @@ func checkEd25519(key []byte) error {
 	return nil
 }
 
-// isSmallOrder reports whether three doublings of a point end at the neutral point.
+// isSmallOrder reports whether three doublings of a point end at the neutral point. xx and
+// yy are the squares of its coordinates.
 // Those of order 1, 2 and 4 have x or y zero. One of order 8 becomes one of order 4
 // when doubled: its y is zero: x² = -y².
 func isSmallOrder(xx, yy *big.Int) bool {
@@ -48,6 +49,7 @@ func isSmallOrder(xx, yy *big.Int) bool {
 	return xx.Sign() == 0 || yy.Sign() == 0 || sum.Mod(sum, edP).Sign() == 0
 }
 
+// edMul returns the product in the field of the curve.
 func edMul(a, b *big.Int) *big.Int {
 	product := new(big.Int).Mul(a, b)
 	return product.Mod(product, edP)

@@ -49,8 +49,8 @@ func (l grammar) sql(statement string) string {
 	}))
 }
 
-// read lists the columns of a row that exist. Text and numbers are read as never
-// null, and ids as text.
+// read returns the SQL that selects the columns of a row that exist. A null of the
+// database becomes "" or 0 in it, and an id becomes text.
 func (l grammar) read(table, prefix string) string {
 	l.form = l.formOf(table)
 	var list []string

@@ -36,6 +36,7 @@ func (s passwords) Get(ctx context.Context, userID string) (storage.PasswordHash
 	return p, fail(ctx, "get password", err)
 }
 
+// get returns the hash of a user, with the errors of the driver.
 func (s passwords) get(ctx context.Context, userID string) (storage.PasswordHash, error) {
 	var row passwordRow
 	err := s.db.needs("passwords")

@@ -63,13 +63,16 @@ func (s *Sink) Add(e event.Event) {
 	s.enqueue(due)
 }
 
-// Flush writes what is still folded. The caller then waits for what Go has taken.
+// Flush queues the events that are still folded. It does not wait: what Go runs writes
+// them.
 func (s *Sink) Flush() {
 	if s != nil {
 		s.enqueue(s.folds.rest())
 	}
 }
 
+// enqueue queues events and starts drain if it does not run. A full queue loses its oldest
+// failure, or else its oldest event.
 func (s *Sink) enqueue(due []event.Event) {
 	s.mu.Lock()
 	lost := 0
@@ -132,6 +135,7 @@ func (s *Sink) write(e event.Event) {
 	})
 }
 
+// told calls Told, unless n is 0.
 func (s *Sink) told(outcome string, n int) {
 	if s.Told != nil && n > 0 {
 		s.Told(outcome, n)

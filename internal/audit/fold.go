@@ -95,8 +95,9 @@ func (f *folder) rest() []event.Event {
 	return f.take(func(*window) bool { return true })
 }
 
-// take removes windows and returns the events that stand for them. If they are more than
-// a second may have, those of one type and detail become one.
+// take removes the windows for which over returns true, and returns the events that stand
+// for what was folded in them. If they are more than a second may have, those of one type
+// and detail become one. The caller holds the lock.
 func (f *folder) take(over func(*window) bool) (due []event.Event) {
 	for k, w := range f.kinds {
 		if !over(w) {

@@ -38,7 +38,7 @@ type recordPersonal struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// Key returns an id or an address as the columns of records have it.
+// Key returns an id or an address as the columns of records have it: printable, and cut.
 func Key(text string) string { return redact.Printable(text, longestKey) }
 
 // RecordOf returns the record of an event, with as much of the client's address as

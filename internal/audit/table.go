@@ -67,7 +67,7 @@ func (t *Table) Flush(ctx context.Context) {
 	_ = t.Keep(ctx, nil) // what is lost is reported
 }
 
-// Written counts events that were stored in a transaction.
+// Written tells the metrics that n events were stored in a transaction.
 func (t *Table) Written(n int) { t.told("written", n) }
 
 // Keep stores events in calls of their own. It counts those that the store does not
@@ -96,7 +96,8 @@ func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	return nil
 }
 
-// KeepLater stores events that no caller waits for.
+// KeepLater is Keep for events that no request waits for. It stores them before it returns,
+// without a context, and reports an error only as Keep does, by counting.
 func (t *Table) KeepLater(batch []event.Event) {
 	events := make([]*event.Event, len(batch))
 	for i := range batch {
@@ -153,6 +154,7 @@ func (t *Table) lose(events []*event.Event, err error) {
 	}
 }
 
+// told calls Told, unless n is 0.
 func (t *Table) told(outcome string, n int) {
 	if t.Told != nil && n > 0 {
 		t.Told(outcome, n)

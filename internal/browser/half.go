@@ -47,6 +47,7 @@ func Lost(c *Cookies, tenant string, now time.Time, life time.Duration) string {
 	return handleIn(c, &c.Specs.Lost, purposeLost, tenant, now, life)
 }
 
+// handleIn returns the handle in the cookie, or "" unless that is of the purpose and tenant.
 func handleIn(c *Cookies, spec *Spec, purpose, tenant string, now time.Time, life time.Duration) string {
 	value, ok := c.Value(spec)
 	if !ok {

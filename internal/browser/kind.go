@@ -58,7 +58,8 @@ func (k Kind) Mark(c jwt.Claims) {
 // bearerRow begins the key of a stored session that is shown as a bearer token.
 const bearerRow = string(BearerKind) + "."
 
-// RowKey returns the key of a stored session of the kind.
+// RowKey returns the key of a new stored session of the kind: random, with "bearer." in
+// front of it for a bearer token.
 func (k Kind) RowKey(random string) string {
 	if k == BearerKind {
 		return bearerRow + random

@@ -160,6 +160,7 @@ func (c *Cache[K, V]) find(key K) (value V, ok bool) {
 	return e.value, true
 }
 
+// expired reports whether e has expired.
 func (c *Cache[K, V]) expired(e *entry[K, V]) bool {
 	return !e.expires.IsZero() && !c.rules.Now().Before(e.expires)
 }
@@ -184,6 +185,8 @@ func (c *Cache[K, V]) put(e *entry[K, V]) {
 	}
 }
 
+// evict removes one value that was not read since the hand of the clock last passed it. The
+// caller holds the lock.
 func (c *Cache[K, V]) evict() {
 	for {
 		if c.hand == nil {

@@ -13,6 +13,7 @@ type link[E any] struct {
 	older, newer *link[E]
 }
 
+// push adds l as the newest entry.
 func (c *chain[E]) push(l *link[E]) {
 	c.length++
 	if l.older = c.newest; l.older != nil {
@@ -23,6 +24,7 @@ func (c *chain[E]) push(l *link[E]) {
 	c.newest = l
 }
 
+// remove takes l out. l must be in the chain.
 func (c *chain[E]) remove(l *link[E]) {
 	c.length--
 	if l.older != nil {
@@ -41,6 +43,7 @@ func (c *chain[E]) remove(l *link[E]) {
 // owners is an index of entries by their owner.
 type owners[O comparable, E any] map[O]*chain[E]
 
+// add adds l as the newest entry of its owner.
 func (o owners[O, E]) add(owner O, l *link[E]) {
 	all := o[owner]
 	if all == nil {
@@ -50,6 +53,7 @@ func (o owners[O, E]) add(owner O, l *link[E]) {
 	all.push(l)
 }
 
+// remove takes l from the chain of its owner. l must be in it.
 func (o owners[O, E]) remove(owner O, l *link[E]) {
 	all := o[owner]
 	if all.remove(l); all.length == 0 {

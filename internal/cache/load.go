@@ -92,7 +92,8 @@ func (c *Cache[K, V]) join(ctx context.Context, key K, load Loader[V], refresh b
 	return value, f.DoChan("", func() (any, error) { return c.fly(ctx, key, f, load), nil }), !known
 }
 
-// fly calls load and keeps its value.
+// fly calls load, ends the flight, and keeps the value unless load failed or the key was
+// deleted meanwhile.
 func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V]) *outcome[V] {
 	if c.rules.Detached {
 		ctx = context.WithoutCancel(ctx)

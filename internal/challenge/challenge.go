@@ -68,7 +68,7 @@ type Row struct {
 	data json.RawMessage
 }
 
-// Read decodes the data of the row.
+// Read decodes the JSON data of the row into a pointer.
 func (r *Row) Read(into any) error {
 	if err := json.Unmarshal(r.data, into); err != nil {
 		return fmt.Errorf("data of a challenge: %w", err)

@@ -44,8 +44,8 @@ type codeData struct {
 }
 
 // CreateCode stores a code of so many digits for what c stands for, and returns it
-// with its handle, which the browser keeps. If c has no Link, the row matches
-// nothing, and no browser can tell.
+// with its handle, which the browser keeps. If c has no Link, the row is a decoy: no code
+// is right, and the browser cannot tell it from a real one.
 func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, code string, err error) {
 	code, err = newCode(digits)
 	if err != nil {

@@ -150,6 +150,7 @@ func (a *Acting) Link(ctx context.Context, handle string) (*ActingLink, storage.
 	return link, u, refusedIf(err)
 }
 
+// readLink decodes a link, or returns ErrNotActing if err says that there is none.
 func readLink(row *challenge.Row, err error) (*ActingLink, error) {
 	if err != nil {
 		return nil, refusedIf(err)

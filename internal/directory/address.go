@@ -193,8 +193,10 @@ func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle str
 // removeSince removes the password of a user, and the passkeys and second factors
 // that were added at or after an instant.
 func (d Passwords) removeSince(ctx context.Context, s *Store, userID string, since time.Time) error {
-	if err := failure.Ignoring(s.Passwords().Delete(ctx, userID), storage.ErrNotFound); err != nil {
-		return err
+	if s.Has(AbilityPasswords) {
+		if err := failure.Ignoring(s.Passwords().Delete(ctx, userID), storage.ErrNotFound); err != nil {
+			return err
+		}
 	}
 	accounts, keys, err := d.WaysIn(ctx, s, userID)
 	if err != nil {

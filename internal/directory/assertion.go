@@ -28,7 +28,6 @@ type Assertion struct {
 	ProvesEmail   bool                   // opening the link proved the e-mail address
 	EmailVerified bool                   // the provider says that the e-mail address is verified
 	Owner         string                 // id of the user that this must turn out to be; empty: any user
-	SessionID     string                 // that the session gets, where no store keeps it; empty: chosen later
 	Allowed       []string               // ids of the users that the application was asked about and let in; nil: it was not asked
 	Passkey       *storage.Authenticator // the passkey that was registered with it; nil: none
 	Link          Linking                // what a matching e-mail address is worth

@@ -133,11 +133,13 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 // tryCommit runs one transaction for the whole sign-in. After it, it stores a session that
 // takes part in no transaction. Last it asks whether the provider has ended its session.
 func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
-	in.Said = nil // a stored user's empty fields are null
+	in.Said = nil                                                                                 // a stored user's empty fields are null
+	if err := AcceptAtProvider(ctx, d.Store, d.Revocations, &SignIn{Assertion: in}); err != nil { // and once more below
+		return nil, err
+	}
 	var signIn *SignIn
 	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		signIn = &SignIn{Assertion: in, User: in.Person}
-		signIn.Session.ID = in.SessionID
 		if err := spendSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}

@@ -114,6 +114,8 @@ func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment,
 	return readEnrolment(row, of)
 }
 
+// notPendingIf returns ErrNotPending if err says that a challenge is gone or spent, and err
+// otherwise.
 func notPendingIf(err error) error {
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, challenge.ErrSpent) {
 		return ErrNotPending
@@ -121,6 +123,8 @@ func notPendingIf(err error) error {
 	return err
 }
 
+// readEnrolment decodes an enrolment. It returns ErrNotPending for one of another user or
+// session.
 func readEnrolment(row *challenge.Row, of EnrolmentOf) (*Enrolment, error) {
 	var data enrolmentData
 	if err := row.Read(&data); err != nil {

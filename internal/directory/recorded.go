@@ -91,24 +91,22 @@ func (signIn *SignIn) Event() event.Event {
 	return e
 }
 
-// storeTogether stores the session of a sign-in in the transaction of s, if sessions take
-// part in it. It foretells the event of the sign-in, unless the session is stored after
-// the transaction in a separate store.
+// storeTogether stores the session of a sign-in, and the event of it, in the transaction
+// of s if sessions take part in it.
 func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *SignIn, plan *SessionPlan) error {
-	together := d.Store.SessionsInTx()
-	if together {
-		if err := d.storeSession(ctx, s, in, plan); err != nil {
-			return err
-		}
+	if plan == nil || !d.Store.SessionsInTx() {
+		return nil
 	}
-	if together || plan == nil {
-		q.Foretell(in.Event())
+	if err := d.storeSession(ctx, s, in, plan); err != nil {
+		return err
 	}
+	q.Foretell(in.Event())
 	return nil
 }
 
-// RecordSignIn stores the event of a sign-in that writes nothing else. It returns
-// ErrAudit if the log is required and does not take it.
+// RecordSignIn stores the event of a sign-in whose session no store keeps. Call it when
+// the session is made, so that a sign-in that fails is in the log once. It returns ErrAudit
+// if the log is required and does not take it.
 func (o *Outbox) RecordSignIn(ctx context.Context, s *Store, in *SignIn) error {
 	if o.Audit == nil || s.Tx == nil {
 		return nil

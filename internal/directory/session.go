@@ -138,21 +138,30 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 			err = endReplaced(ctx, s, plan)
 		}
 		return err
-	case signIn.isHeld:
-		if err == nil {
-			err = d.endFormer(ctx, s, signIn, plan)
-		}
-		if err != nil {
-			return d.undoLink(ctx, s, signIn, err)
-		}
+	case err != nil && signIn.isHeld:
+		return d.undoLink(ctx, s, signIn, err)
 	case err != nil:
 		return err
-	default:
-		if err := endReplaced(ctx, s, plan); err != nil {
-			return errors.Join(err, undoSession(ctx, s, signIn))
-		}
 	}
-	return d.confirmSession(ctx, s, signIn)
+	if err := d.confirmSession(ctx, s, signIn); err != nil {
+		return err
+	}
+	return endOlder(ctx, d, s, signIn, plan)
+}
+
+// endOlder ends the session that a new one, stored outside of any transaction, replaces.
+// If it cannot, it deletes the new one. Nothing that can fail follows it.
+func endOlder(ctx context.Context, d *Directory, s *Store, signIn *SignIn, plan *SessionPlan) error {
+	if signIn.isHeld {
+		if err := d.endFormer(ctx, s, signIn, plan); err != nil {
+			return d.undoLink(ctx, s, signIn, err)
+		}
+		return nil
+	}
+	if err := endReplaced(ctx, s, plan); err != nil {
+		return errors.Join(err, undoSession(ctx, s, signIn))
+	}
+	return nil
 }
 
 // endReplaced ends the session that the request came with, if it came with one of

@@ -192,7 +192,8 @@ var pendingPurposes = []string{
 	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs),
 }
 
-// deleteChallenges deletes what waits for an answer of the user.
+// deleteChallenges deletes the challenges of a user that pendingPurposes names, such as
+// sign-ins that wait for a second factor and links that were mailed.
 func deleteChallenges(ctx context.Context, s *Store, userID string) error {
 	if s.challenges == nil {
 		return nil

@@ -76,7 +76,8 @@ func (leaver) FlushError() error { return errLeft }
 // hanging has the paths that answer as long as a browser listens.
 var hanging sync.Map
 
-// serve answers a request. A path that did not come to an end is not asked again.
+// serve has the site answer a request. A method and path whose answer did not end in ten
+// seconds gets an empty answer from then on. A panic is status 500.
 func serve(site http.Handler, r *http.Request) *http.Response {
 	path := r.Method + " " + r.URL.Path
 	if _, known := hanging.Load(path); known {
@@ -135,7 +136,8 @@ func try(f func()) (done bool) {
 	return true
 }
 
-// signIn signs the visitor in at an issuer that says verified of the address.
+// signIn signs the visitor in at an issuer. verified is what that says in email_verified. It
+// returns false if the site does not let the sign-in come to its end.
 func (b *browser) signIn(iss *latchkeytest.Issuer, verified any) bool {
 	id := now.provider()
 	if iss == now.other {
@@ -197,6 +199,7 @@ func (b *browser) visit() {
 	}
 }
 
+// note asks for a page and adds what it says to the log of the visitor.
 func (b *browser) note(what string, ask func() *latchkeytest.Page) {
 	try(func() {
 		p := ask()
@@ -209,7 +212,8 @@ var (
 	digits = regexp.MustCompile(`[0-9]+`)
 )
 
-// plain replaces what may differ between two visitors who have the same rights.
+// plain replaces names, addresses, random texts and numbers, which may differ between two
+// visitors who have the same rights.
 func (b *browser) plain(text string) string {
 	for _, id := range []string{b.email, url.QueryEscape(b.email), now.address, url.QueryEscape(now.address), b.user} {
 		if len(id) > 7 { // a short id is in other texts, too

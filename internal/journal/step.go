@@ -40,7 +40,7 @@ func (l *Logger) BeginCall(ctx context.Context, kind telemetry.OperationKind, de
 // Traces reports whether there is a tracer.
 func (l *Logger) Traces() bool { return l != nil && l.tracer != nil }
 
-// Count tells the tracer of one thing.
+// Count passes m to the tracer, if there is one. An N of 0 stands for 1.
 func (l *Logger) Count(ctx context.Context, m telemetry.Measure) {
 	if l == nil || l.tracer == nil {
 		return

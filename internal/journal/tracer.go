@@ -71,7 +71,8 @@ func (t *tracer) end(s telemetry.Span, r telemetry.OperationResult) {
 	s.End(r)
 }
 
-// settle looks at a call that has ended. It reports whether the call panicked.
+// settle has the tracer left alone for a minute if a call of it took too long or panicked. It
+// reports whether the call panicked.
 func (t *tracer) settle(began time.Time, recovered any) (panicked bool) {
 	now := t.now()
 	if recovered == nil && now.Sub(began) < slowTracer {

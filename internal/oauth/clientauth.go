@@ -57,7 +57,8 @@ func (p *clientProof) authenticate(ctx context.Context, m *Metadata, header http
 	return nil
 }
 
-// secret returns the client secret, which may differ from call to call.
+// secret asks ClientSecret for the secret, which may differ from call to call. An empty one
+// is an error.
 func (c *Config) secret(ctx context.Context) (string, error) {
 	secret, err := c.ClientSecret(ctx)
 	if err != nil {

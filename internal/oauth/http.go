@@ -152,6 +152,8 @@ func (b *backChannel) send(ctx context.Context, step Step, method, endpoint stri
 	return a, nil
 }
 
+// read reads the body and type of an answer into a. A redirect, or more bytes than allowed,
+// is an error.
 func (b *backChannel) read(resp *http.Response, a *answer) (err error) {
 	if a.status >= 300 && a.status < 400 {
 		return errRedirect

@@ -205,9 +205,9 @@ func synonyms(alg string) []string {
 // 8037 section 2). A key whose private part was published proves nothing.
 var privateMembers = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
 
-// publicKey reads the key itself and what it can be used with. Only the members
-// that make the key are looked at: certificates and thumbprints beside it prove
-// nothing here.
+// publicKey returns the public key of a JWK and the algorithms it can verify, or nil for a
+// symmetric or unknown one, and for one whose private part was published. It reads only the
+// members that make the key: certificates and thumbprints beside it prove nothing here.
 func publicKey(members map[string]any) (public any, algs []string) {
 	for _, name := range privateMembers {
 		if _, stated := members[name]; stated {

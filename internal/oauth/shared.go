@@ -42,6 +42,7 @@ type askedAs struct {
 	cache                                        Cache
 }
 
+// askedAs returns the key under which clients with such settings share their documents.
 func (c *Config) askedAs() askedAs {
 	return askedAs{
 		via: c.Via, issuer: c.Issuer,

@@ -102,7 +102,8 @@ func (r *Renderer) recent(list []Happening) []frameRow {
 	return (&frameView{}).section(frame.Part{Rows: r.happenings(list)}).Entries
 }
 
-// below returns a page below the account page.
+// below returns an empty page with a title, the key of a text, and a link back to the
+// account page.
 func (r *Renderer) below(back, title string) frame.Page {
 	return frame.Page{Heading: r.texts.text(title), Back: frame.Link{Text: r.texts.text("account.heading"), URL: back}}
 }

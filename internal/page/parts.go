@@ -38,6 +38,7 @@ func (r *Renderer) Forms(v SignIn) (forms []Form, wrong string) {
 	return forms, r.message(view.Message)
 }
 
+// form returns the sign-in form of a provider with its texts.
 func (r *Renderer) form(item providerForm) Form {
 	form := Form{Provider: item.Provider, Mark: mark(item.Provider)}
 	form.Name = r.texts.label(item.Provider)

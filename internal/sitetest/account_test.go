@@ -168,9 +168,7 @@ func TestRevocation(t *testing.T) {
 		c.Session.Revocations = c.Adapter.(storage.RevocationStore)
 	}
 	t.Run("R-105 a kept copy of a signed-out token is dead", func(t *testing.T) {
-		s := newSite(t, revoking)
-		b := s.newBrowser()
-		b.signIn()
+		_, b := newEnteredSite(t, revoking)
 		thief := b.copy()
 		b.post("/auth/signout")
 		if thief.isLive() {
@@ -178,9 +176,7 @@ func TestRevocation(t *testing.T) {
 		}
 	})
 	t.Run("a sign-in right after everything was ended is live", func(t *testing.T) {
-		s := newSite(t, revoking)
-		b := s.newBrowser()
-		b.signIn()
+		s, _ := newEnteredSite(t, revoking)
 		if err := s.auth.Users().EndSessions(t.Context(), "alice"); err != nil {
 			t.Fatal(err)
 		}

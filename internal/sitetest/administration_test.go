@@ -58,6 +58,31 @@ func TestProvisionedUsers(t *testing.T) {
 			}
 		})
 	}
+	for name, change := range map[string]func(*latchkey.OAuth){
+		"untrusted": func(*latchkey.OAuth) {},
+		"vouching":  func(o *latchkey.OAuth) { o.EmailTrust = latchkey.EmailProven },
+	} {
+		t.Run("P-030 an unproven user of the application, no mark, provider "+name, func(t *testing.T) {
+			s := newOAuthSite(t, withIssuer(change))
+			s.mustSignIn(s.newBrowser())
+			email := s.store.Contents().Users[0].Email
+			if _, err := s.store.DeleteUser(t.Context(), onlyUser(t, s)); err != nil || email == "" {
+				t.Fatal(email, err)
+			}
+			u, err := s.store.CreateUser(t.Context(), storage.User{Name: "Ada", Email: email})
+			if err != nil || !u.Provisioned.IsZero() {
+				t.Fatal(u, err)
+			}
+			refused(t, s.signIn(s.newBrowser()), "OAuthAccountNotLinked")
+			if now, err := s.store.GetUser(t.Context(), u.ID); err != nil || !reflect.DeepEqual(now, u) {
+				t.Errorf("the user became %+v, %v", now, err)
+			}
+			b := s.newBrowser() // as at Auth.js, a link to the address is the user's
+			if a := b.get(b.askForLink(email)); !a.signsIn() || onlyUser(t, s) != u.ID {
+				t.Errorf("the link leads to %q", a.location())
+			}
+		})
+	}
 	t.Run("P-029 two claims at once", func(t *testing.T) {
 		for range race.Rounds(t) {
 			s := newOAuthSite(t, stored)
@@ -124,9 +149,7 @@ func TestFieldsOfUsers(t *testing.T) {
 
 // TestUnverify: P-035, the next proof removes what was attached before.
 func TestUnverify(t *testing.T) {
-	s := newOAuthSite(t, stored)
-	b := s.newBrowser()
-	s.mustSignIn(b)
+	s, b := newSignedInOAuthSite(t, stored)
 	id := onlyUser(t, s)
 	if _, err := s.store.UpdateUser(t.Context(), id, storage.UserChange{Email: new("grace@example.com"), EmailVerified: new(s.clock.Now())}); err != nil {
 		t.Fatal(err)

@@ -466,3 +466,34 @@ func TestShutdownOfTenants(t *testing.T) {
 		t.Errorf("O-074: the log has %d of 25 tries: %s", tries, lines.text())
 	}
 }
+
+// O-023 R-604: a sign-in that fails, or that Callbacks.Token refuses, is no success in the
+// table.
+func TestAuditOfRefusedSignIns(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(latchkey.Claims) (latchkey.Claims, error)
+		want   string
+	}{
+		"no claims": {func(latchkey.Claims) (latchkey.Claims, error) { return nil, nil }, "sign_in failure"},
+		"an error":  {func(latchkey.Claims) (latchkey.Claims, error) { return nil, errors.New("no") }, "sign_in failure"},
+		"too long": {func(c latchkey.Claims) (latchkey.Claims, error) {
+			c["huge"] = strings.Repeat("x", 80<<10)
+			return c, nil
+		}, "sign_in failure"},
+		"none of it": {func(c latchkey.Claims) (latchkey.Claims, error) { return c, nil }, "sign_in success"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newRecorded(t, func(config *latchkey.Config) {
+				config.Callbacks.Token = func(_ context.Context, i latchkey.TokenInfo) (latchkey.Claims, error) { return c.answer(i.Claims) }
+			})
+			s.signIn(s.newBrowser())
+			s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+			if err := s.auth.Shutdown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.types(); strings.Count(got, "sign_in") != 2 || strings.Count(got, c.want) != 2 {
+				t.Errorf("%s, want twice %q", got, c.want)
+			}
+		})
+	}
+}

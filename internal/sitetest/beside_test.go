@@ -24,9 +24,7 @@ func setsSession(h http.Header) bool {
 // touched beside the goroutine that answers. It found, with the race detector, that
 // the first look wrote to the header of the response from any goroutine.
 func TestLookingBeside(t *testing.T) {
-	s := newSite(t)
-	b := s.newBrowser()
-	b.signIn()
+	s, b := newEnteredSite(t)
 	const timeout = time.Hour // is never reached
 	for name, mount := range map[string]func(http.Handler) http.Handler{
 		"LoadSession": s.auth.LoadSession,
@@ -67,9 +65,7 @@ func TestLookingBeside(t *testing.T) {
 // answer. If a late look writes to the response, it finds that for every way to begin
 // one, and for a handler that timed out.
 func TestLookingLate(t *testing.T) {
-	s := newSite(t)
-	b := s.newBrowser()
-	b.signIn()
+	s, b := newEnteredSite(t)
 	for name, begin := range map[string]func(http.ResponseWriter){
 		"a status":      func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) },
 		"a body":        func(w http.ResponseWriter) { _, _ = w.Write([]byte("x")) },

@@ -74,9 +74,7 @@ func TestSessionCache(t *testing.T) {
 			"Delete": func(s *oauthSite, id string) error { return s.auth.Users().Delete(t.Context(), id) },
 		} {
 			store := memoryadapter.New(memoryadapter.Options{})
-			s := newOAuthSite(t, stored, believing(time.Minute), func(c *latchkey.Config) { c.Adapter = store })
-			b := s.newBrowser()
-			s.mustSignIn(b)
+			s, b := newSignedInOAuthSite(t, stored, believing(time.Minute), func(c *latchkey.Config) { c.Adapter = store })
 			live(t, b)
 			if err := end(s, store.Contents().Users[0].ID); err != nil {
 				t.Errorf("%s: %v", name, err)

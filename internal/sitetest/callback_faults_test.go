@@ -55,9 +55,7 @@ func TestCausesStay(t *testing.T) {
 
 // TestCodeThatIsNoneOfOurs: any visitor can begin a sign-in and make up a code.
 func TestCodeThatIsNoneOfOurs(t *testing.T) {
-	s := newOAuthSite(t, withIssuer(fullChecks))
-	b := s.newBrowser()
-	params := s.authResponse(b, "issuer")
+	s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 	params.Set("code", "junk")
 	refused(t, b.callback("issuer", params), "Configuration") // as Auth.js tells it
 	lines := s.saying("invalid_grant")
@@ -74,9 +72,7 @@ func TestCodeThatIsNoneOfOurs(t *testing.T) {
 // TestSecondAnswerAfterAFailure: the first answer failed at the provider, and the browser
 // loads the page again.
 func TestSecondAnswerAfterAFailure(t *testing.T) {
-	s := newOAuthSite(t, withIssuer(fullChecks))
-	b := s.newBrowser()
-	params := s.authResponse(b, "issuer")
+	s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 	s.issuer.Misbehave(latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {Status: http.StatusServiceUnavailable}}})
 	refused(t, b.callback("issuer", params))
 	s.issuer.Misbehave(latchkeytest.Misbehaviour{})
@@ -142,9 +138,7 @@ func TestCuresCure(t *testing.T) {
 // TestLongAnswersOfProviders: codes and ID tokens with the groups of a user are long.
 func TestLongAnswersOfProviders(t *testing.T) {
 	t.Run("R-611 a code", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(fullChecks))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 		params.Set("code", strings.Repeat("c", 6<<10))
 		if b.callback("issuer", params); s.issuer.Count(latchkeytest.PathToken) != 1 {
 			t.Errorf("the code was not traded\n%s", s.log.text())

@@ -135,6 +135,66 @@ func TestNothingFailsAfterTheSession(t *testing.T) {
 	})
 }
 
+// faultyRevocations is a store of revocations that fails as planned.
+type faultyRevocations struct {
+	*faultyStore
+	storage.RevocationStore
+}
+
+func (s faultyRevocations) Revoke(ctx context.Context, key string, issued, expires time.Time) error {
+	return act(ctx, s.faultyStore, "Revoke", func(ctx context.Context) error { return s.RevocationStore.Revoke(ctx, key, issued, expires) })
+}
+
+func (s faultyRevocations) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
+	return attempt(ctx, s.faultyStore, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
+		return s.RevocationStore.RevokedAt(ctx, keys...)
+	})
+}
+
+// TestOneSessionSurvives has each call of the store fail in turn while a user signs in
+// again: the browser has its former session afterwards, or a new one. Where the former
+// session ended before the new one was confirmed, it named four calls by itself.
+func TestOneSessionSurvives(t *testing.T) {
+	for name, with := range map[string]func(*latchkey.Config, *faultyStore){
+		"rows":                  func(c *latchkey.Config, s *faultyStore) { c.Adapter = s },
+		"rows, no transactions": func(c *latchkey.Config, s *faultyStore) { c.Adapter = s.withoutTx() },
+		"rows in another store": func(c *latchkey.Config, s *faultyStore) {
+			c.Session.Store = apartStore{&faultyStore{memoryadapter.New(memoryadapter.Options{}), s.plan}}
+		},
+		"tokens": func(c *latchkey.Config, s *faultyStore) {
+			c.Session.Strategy, c.Session.Revocations = latchkey.JWTSessions, faultyRevocations{s, memoryadapter.New(memoryadapter.Options{})}
+		},
+		"tokens and logout": func(c *latchkey.Config, s *faultyStore) {
+			c.Session.Strategy, c.Session.Revocations = latchkey.JWTSessions, faultyRevocations{s, memoryadapter.New(memoryadapter.Options{})}
+			withIssuer(func(o *latchkey.OAuth) { o.Logout = everyWay })(c)
+		},
+	} {
+		t.Run("R-603 "+name, func(t *testing.T) {
+			faults := 0
+			for n, calls := 1, 1; calls >= n-1; n++ { // until all calls were made
+				store := newFaultyStore()
+				s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Limits.Disabled = store, true; with(c, store) })
+				s.store = store.inner
+				b := s.newBrowser()
+				s.mustSignIn(b)
+				params := s.authResponse(b, "issuer")
+				store.plan.failNth(n)
+				a := b.callback("issuer", params)
+				calls = store.plan.failNth(0)
+				if !b.isLive() {
+					t.Errorf("call %d of %d failed: to %q, and no session is left\n%s", n, calls, a.location(), s.log.text())
+				}
+				if !a.signsIn() {
+					faults++
+				}
+			}
+			if faults == 0 {
+				t.Error("no fault has hit the sign-in")
+			}
+		})
+	}
+}
+
 // TestTokenRefusesSignIn: Callbacks.Token returns no claims for a sign-in. The browser is
 // answered as by Auth.js, and nothing else calls it a success.
 func TestTokenRefusesSignIn(t *testing.T) {

@@ -54,9 +54,7 @@ func TestContract(t *testing.T) {
 		decode := func(_ context.Context, token string, p latchkey.JWTParams) (latchkey.Claims, error) {
 			return jwt.Decode(token, jwt.Params{Secrets: p.Secrets, Salt: p.Salt, Time: newTestClock().Now})
 		}
-		s := newSite(t, func(c *latchkey.Config) { c.Session.JWT.Encode = encode })
-		b := s.newBrowser()
-		b.signIn()
+		s, b := newEnteredSite(t, func(c *latchkey.Config) { c.Session.JWT.Encode = encode })
 		if got := b.jar["__Secure-authjs.session-token"]; got != "own.alice-1" || b.isLive() {
 			t.Errorf("sealed %q by Encode, live %t", got, b.isLive())
 		}

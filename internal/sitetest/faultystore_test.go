@@ -29,6 +29,8 @@ type faultPlan struct {
 	mu      sync.Mutex
 	method  string
 	fault   fault
+	nth     int               // the call that fails, whatever its method; 0: none
+	calls   int               // counted since failNth
 	hooks   map[string]func() // run after a call that went well
 	called  map[string]bool
 	hung    bool          // a call has, since this was planned
@@ -70,6 +72,16 @@ func (s *faultyStore) fail(method string, f fault) {
 	s.plan.method, s.plan.fault, s.plan.hung = method, f, false
 }
 
+// failNth lets the nth call from now fail before it has an effect; 0: none. It returns how
+// many calls there were since it was called before.
+func (p *faultPlan) failNth(n int) (calls int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	calls = p.calls
+	p.nth, p.calls = n, 0
+	return calls
+}
+
 func (s *faultyStore) mend() { s.fail("", "") }
 
 // afterwards runs f once, after the next call of method.
@@ -90,6 +102,9 @@ func (p *faultPlan) enter(ctx context.Context, method string) (f fault, hook fun
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.called[method] = true
+	if p.calls++; p.calls == p.nth {
+		return faultBefore, nil
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		p.longest = max(p.longest, time.Until(deadline))
 	} else {

@@ -62,9 +62,7 @@ func TestFirstTokenSaysWhatWasSaid(t *testing.T) {
 
 func TestFirstTokenOfCredentials(t *testing.T) {
 	t.Run("R-313 what Authorize leaves empty is null", func(t *testing.T) {
-		s := newSite(t)
-		b := s.newBrowser()
-		b.signIn()
+		_, b := newEnteredSite(t)
 		if got := b.get("/auth/session").Body.String(); !strings.Contains(got, `"user":{"name":"Alice","email":"alice@example.com","image":null}`) {
 			t.Error(got)
 		}

@@ -68,9 +68,7 @@ func TestServersThatDemandMore(t *testing.T) {
 	for said, hint := range map[string]bool{"nonce required": true, "The Nonce is missing": true, "no": false} {
 		for _, checks := range [][]latchkey.Check{nil, {latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce}} {
 			t.Run("R-365 "+said+" with "+nameOf(checks), func(t *testing.T) {
-				s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
-				b := s.newBrowser()
-				params := s.authResponse(b, "issuer")
+				s, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
 				params.Del("code")
 				params.Set("error", "invalid_request")
 				params.Set("error_description", said)
@@ -97,9 +95,7 @@ func TestErrorDescription(t *testing.T) {
 		}}}
 	}
 	try := func(t *testing.T, text string, at string) (*oauthSite, *answer) {
-		s := newOAuthSite(t, withIssuer(fullChecks))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 		if at == latchkeytest.PathAuthorize {
 			state := params.Get("state")
 			params = describe(strings.ReplaceAll(text, "STATE", state))

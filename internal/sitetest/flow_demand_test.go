@@ -195,9 +195,7 @@ func TestSkipStateCheck(t *testing.T) {
 		"state is a check":  {[]latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState}, false},
 	} {
 		t.Run("R-504 "+name, func(t *testing.T) {
-			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = c.checks }), func(c *latchkey.Config) { c.Security.SkipStateCheck = true })
-			b := s.newBrowser()
-			params := s.authResponse(b, "issuer")
+			_, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = c.checks }), func(c *latchkey.Config) { c.Security.SkipStateCheck = true })
 			params.Set("state", "surprise")
 			if a := b.callback("issuer", params); a.signsIn() != c.comes {
 				t.Errorf("the answer leads to %q", a.location())
@@ -271,9 +269,7 @@ func TestAnswerComesAsItWasAskedFor(t *testing.T) {
 	})
 	for asked, answered := range map[string]string{"form_post": "query", "query": "form_post"} {
 		t.Run("R-504 in another response mode than "+asked, func(t *testing.T) {
-			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.ResponseMode = asked }))
-			b := s.newBrowser()
-			params := s.authResponse(b, "issuer")
+			s, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.ResponseMode = asked }))
 			c := s.config // the operator changes it meanwhile
 			withIssuer(func(p *latchkey.OAuth) { p.ResponseMode = answered })(&c)
 			var err error
@@ -289,9 +285,7 @@ func TestAnswerComesAsItWasAskedFor(t *testing.T) {
 		})
 	}
 	t.Run("R-504 without the cookie that says what was sent", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(fullChecks))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 		for name := range b.jar {
 			if name == "__Secure-authjs.pkce.code_verifier" {
 				delete(b.jar, name)
@@ -301,9 +295,7 @@ func TestAnswerComesAsItWasAskedFor(t *testing.T) {
 		s.noCall(t, latchkeytest.PathToken)
 	})
 	t.Run("R-504 with the checks that were sent, not those of today", func(t *testing.T) {
-		s := newOAuthSite(t)
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t)
 		c := s.config
 		withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckNonce} })(&c)
 		var err error

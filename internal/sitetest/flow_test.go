@@ -158,9 +158,7 @@ func TestWhatSpendsASignIn(t *testing.T) {
 			"code=junk&iss=https://evil.example", "", "state=junk", "code=a&code=b", "code=junk&response=x",
 		} {
 			t.Run("R-394 "+nameOf(checks)+" "+junk, func(t *testing.T) {
-				s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
-				b := s.newBrowser()
-				params := s.authResponse(b, "issuer")
+				s, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
 				if strings.HasPrefix(junk, "code=junk") {
 					junk += "&iss=" + url.QueryEscape(params.Get("iss"))
 				}
@@ -181,9 +179,7 @@ func TestWhatSpendsASignIn(t *testing.T) {
 			}
 		})
 		t.Run("R-394 "+nameOf(checks)+" a refusal with its state", func(t *testing.T) {
-			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
-			b := s.newBrowser()
-			params := s.authResponse(b, "issuer")
+			s, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
 			refusal := url.Values{"error": {"access_denied"}, "state": params["state"], "iss": params["iss"]}
 			for range 2 { // a page that is loaded again says the same
 				refused(t, b.callback("issuer", refusal), "OAuthCallbackError")
@@ -192,9 +188,7 @@ func TestWhatSpendsASignIn(t *testing.T) {
 			s.noCall(t, latchkeytest.PathToken)
 		})
 		t.Run("R-394 "+nameOf(checks)+" a junk code with its state", func(t *testing.T) {
-			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
-			b := s.newBrowser()
-			params := s.authResponse(b, "issuer")
+			_, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }))
 			good := params.Get("code")
 			params.Set("code", "junk")
 			refused(t, b.callback("issuer", params), "Configuration")
@@ -209,9 +203,7 @@ func TestRefusalWithoutCookie(t *testing.T) {
 	for _, mode := range []string{"query", "form_post"} {
 		for _, checks := range checkSets() {
 			t.Run("R-310 "+mode+" "+nameOf(checks), func(t *testing.T) {
-				s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks, p.ResponseMode = checks, mode }))
-				b := s.newBrowser()
-				params := s.authResponse(b, "issuer")
+				s, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks, p.ResponseMode = checks, mode }))
 				params.Del("code")
 				params.Set("error", "access_denied")
 				params.Set("error_description", "<b>described</b>")
@@ -237,9 +229,7 @@ func TestRefusalWithoutCookie(t *testing.T) {
 		refused(t, s.newBrowser().get("/auth/callback/issuer?error=access_denied&state=x&iss=https://evil.example"), "Configuration")
 	})
 	t.Run("R-310 a code is no refusal", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(fullChecks))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 		s.clock.Advance(20 * time.Minute)
 		refused(t, b.callback("issuer", params), "Configuration")
 	})

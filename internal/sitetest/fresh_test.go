@@ -94,9 +94,7 @@ func TestLinksKeepTheAgeOfTheSession(t *testing.T) {
 			dead(t, b)
 		})
 		t.Run("R-326 signing in again does: "+name, func(t *testing.T) {
-			s := newOAuthSite(t, change, func(c *latchkey.Config) { c.Session.AbsoluteMaxAge = time.Hour })
-			b := s.newBrowser()
-			s.mustSignIn(b)
+			s, b := newSignedInOAuthSite(t, change, func(c *latchkey.Config) { c.Session.AbsoluteMaxAge = time.Hour })
 			s.clock.Advance(40 * time.Minute)
 			s.mustSignIn(b)
 			s.clock.Advance(40 * time.Minute)

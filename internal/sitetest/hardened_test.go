@@ -34,9 +34,7 @@ func TestHardenedRules(t *testing.T) {
 			func(c *latchkey.Config, rule *bool) { c.Security.StrictSignOut = rule },
 			func(t *testing.T, change func(*latchkey.Config)) bool {
 				store := newFaultyStore()
-				s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter = store }, change)
-				b := s.newBrowser()
-				s.mustSignIn(b)
+				_, b := newSignedInOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter = store }, change)
 				store.fail("DeleteSession", faultBefore)
 				return b.post("/auth/signout").Code == http.StatusInternalServerError
 			},

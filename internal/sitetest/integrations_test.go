@@ -64,9 +64,7 @@ func TestRoutes(t *testing.T) {
 type reusedWriter struct{ http.ResponseWriter }
 
 func TestLookingTooLate(t *testing.T) {
-	s := newSite(t)
-	b := s.newBrowser()
-	b.signIn()
+	s, b := newEnteredSite(t)
 	s.clock.Advance(1000)
 	first, second := httptest.NewRecorder(), httptest.NewRecorder()
 	w := &reusedWriter{first}

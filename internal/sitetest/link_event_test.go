@@ -58,9 +58,7 @@ func TestLinkedIdentity(t *testing.T) {
 // TestRenewedWhereRead is R-566: a middleware renews the session of no request whose
 // handler does not look, and ReadSession in front of a site renews every one.
 func TestRenewedWhereRead(t *testing.T) {
-	s := newSite(t)
-	b := s.newBrowser()
-	b.signIn()
+	s, b := newEnteredSite(t)
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "public") })
 	always := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = s.auth.ReadSession(w, r)

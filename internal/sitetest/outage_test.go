@@ -106,9 +106,7 @@ func TestOutages(t *testing.T) {
 // a driver that says nothing of the deadline that it ran into.
 func TestOutageByDeadline(t *testing.T) {
 	store := newFaultyStore()
-	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter = mumbling{store} })
-	b := s.newBrowser()
-	s.mustSignIn(b)
+	s, b := newSignedInOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter = mumbling{store} })
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancel()
 	guard := s.auth.RequireSession(http.NotFoundHandler())

@@ -104,7 +104,6 @@ func TestPrincipalsAreApart(t *testing.T) {
 				used := here.guesses(here.newBrowser(), owner, random.IntN(5))
 				var done []string
 				for range 1 + random.IntN(8) {
-					taken++
 					switch done = append(done, oneOf(random, []string{"guesses", "guesses", "signs in", "signs out", "ends all"})); done[len(done)-1] {
 					case "guesses":
 						there.guesses(neighbour, clients[1], 1+random.IntN(4))
@@ -120,6 +119,7 @@ func TestPrincipalsAreApart(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
+					taken++
 				}
 				said := fmt.Sprintf("after the neighbour %s", strings.Join(done, ", "))
 				if !signedIn.isLive() {

@@ -78,9 +78,7 @@ func TestGuardsAskTheErrorPage(t *testing.T) {
 
 // R-555 A script gets the status, not the page.
 func TestGuardsTellScriptsTheStatus(t *testing.T) {
-	s := newSite(t, func(c *latchkey.Config) { c.Pages.Error = "/oops" })
-	b := s.newBrowser()
-	b.signIn()
+	s, b := newEnteredSite(t, func(c *latchkey.Config) { c.Pages.Error = "/oops" })
 	for why, status := range map[error]int{latchkey.ErrAccessDenied: 403, errors.New("no such table"): 500} {
 		guard := s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return why })(http.NotFoundHandler())
 		if a := b.as(fetches, guard, "/note"); a.Code != status || a.location() != "" {

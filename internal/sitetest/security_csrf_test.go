@@ -66,9 +66,7 @@ func TestCSRFToken(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, change := range stateChanges {
-				s := newSite(t)
-				b := s.newBrowser()
-				b.signIn()
+				s, b := newEnteredSite(t)
 				before := s.contents()
 				delete(b.jar, csrfCookie)
 				if c.cookie != "" {
@@ -231,9 +229,7 @@ func TestCSRFBrowserSignals(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				for _, change := range stateChanges {
-					s := newSite(t, func(c *latchkey.Config) { c.Security.RefuseSameSite = &strict })
-					b := s.newBrowser()
-					b.signIn()
+					s, b := newEnteredSite(t, func(c *latchkey.Config) { c.Security.RefuseSameSite = &strict })
 					before := s.contents()
 					if c.site != "" {
 						b.header.Set("Sec-Fetch-Site", c.site)
@@ -290,9 +286,7 @@ func TestCSRFSameOriginMark(t *testing.T) {
 		{name: "an older browser", origin: siteOrigin},
 	} {
 		t.Run("R-118 "+c.name, func(t *testing.T) {
-			s := newSite(t)
-			b := s.newBrowser()
-			b.signIn()
+			_, b := newEnteredSite(t)
 			b.header.Set("Sec-Fetch-Site", c.site)
 			b.header.Set("Origin", c.origin)
 			if passed := b.do(http.MethodPost, "/auth/signout", formContentType, "").Code != http.StatusForbidden && !b.isLive(); passed != c.passes {
@@ -310,9 +304,7 @@ func TestCSRFSafeMethods(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete, http.MethodPatch, "POST ", "post", "QUERY"} {
 		for _, target := range targets {
 			t.Run("R-120 "+method+" "+target, func(t *testing.T) {
-				s := newSite(t)
-				b := s.newBrowser()
-				b.signIn()
+				s, b := newEnteredSite(t)
 				before := s.contents()
 				csrf := "csrfToken=" + b.token()
 				separator := "?"

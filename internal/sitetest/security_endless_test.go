@@ -52,9 +52,7 @@ func TestRevocationsThatCannotBe(t *testing.T) {
 		}
 	})
 	t.Run("R-351 at run time nobody is signed in by what cannot be asked", func(t *testing.T) {
-		s := newSite(t, unrevokableStore(true))
-		b := s.newBrowser()
-		b.signIn()
+		s, b := newEnteredSite(t, unrevokableStore(true))
 		thief := b.copy()
 		a := b.post("/auth/signout")
 		cleared(t, a, "session-token")

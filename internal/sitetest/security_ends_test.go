@@ -147,9 +147,7 @@ func TestRevokedTokensStayDead(t *testing.T) {
 		", with a callback": func(c *latchkey.Config) { c.Callbacks.Token = sameClaims },
 	} {
 		t.Run("R-503 a believed read issues nothing that lives longer"+name, func(t *testing.T) {
-			s := newSite(t, revocable, believing(5*time.Minute), change)
-			b := s.newBrowser()
-			b.signIn()
+			s, b := newEnteredSite(t, revocable, believing(5*time.Minute), change)
 			live(t, b)
 			before := s.claimsOf(b)
 			s.clock.Advance(4 * time.Minute)
@@ -311,9 +309,7 @@ func TestUnlinkEndsSessions(t *testing.T) {
 // of Auth.js says nothing of a recent sign-in.
 func TestTokensAndTheirSignIn(t *testing.T) {
 	t.Run("R-515 R-100 a sign-in ends the token that the browser brought", func(t *testing.T) {
-		s := newSite(t, revocable)
-		b := s.newBrowser()
-		b.signIn()
+		_, b := newEnteredSite(t, revocable)
 		old := b.copy()
 		b.signIn()
 		live(t, b)

@@ -156,9 +156,7 @@ func TestExpiredIsNobody(t *testing.T) {
 		}
 	})
 	t.Run("R-071 a token past its time", func(t *testing.T) {
-		s := newOAuthSite(t)
-		b := s.newBrowser()
-		s.mustSignIn(b)
+		s, b := newSignedInOAuthSite(t)
 		s.clock.Advance(31 * 24 * time.Hour)
 		s.issuer.SignInAs(latchkeytest.Person{Subject: "grace", Email: "grace@example.com"})
 		s.mustSignIn(b)

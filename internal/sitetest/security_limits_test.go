@@ -719,9 +719,7 @@ func TestReplayMemory(t *testing.T) {
 	})
 	t.Run("R-507 a full memory is an outage, and not the operator's fault", func(t *testing.T) {
 		used := &countingReplay{full: true}
-		s := newOAuthSite(t, withIssuer(fullChecks), func(c *latchkey.Config) { c.Limits.Replay = used })
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		_, b, params := newAnsweredSite(t, withIssuer(fullChecks), func(c *latchkey.Config) { c.Limits.Replay = used })
 		b.header.Set("Accept", "text/html")
 		b.header.Set("Sec-Fetch-Mode", "navigate")
 		b.header.Set("Sec-Fetch-Dest", "document")

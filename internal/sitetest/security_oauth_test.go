@@ -83,9 +83,7 @@ func TestOAuthResponse(t *testing.T) {
 		}
 	})
 	t.Run("R-006 the same response twice, old cookies restored", func(t *testing.T) {
-		s := newOAuthSite(t)
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t)
 		before := b.copy()
 		if a := b.callback("issuer", params); !a.signsIn() {
 			t.Fatalf("to %q", a.location())
@@ -97,9 +95,7 @@ func TestOAuthResponse(t *testing.T) {
 		}
 	})
 	t.Run("R-010 an error with the right state", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(fullChecks))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 		params.Del("code")
 		params.Set("error", "access_denied")
 		params.Set("error_description", "<script>described</script>\r\nforged")
@@ -134,9 +130,7 @@ func TestOAuthFormPost(t *testing.T) {
 		}
 	})
 	t.Run("R-012 the post completes the sign-in", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(formPost))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, withIssuer(formPost))
 		b.header.Set("Sec-Fetch-Site", "cross-site")
 		b.header.Set("Origin", s.issuer.URL)
 		a := b.do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode())
@@ -145,9 +139,7 @@ func TestOAuthFormPost(t *testing.T) {
 		}
 	})
 	t.Run("R-009 parameters posted twice", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(formPost))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, withIssuer(formPost))
 		params.Add("code", "another")
 		refused(t, b.do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode()), "Configuration")
 		s.noCall(t, latchkeytest.PathToken)
@@ -472,9 +464,7 @@ func TestBackChannel(t *testing.T) {
 		})
 	}
 	t.Run("R-052 the secret travels in one header only", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(fullChecks))
-		b := s.newBrowser()
-		s.mustSignIn(b)
+		s, _ := newSignedInOAuthSite(t, withIssuer(fullChecks))
 		secret := s.issuer.Provider().ClientSecret
 		call := s.issuer.Requests(latchkeytest.PathToken)[0]
 		want := base64.StdEncoding.EncodeToString([]byte("client:" + url.QueryEscape(secret)))

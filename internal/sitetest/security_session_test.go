@@ -188,9 +188,7 @@ func TestSessionToken(t *testing.T) {
 }
 
 func TestSealedPurposes(t *testing.T) {
-	s := newOAuthSite(t, withIssuer(fullChecks))
-	b := s.newBrowser()
-	params := s.authResponse(b, "issuer")
+	s, b, params := newAnsweredSite(t, withIssuer(fullChecks))
 	checks := []string{"__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce"}
 	for _, name := range checks {
 		t.Run("R-087 "+name+" is no session", func(t *testing.T) { dead(t, s.holding(b.jar[name])) })
@@ -229,9 +227,7 @@ func TestSealedPurposes(t *testing.T) {
 	t.Run("R-087 a purpose of its own beside the salt", func(t *testing.T) {
 		codec := jwt.NewCodec([]string{siteSecret}, checks[1])
 		for _, purpose := range []string{"pkce", "state", "nonce", "email-link", ""} {
-			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
-			b := s.newBrowser()
-			params := s.authResponse(b, "issuer")
+			s, b, params := newAnsweredSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
 			params.Del("state") // as flows of Auth.js come back, whose cookies name no flow
 			claims := jwt.Claims{"value": strings.Repeat("v", 43), "provider": "issuer", "purpose": purpose}
 			forged, err := codec.SealClaims(claims, s.clock.Now(), time.Minute)
@@ -249,9 +245,7 @@ func TestSealedPurposes(t *testing.T) {
 
 func TestSessionExpiry(t *testing.T) {
 	t.Run("R-089 a token", func(t *testing.T) {
-		s := newSite(t)
-		b := s.newBrowser()
-		b.signIn()
+		s, b := newEnteredSite(t)
 		s.clock.Advance(30*24*time.Hour + 14*time.Second)
 		live(t, b)
 		s.clock.Advance(time.Second)
@@ -262,9 +256,7 @@ func TestSessionExpiry(t *testing.T) {
 		cleared(t, a, "session-token")
 	})
 	t.Run("R-089 a row", func(t *testing.T) {
-		s := newOAuthSite(t, stored)
-		b := s.newBrowser()
-		s.mustSignIn(b)
+		s, b := newSignedInOAuthSite(t, stored)
 		s.clock.Advance(30*24*time.Hour - time.Millisecond)
 		if b.get("/auth/session").Body.String() == "null" {
 			t.Error("dead a moment too early")
@@ -304,9 +296,7 @@ func TestSessionLife(t *testing.T) {
 			func(s *oauthSite, b *browser) *answer { return s.mustSignIn(b) },
 			func(_ *oauthSite, b *browser) *answer { return b.get(b.askForLink("ada@example.com")) },
 		} {
-			s := newOAuthSite(t, stored)
-			b := s.newBrowser()
-			s.mustSignIn(b)
+			s, b := newSignedInOAuthSite(t, stored)
 			old := b.copy()
 			if a := again(s, b); !a.signsIn() || b.jar[sessionCookie] == old.jar[sessionCookie] {
 				t.Errorf("the token stays: to %q", a.location())
@@ -329,9 +319,7 @@ func TestSessionLife(t *testing.T) {
 		dead(t, s.holding(planted))
 	})
 	t.Run("R-105 signed out, row", func(t *testing.T) {
-		s := newOAuthSite(t, stored)
-		b := s.newBrowser()
-		s.mustSignIn(b)
+		s, b := newSignedInOAuthSite(t, stored)
 		kept := b.copy()
 		a := b.post("/auth/signout")
 		cleared(t, a, "session-token")
@@ -373,9 +361,7 @@ func TestSessionLife(t *testing.T) {
 		dead(t, two)
 	})
 	t.Run("R-112 a deleted user", func(t *testing.T) {
-		s := newOAuthSite(t, stored)
-		b := s.newBrowser()
-		s.mustSignIn(b)
+		s, b := newSignedInOAuthSite(t, stored)
 		if _, err := s.store.DeleteUser(t.Context(), s.store.Contents().Users[0].ID); err != nil {
 			t.Fatal(err)
 		}
@@ -428,9 +414,7 @@ func TestTransientFaults(t *testing.T) {
 			}
 			t.Run("R-109 "+name+", "+string(strategy), func(t *testing.T) {
 				broken := false
-				s := newOAuthSite(t, func(c *latchkey.Config) { c.Session.Strategy = strategy; fail(c, &broken) })
-				b := s.newBrowser()
-				s.mustSignIn(b)
+				_, b := newSignedInOAuthSite(t, func(c *latchkey.Config) { c.Session.Strategy = strategy; fail(c, &broken) })
 				broken = true
 				a := b.get("/auth/session")
 				if a.Body.String() != "null" || a.cookie("session-token") != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -225,7 +226,11 @@ func TestProofAtAProvider(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
-				o := newOAuthSite(t, withFactors, with)
+				var given time.Duration
+				o := newOAuthSite(t, withFactors, with, func(c *latchkey.Config) {
+					c.Adapter = patientStore{c.Adapter.(*memoryadapter.Adapter), &given}
+					c.Limits.ProviderTimeout, c.Limits.StoreTimeout = time.Minute, time.Hour
+				})
 				b := o.newBrowser()
 				o.mustSignIn(b)
 				o.clock.Advance(time.Hour)
@@ -238,6 +243,9 @@ func TestProofAtAProvider(t *testing.T) {
 				c.change(o)
 				stored := o.written()
 				a = b.callback("issuer", o.consent(a))
+				if given <= time.Minute {
+					t.Errorf("the store has %v: what is left of the time for the provider", given)
+				}
 				after := o.sessionOf(b)
 				if after == nil || after.UserID != before.UserID {
 					t.Fatalf("the session is %+v\n%s", after, o.log.text())
@@ -254,6 +262,18 @@ func TestProofAtAProvider(t *testing.T) {
 			})
 		})
 	}
+}
+
+// patientStore notes how long a call may take that finds the user of an account.
+type patientStore struct {
+	*memoryadapter.Adapter
+	given *time.Duration
+}
+
+func (s patientStore) GetUserByAccount(ctx context.Context, provider, id string) (latchkey.User, error) {
+	deadline, _ := ctx.Deadline()
+	*s.given = time.Until(deadline)
+	return s.Adapter.GetUserByAccount(ctx, provider, id)
 }
 
 // F-067: of two requests with one answer of a provider the first decides. The second is

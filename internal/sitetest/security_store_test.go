@@ -260,9 +260,7 @@ func TestSignOutFaults(t *testing.T) {
 	})
 	t.Run("R-106 strict", func(t *testing.T) {
 		store := newFaultyStore()
-		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Security.StrictSignOut = store, new(true) })
-		b := s.newBrowser()
-		s.mustSignIn(b)
+		_, b := newSignedInOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Security.StrictSignOut = store, new(true) })
 		store.fail("DeleteSession", faultBefore)
 		if a := b.post("/auth/signout"); a.Code != http.StatusInternalServerError {
 			t.Errorf("%d", a.Code)
@@ -319,9 +317,7 @@ func TestHalfDoneSignUp(t *testing.T) {
 func TestRaces(t *testing.T) {
 	const crowd = 100
 	t.Run("R-006 R-188 one callback delivered by a hundred tabs", func(t *testing.T) {
-		s := newOAuthSite(t, stored, withIssuer(fullChecks))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
+		s, b, params := newAnsweredSite(t, stored, withIssuer(fullChecks))
 		var won atomic.Int32
 		together(crowd, func(int) {
 			a := b.copy().callback("issuer", params)
@@ -366,9 +362,7 @@ func TestRaces(t *testing.T) {
 		})
 	}
 	t.Run("R-190 a hundred readers of a session due for renewal", func(t *testing.T) {
-		s := newOAuthSite(t, stored)
-		b := s.newBrowser()
-		s.mustSignIn(b)
+		s, b := newSignedInOAuthSite(t, stored)
 		s.clock.Advance(48 * time.Hour)
 		together(crowd, func(int) { live(t, b) })
 		if row := s.store.Contents().Sessions[0]; !row.Expires.Equal(s.clock.Now().Add(30 * 24 * time.Hour)) {
@@ -377,9 +371,7 @@ func TestRaces(t *testing.T) {
 	})
 	t.Run("R-191 sign-out against a hundred readers", func(t *testing.T) {
 		for range 10 {
-			s := newOAuthSite(t, stored)
-			b := s.newBrowser()
-			s.mustSignIn(b)
+			s, b := newSignedInOAuthSite(t, stored)
 			b.token()
 			s.clock.Advance(48 * time.Hour)
 			kept := b.copy()

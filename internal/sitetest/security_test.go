@@ -56,6 +56,24 @@ func second(change func(*latchkey.OAuth)) func(*latchkey.Config) {
 
 func unchanged(*latchkey.OAuth) {}
 
+// newSignedInOAuthSite returns a site of newOAuthSite with a browser that is signed in.
+func newSignedInOAuthSite(t *testing.T, change ...func(*latchkey.Config)) (*oauthSite, *browser) {
+	t.Helper()
+	s := newOAuthSite(t, change...)
+	b := s.newBrowser()
+	s.mustSignIn(b)
+	return s, b
+}
+
+// newAnsweredSite returns a site of newOAuthSite, with a browser that is about to bring
+// the issuer's answer, and the answer.
+func newAnsweredSite(t *testing.T, change ...func(*latchkey.Config)) (*oauthSite, *browser, url.Values) {
+	t.Helper()
+	s := newOAuthSite(t, change...)
+	b := s.newBrowser()
+	return s, b, s.authResponse(b, "issuer")
+}
+
 // authResponse begins a sign-in and returns the parameters of the issuer's
 // authorization response, which has not been delivered yet.
 func (s *oauthSite) authResponse(b *browser, provider string) url.Values {

@@ -78,6 +78,15 @@ func newSite(t testing.TB, change ...func(*latchkey.Config)) *testSite {
 	return s
 }
 
+// newEnteredSite returns a site of newSite with a browser that is signed in.
+func newEnteredSite(t testing.TB, change ...func(*latchkey.Config)) (*testSite, *browser) {
+	t.Helper()
+	s := newSite(t, change...)
+	b := s.newBrowser()
+	b.signIn()
+	return s, b
+}
+
 func (s *testSite) authorize(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

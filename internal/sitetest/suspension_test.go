@@ -113,9 +113,7 @@ func TestSuspension(t *testing.T) {
 func TestRestore(t *testing.T) {
 	for name, strategy := range strategies {
 		t.Run("P-021 "+name, func(t *testing.T) {
-			s := newOAuthSite(t, strategy, func(c *latchkey.Config) { c.Limits.Disabled = true })
-			b := s.newBrowser()
-			s.mustSignIn(b)
+			s, b := newSignedInOAuthSite(t, strategy, func(c *latchkey.Config) { c.Limits.Disabled = true })
 			id := onlyUser(t, s)
 			if err := s.auth.Users().Restore(t.Context(), id); !errors.Is(err, latchkey.ErrNotFound) {
 				t.Errorf("Restore of a user who is not suspended: %v", err)

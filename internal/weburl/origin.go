@@ -18,7 +18,8 @@ type Origin struct {
 	Secure  bool
 }
 
-// NewOrigin lowers the host and drops the port that is the scheme's own.
+// NewOrigin returns the origin of a scheme and a host with an optional port. It writes
+// the host in lower case and leaves out the default port of the scheme.
 func NewOrigin(scheme, host string) Origin {
 	host = strings.ToLower(host)
 	if (scheme == "https" && strings.HasSuffix(host, ":443")) || (scheme == "http" && strings.HasSuffix(host, ":80")) {
@@ -28,13 +29,13 @@ func NewOrigin(scheme, host string) Origin {
 	return Origin{Text: text, Escaped: url.QueryEscape(text), Secure: scheme == "https"}
 }
 
-// Host is the host with its port.
+// Host returns the host with its port.
 func (o Origin) Host() string {
 	_, host, _ := strings.Cut(o.Text, "://")
 	return host
 }
 
-// HostName is the host without its port.
+// HostName returns the host without its port.
 func (o Origin) HostName() string {
 	if u, err := url.Parse(o.Text); err == nil {
 		return u.Hostname()
@@ -42,9 +43,9 @@ func (o Origin) HostName() string {
 	return o.Host()
 }
 
-// Matches compares the origin with one that may have "*." in front of its host,
-// which stands for every name below it. A pattern without a port means the
-// scheme's own.
+// Matches reports whether the origin fits a pattern, such as https://*.app.example. A
+// "*." in front of the host stands for every name below it, but not for the host itself.
+// A pattern without a port means the default port of its scheme.
 func (o Origin) Matches(pattern string) bool {
 	p, err := url.Parse(pattern)
 	if err != nil {
@@ -59,8 +60,8 @@ func (o Origin) Matches(pattern string) bool {
 	return below && len(name) > len(host)+1 && strings.HasSuffix(name, "."+host)
 }
 
-// ValidHost accepts exactly one plain host name or IP address with an optional
-// port.
+// ValidHost reports whether host is exactly one plain host name or IP address with an
+// optional port.
 func ValidHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
@@ -79,14 +80,14 @@ func ValidHost(host string) bool {
 	return validHostName(name)
 }
 
-// validPort accepts 1 to 65535, in digits.
+// validPort reports whether port is a number from 1 to 65535.
 func validPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && n > 0 && len(port) <= 5
 }
 
-// validHostName accepts what DNS and browsers accept, and nothing with a
-// meaning in URLs, headers or markup.
+// validHostName reports whether name has only letters, digits, dots, dashes and
+// underscores: nothing with a meaning in URLs, headers or markup.
 func validHostName(name string) bool {
 	if name == "" || name[0] == '.' || name[0] == '-' || strings.Contains(name, "..") {
 		return false
@@ -100,7 +101,8 @@ func validHostName(name string) bool {
 	return true
 }
 
-// IsLoopback is true of the hosts on which plain http is no risk.
+// IsLoopback reports whether host, with or without a port, is localhost or a loopback
+// address. Plain http is no risk there.
 func IsLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -13,18 +13,19 @@ var ErrInvalid = errors.New("the callback URL is no path and no http(s) URL")
 // maxLength bounds a callback URL; it also has to fit into a cookie.
 const maxLength = 3 << 10
 
-// IsHTTP accepts absolute http(s) URLs without user info.
+// IsHTTP reports whether s is an absolute http(s) URL without user info.
 func IsHTTP(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && !HasControl(s)
 }
 
-// IsPath accepts a path on the site itself, as a browser reads it.
+// IsPath reports whether a browser reads s as a path on the site itself.
 func IsPath(s string) bool {
 	return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !strings.ContainsRune(s, '\\') && !HasControl(s)
 }
 
-// HasControl finds what browsers drop or servers must not send.
+// HasControl reports whether s has an ASCII control character. Browsers drop some of
+// them, and servers must not send them.
 func HasControl(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] == 0x7f {
@@ -34,8 +35,8 @@ func HasControl(s string) bool {
 	return false
 }
 
-// Show is a URL fit for an error message: without what may stand before
-// its host, which could be a password.
+// Show returns s for an error message, without the user info of a URL, which could be a
+// password.
 func Show(s string) string {
 	i := strings.LastIndexByte(s, '@')
 	if i < 0 {
@@ -45,8 +46,8 @@ func Show(s string) string {
 	return scheme + "//…@" + s[i+1:]
 }
 
-// Valid is the syntax that a callback URL must have before anybody looks at
-// where it leads: a path, or an http(s) URL.
+// Valid reports whether s has the syntax of a callback URL: it begins with a slash, or is
+// an http(s) URL. It does not look at where that leads: see [Resolve].
 func Valid(s string) bool {
 	if strings.HasPrefix(s, "/") {
 		return true
@@ -55,18 +56,19 @@ func Valid(s string) bool {
 	return ok && isHTTPScheme(scheme) && Parses(s)
 }
 
+// isHTTPScheme reports whether s is http or https, in any case.
 func isHTTPScheme(s string) bool {
 	return strings.EqualFold(s, "http") || strings.EqualFold(s, "https")
 }
 
-// Parses accepts what net/url does, without control characters, and http URLs
-// only with a host.
+// Parses reports whether net/url parses s, s has no control characters and, if it is an
+// http(s) URL, a host.
 func Parses(s string) bool {
 	_, err := url.Parse(s)
 	return err == nil && !HasControl(s) && !lacksHost(s)
 }
 
-// lacksHost is true of http URLs in which browsers find no host, however many
+// lacksHost reports whether s is an http(s) URL in which browsers find no host, however many
 // slashes there are (WHATWG URL 4.4, special authority states).
 func lacksHost(s string) bool {
 	scheme, rest, ok := strings.Cut(s, ":")
@@ -81,10 +83,10 @@ func lacksHost(s string) bool {
 	return host == "" || host[0] == ':'
 }
 
-// Resolve keeps paths and URLs of the origin base and replaces everything else
-// by base. A path is glued to the origin, not resolved: so "//other.example"
-// stays on this host whatever a browser makes of it. What is no path and no URL
-// at all is ErrInvalid.
+// Resolve returns the URL on the site that to leads to. base is the origin of the site. A
+// path is appended to base, so that even "//other.example" stays on this host. A URL of
+// base stays as it is, and any other URL becomes base. The error is ErrInvalid if to is no
+// path and no URL.
 func Resolve(to, base string) (string, error) {
 	if len(to) > maxLength {
 		return base, nil
@@ -105,7 +107,8 @@ func Resolve(to, base string) (string, error) {
 	return base, nil
 }
 
-// Escape percent-encodes what browsers and servers read differently.
+// Escape percent-encodes spaces, control characters, backslashes, quotes and angle
+// brackets, which browsers and servers read differently.
 func Escape(s string) string {
 	i := strings.IndexFunc(s, unsafe)
 	if i < 0 {
@@ -130,8 +133,8 @@ func unsafe(r rune) bool {
 	return r <= 0x20 || r == 0x7f || r == '\\' || r == '"' || r == '<' || r == '>' || r == '`'
 }
 
-// WithQuery appends parameters, names and values in turn, to a URL of the
-// application's own, keeping its query and fragment.
+// WithQuery returns a URL with more parameters in its query. params are names and values
+// in turn. The query and the fragment of to stay.
 func WithQuery(to string, params ...string) string {
 	var b strings.Builder
 	main, fragment, hasFragment := strings.Cut(to, "#")
@@ -151,14 +154,15 @@ func WithQuery(to string, params ...string) string {
 	return b.String()
 }
 
-// SamePage compares two URLs without their queries.
+// SamePage reports whether two URLs are equal without their queries and without slashes at
+// their end.
 func SamePage(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
 	return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
 }
 
-// ReplaceQuery gives target another query and no fragment.
+// ReplaceQuery returns target with another query and without a fragment.
 func ReplaceQuery(target string, params url.Values) string {
 	base, _, _ := strings.Cut(target, "?")
 	base, _, _ = strings.Cut(base, "#")
