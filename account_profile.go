@@ -3,7 +3,6 @@ package latchkey
 import (
 	"bytes"
 	"context"
-	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -184,15 +183,4 @@ func showOwn(ctx context.Context, s *setup, l *links, view *page.Account, userID
 		own.Activity = own.Activity[:min(len(own.Activity), mostShown)]
 	}
 	return err
-}
-
-// needs yields what the account page needs of the Adapter, by field.
-func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
-	return func(yield func(string, directory.Ability) bool) {
-		isOver := c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists)
-		if isOver || c.movesAddresses() && !yield(editsEmail, directory.AbilityChallenges) || !c.Activity {
-			return
-		}
-		yield("AccountPage.Activity", directory.AbilityActivities)
-	}
 }
