@@ -286,20 +286,17 @@ type AccountEdit uint8
 const (
 	EditName AccountEdit = 1 << iota
 	EditImage
-	// EditEmail is the e-mail address, which changes by a link to the new one. With a
-	// [Password] users can change it in any case. It needs Mail and an Adapter that is a
-	// [storage.ChallengeAdapter].
+	// EditEmail is the address, which changes by a link to the new one; with a [Password]
+	// in any case. It needs Mail and an Adapter that is a [storage.ChallengeAdapter].
 	EditEmail
 )
 
 // needs yields what the account page needs of the Adapter, by field.
 func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 	return func(yield func(string, directory.Ability) bool) {
-		isOver := c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists)
-		if isOver || c.movesAddresses() && !yield(editsEmail, directory.AbilityChallenges) || !c.Activity {
-			return
-		}
-		yield("AccountPage.Activity", directory.AbilityActivities)
+		_ = (!c.Enabled || yield("AccountPage.Enabled", directory.AbilityAccountLists)) && // the first false ends it
+			(!c.movesAddresses() || yield(editsEmail, directory.AbilityChallenges)) &&
+			(!c.Activity || yield("AccountPage.Activity", directory.AbilityActivities))
 	}
 }
 
