@@ -2,13 +2,11 @@ package latchkey
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
@@ -286,19 +284,11 @@ type AccountEdit uint8
 const (
 	EditName AccountEdit = 1 << iota
 	EditImage
-	// EditEmail is the address, which changes by a link to the new one; with a [Password]
-	// in any case. It needs Mail and an Adapter that is a [storage.ChallengeAdapter].
+	// EditEmail is the e-mail address, which changes by a link to the new one. With a
+	// [Password] users can change it in any case. It needs Mail and an Adapter that is a
+	// [storage.ChallengeAdapter].
 	EditEmail
 )
-
-// needs yields what the account page needs of the Adapter, by field.
-func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
-	return func(yield func(string, directory.Ability) bool) {
-		_ = (!c.Enabled || yield("AccountPage.Enabled", directory.AbilityAccountLists)) && // the first false ends it
-			(!c.movesAddresses() || yield(editsEmail, directory.AbilityChallenges)) &&
-			(!c.Activity || yield("AccountPage.Activity", directory.AbilityActivities))
-	}
-}
 
 // keepsEvents reports whether events are told or kept at all.
 func (c *Config) keepsEvents() bool {

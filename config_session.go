@@ -2,8 +2,10 @@ package latchkey
 
 import (
 	"context"
+	"iter"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -116,3 +118,14 @@ const editsEmail = "AccountPage.Edit with EditEmail"
 // movesAddresses reports whether users change their address on the account page, also on
 // a site that keeps no passwords.
 func (c *AccountPage) movesAddresses() bool { return c.Enabled && c.Edit&EditEmail != 0 }
+
+// needs yields what the account page needs of the Adapter, by field.
+func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
+	return func(yield func(string, directory.Ability) bool) {
+		isOver := c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists)
+		if isOver || c.movesAddresses() && !yield(editsEmail, directory.AbilityChallenges) || !c.Activity {
+			return
+		}
+		yield("AccountPage.Activity", directory.AbilityActivities)
+	}
+}

@@ -172,7 +172,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		who.Account.UserID = who.User.ID
 	}
 	tell(ctx, x) // what was committed is told before Callbacks.Token runs
-	if err := openSession(ctx, x, who); err != nil {
+	if err := openSession(ctx, x.setup, &x.visit, &x.events, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
 	said := "signed in"
@@ -190,17 +190,16 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 // openSession opens the session of a sign-in, stores the event of it in the audit log
 // unless that was done with the session, and ends the former session. On an error the
 // browser keeps the former one.
-func openSession(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	s := x.setup
-	if err := s.sessions.open(ctx, &x.visit, who); err != nil {
+func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, who *directory.SignIn) error {
+	if err := s.sessions.open(ctx, v, who); err != nil {
 		return err
 	}
 	if s.config.Session.Strategy == JWTSessions && !who.IsRefused {
-		if err := x.events.RecordSignIn(ctx, s.store, who); err != nil {
+		if err := q.RecordSignIn(ctx, s.store, who); err != nil {
 			return err
 		}
 	}
-	return s.sessions.endFormer(ctx, &x.visit)
+	return s.sessions.endFormer(ctx, v)
 }
 
 // commit has the directory write the sign-in and its session in one transaction. Without

@@ -146,12 +146,12 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	if err := d.confirmSession(ctx, s, signIn); err != nil {
 		return err
 	}
-	return d.endOlder(ctx, s, signIn, plan)
+	return endOlder(ctx, d, s, signIn, plan)
 }
 
 // endOlder ends the session that a new one, stored outside of any transaction, replaces.
 // If it cannot, it deletes the new one. Nothing that can fail follows it.
-func (d *Directory) endOlder(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
+func endOlder(ctx context.Context, d *Directory, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if signIn.isHeld {
 		if err := d.endFormer(ctx, s, signIn, plan); err != nil {
 			return d.undoLink(ctx, s, signIn, err)

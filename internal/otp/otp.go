@@ -11,7 +11,7 @@ import (
 	"crypto/subtle"
 	"encoding/base32"
 	"encoding/binary"
-	"strconv"
+	"hash"
 	"strings"
 	"time"
 )
@@ -42,15 +42,26 @@ func Step(t time.Time) int64 { return t.Unix() / int64(Period/time.Second) }
 
 // Code returns the code of a step (RFC 4226, section 5.3).
 func Code(secret []byte, step int64) string {
-	mac := hmac.New(sha1.New, secret)
+	code := codeOf(hmac.New(sha1.New, secret), step)
+	return string(code[:])
+}
+
+// codeOf returns the code of a step. mac has the secret as key, and may have been used:
+// to make one takes longer than to compute a code with it.
+func codeOf(mac hash.Hash, step int64) (code [Digits]byte) {
+	mac.Reset()
 	var counter [8]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(step))
 	mac.Write(counter[:])
 	var room [sha1.Size]byte
 	sum := mac.Sum(room[:0])
 	offset := sum[len(sum)-1] & 0xf
-	number := binary.BigEndian.Uint32(sum[offset:]) & 0x7fffffff % 1_000_000
-	return strconv.Itoa(1_000_000 + int(number))[1:]
+	number := binary.BigEndian.Uint32(sum[offset:]) & 0x7fffffff
+	for i := len(code) - 1; i >= 0; i-- {
+		code[i] = '0' + byte(number%10)
+		number /= 10
+	}
+	return code
 }
 
 // Check returns the step whose code was typed, within skew steps before and after the
@@ -60,10 +71,11 @@ func Check(secret []byte, code string, now time.Time, skew int) (step int64, ok 
 	if len(code) != Digits || len(secret) == 0 {
 		return 0, false
 	}
-	current, found := Step(now), 0
+	mac, current, found := hmac.New(sha1.New, secret), Step(now), 0
 	skew = max(0, min(skew, MostSkew))
 	for s := current - int64(skew); s <= current+int64(skew); s++ {
-		hit := subtle.ConstantTimeCompare([]byte(Code(secret, s)), []byte(code))
+		want := codeOf(mac, s)
+		hit := subtle.ConstantTimeCompare(want[:], []byte(code))
 		found |= hit
 		step += int64(hit) * (s - step) // of two steps with one code the later one counts
 	}

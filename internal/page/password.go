@@ -150,7 +150,7 @@ func (v *Password) inputs() (all []input) {
 	add := func(f Field, labelKey string, wrong message, hint bool) {
 		in := newInput(0, len(all), f, "", "")
 		if labelKey != "" {
-			in.LabelKey = labelKey
+			in.Label, in.LabelKey = "", labelKey
 		}
 		if wrong.Key != "" {
 			in.Wrong, in.WrongID = wrong, in.ElementID+"-wrong"

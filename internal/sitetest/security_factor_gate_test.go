@@ -140,21 +140,23 @@ func TestAnotherUsersSessionStays(t *testing.T) {
 }
 
 func TestNothingIsLinkedBeforeTheFactor(t *testing.T) {
-	o, f, id := newGatedOAuthSite(t, second(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }))
-	o.issuer.SignInAs(latchkeytest.Person{Subject: "ada-elsewhere", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
-	b := o.newBrowser()
-	before := o.written()
-	if a := b.callback("second", o.authResponse(b, "second")); a.location() != siteOrigin+"/auth/factor" {
-		t.Fatalf("leads to %q", a.location())
-	}
-	if o.written() != before {
-		t.Error("F-010 something was written")
-	}
-	b.factor("totp", f.code(0))
-	accounts, err := o.auth.Users().Accounts(t.Context(), id)
-	if err != nil || len(accounts) != 2 || !b.isLive() {
-		t.Errorf("F-010 after the factor: %d accounts, %v", len(accounts), err)
-	}
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		o, f, id := newGatedOAuthSite(t, with, second(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }))
+		o.issuer.SignInAs(latchkeytest.Person{Subject: "ada-elsewhere", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
+		b := o.newBrowser()
+		before := o.written()
+		if a := b.callback("second", o.authResponse(b, "second")); a.location() != siteOrigin+"/auth/factor" {
+			t.Fatalf("leads to %q", a.location())
+		}
+		if o.written() != before {
+			t.Error("F-010 something was written")
+		}
+		b.factor("totp", f.code(0))
+		accounts, err := o.auth.Users().Accounts(t.Context(), id)
+		if err != nil || len(accounts) != 2 || !b.isLive() {
+			t.Errorf("F-010 after the factor: %d accounts, %v", len(accounts), err)
+		}
+	})
 }
 
 func TestCompletionHappensOnce(t *testing.T) {
@@ -196,46 +198,50 @@ func (s *factorSite) parallel(t *testing.T, n int, of func(i int) *browser) {
 	}
 }
 
+// TestPendingSignInEnds and the tests of F-006 to F-018 beside it run with both kinds of
+// session (F-019).
 func TestPendingSignInEnds(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		then func(s *factorSite, b *browser)
-	}{
-		{"F-012 at its instant", func(s *factorSite, _ *browser) { s.clock.Advance(10 * time.Minute) }},
-		{"cancelled", func(_ *factorSite, b *browser) { b.copy().post("/auth/factor?do=cancel") }},
-		{"F-015 by another first factor", func(_ *factorSite, b *browser) { b.copy().challenge() }},
-		{"after five wrong codes", func(_ *factorSite, b *browser) {
-			for range 5 {
-				b.copy().factor("totp", "000000")
-			}
-		}},
-		{"F-201 when the user's sessions were ended", func(s *factorSite, _ *browser) {
-			if err := s.auth.Users().EndSessions(context.Background(), "alice-1"); err != nil {
-				s.t.Error(err)
-			}
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newFactorSite(t)
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		for _, c := range []struct {
+			name string
+			then func(s *factorSite, b *browser)
+		}{
+			{"F-012 at its instant", func(s *factorSite, _ *browser) { s.clock.Advance(10 * time.Minute) }},
+			{"cancelled", func(_ *factorSite, b *browser) { b.copy().post("/auth/factor?do=cancel") }},
+			{"F-015 by another first factor", func(_ *factorSite, b *browser) { b.copy().challenge() }},
+			{"after five wrong codes", func(_ *factorSite, b *browser) {
+				for range 5 {
+					b.copy().factor("totp", "000000")
+				}
+			}},
+			{"F-201 when the user's sessions were ended", func(s *factorSite, _ *browser) {
+				if err := s.auth.Users().EndSessions(context.Background(), "alice-1"); err != nil {
+					s.t.Error(err)
+				}
+			}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				s := newFactorSite(t, with)
+				b := s.newBrowser()
+				b.challenge()
+				c.then(s, b)
+				if a := b.factor("totp", s.code(0)); a.signsIn() || b.isLive() {
+					t.Errorf("signed in: %q", a.location())
+				}
+				if b.jar["__Secure-authjs.pending"] != "" {
+					t.Error("the cookie is not cleared")
+				}
+			})
+		}
+		t.Run("F-012 a millisecond before", func(t *testing.T) {
+			s := newFactorSite(t, with)
 			b := s.newBrowser()
 			b.challenge()
-			c.then(s, b)
-			if a := b.factor("totp", s.code(0)); a.signsIn() || b.isLive() {
-				t.Errorf("signed in: %q", a.location())
-			}
-			if b.jar["__Secure-authjs.pending"] != "" {
-				t.Error("the cookie is not cleared")
+			s.clock.Advance(10*time.Minute - time.Second)
+			if !b.factor("totp", s.code(0)).signsIn() {
+				t.Error("refused")
 			}
 		})
-	}
-	t.Run("F-012 a millisecond before", func(t *testing.T) {
-		s := newFactorSite(t)
-		b := s.newBrowser()
-		b.challenge()
-		s.clock.Advance(10*time.Minute - time.Second)
-		if !b.factor("totp", s.code(0)).signsIn() {
-			t.Error("refused")
-		}
 	})
 }
 
@@ -255,28 +261,30 @@ func TestUserIsLookedAtAgain(t *testing.T) {
 }
 
 func TestPendingBelongsToItsBrowser(t *testing.T) {
-	const half = "__Secure-authjs.pending"
-	s := newFactorSite(t)
-	b := s.newBrowser()
-	b.challenge()
-	for name, value := range map[string]func() string{
-		"an altered cookie": func() string { return b.jar[half][:len(b.jar[half])-3] + "AAA" },
-		"the id of the row": func() string { return s.store.Contents().Challenges[0].ID },
-		"the session's cookie of another user": func() string {
-			other := s.newBrowser()
-			other.post("/auth/signin/post", "email", "eve@example.com")
-			other.get(strings.TrimPrefix(s.sent()[0].URL, siteOrigin))
-			return other.jar["__Secure-authjs.session-token"]
-		},
-	} {
-		t.Run("F-014 "+name, func(t *testing.T) {
-			thief := s.newBrowser()
-			thief.jar[half] = value()
-			if a := thief.factor("totp", s.code(0)); a.signsIn() || thief.isLive() {
-				t.Error("signed in")
-			}
-		})
-	}
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		const half = "__Secure-authjs.pending"
+		s := newFactorSite(t, with)
+		b := s.newBrowser()
+		b.challenge()
+		for name, value := range map[string]func() string{
+			"an altered cookie": func() string { return b.jar[half][:len(b.jar[half])-3] + "AAA" },
+			"the id of the row": func() string { return s.store.Contents().Challenges[0].ID },
+			"the session's cookie of another user": func() string {
+				other := s.newBrowser()
+				other.post("/auth/signin/post", "email", "eve@example.com")
+				other.get(strings.TrimPrefix(s.sent()[0].URL, siteOrigin))
+				return other.jar["__Secure-authjs.session-token"]
+			},
+		} {
+			t.Run("F-014 "+name, func(t *testing.T) {
+				thief := s.newBrowser()
+				thief.jar[half] = value()
+				if a := thief.factor("totp", s.code(0)); a.signsIn() || thief.isLive() {
+					t.Error("signed in")
+				}
+			})
+		}
+	})
 }
 
 func TestFactorCodesWorkOnce(t *testing.T) {
@@ -634,15 +642,17 @@ func TestCallbacksAndEventsRunOnce(t *testing.T) {
 }
 
 func TestBigAssertionsFit(t *testing.T) {
-	o, f, _ := newGatedOAuthSite(t)
-	o.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true, Claims: map[string]any{"groups": strings.Repeat("x", 5<<10)}})
-	b := o.newBrowser()
-	if a := o.signIn(b); a.location() != siteOrigin+"/auth/factor" {
-		t.Fatalf("F-017 leads to %q\n%s", a.location(), o.log.text())
-	}
-	if b.factor("totp", f.code(0)); !b.isLive() {
-		t.Error("F-017 not signed in")
-	}
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		o, f, _ := newGatedOAuthSite(t, with)
+		o.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true, Claims: map[string]any{"groups": strings.Repeat("x", 5<<10)}})
+		b := o.newBrowser()
+		if a := o.signIn(b); a.location() != siteOrigin+"/auth/factor" {
+			t.Fatalf("F-017 leads to %q\n%s", a.location(), o.log.text())
+		}
+		if b.factor("totp", f.code(0)); !b.isLive() {
+			t.Error("F-017 not signed in")
+		}
+	})
 }
 
 func TestPendingOverRotation(t *testing.T) {

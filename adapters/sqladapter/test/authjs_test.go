@@ -90,6 +90,44 @@ func TestSharedWithAuthJS(t *testing.T) {
 	}
 }
 
+// TestAuthJSBesideFactors is F-005: a database of Auth.js that was migrated keeps second
+// factors and passwords beside integer and UUID ids, and Auth.js goes on working on it.
+func TestAuthJSBesideFactors(t *testing.T) {
+	server := servers.Postgres(t)
+	empty := postgresSchemas(server)
+	for name, schema := range map[string]string{"integer ids": authJS, "UUID ids": withUUIDs(authJS)} {
+		t.Run("F-005 "+name, func(t *testing.T) {
+			db := authJSDatabase(t, empty, schema)
+			ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
+			a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: detect(t, db, sqladapter.Postgres).Layout})
+			ok(t, err)
+			js := newPeer(t, server, db)
+			made := js.Call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil})
+			id := fmt.Sprint(made["id"])
+			for what, err := range useProofs(t.Context(), a, id) {
+				if err != nil {
+					t.Errorf("%s of a user of theirs: %v", what, err)
+				}
+			}
+			js.Call(t, "createSession", record{"userId": made["id"], "expires": moment.Format(iso), "sessionToken": "theirs"})
+			wants(t, "their user", js.Call(t, "getUserByEmail", "ada@example.com"), record{"id": id, "name": "Ada"})
+			js.Call(t, "updateUser", record{"id": made["id"], "name": "Ada L.", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil})
+			if s, u, err := a.GetSessionAndUser(t.Context(), "theirs"); err != nil || u.Name != "Ada L." || !s.Proved.IsZero() || s.ACR != "" || len(s.AMR) != 0 {
+				t.Errorf("their session is %+v of %+v, error %v", s, u, err)
+			}
+			js.Call(t, "deleteSession", "theirs")
+			if n := len(countOwned(t, db, engines[1], id)); n != 5 {
+				t.Errorf("%d tables were counted", n)
+			}
+			for table, n := range countOwned(t, db, engines[1], id) {
+				if n != 1 {
+					t.Errorf("%d rows are left in %s", n, table)
+				}
+			}
+		})
+	}
+}
+
 func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	ctx := t.Context()
 	made := js.Call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": js.at.Format(iso), "image": nil})

@@ -1,0 +1,157 @@
+package sitetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// proofFaults is a store in memory whose calls in a completed sign-in fail as planned.
+type proofFaults struct {
+	*memoryadapter.Adapter
+	plan *faultyStore
+}
+
+func (s proofFaults) InTx(ctx context.Context, f func(storage.Adapter) error) error {
+	return act(ctx, s.plan, "InTx", func(ctx context.Context) error {
+		return s.Adapter.InTx(ctx, func(tx storage.Adapter) error { return f(proofFaults{tx.(*memoryadapter.Adapter), s.plan}) })
+	})
+}
+
+func (s proofFaults) GetUser(ctx context.Context, id string) (storage.User, error) {
+	return attempt(ctx, s.plan, "GetUser", func(ctx context.Context) (storage.User, error) { return s.Adapter.GetUser(ctx, id) })
+}
+
+func (s proofFaults) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
+	return attempt(ctx, s.plan, "UpdateUser", func(ctx context.Context) (storage.User, error) { return s.Adapter.UpdateUser(ctx, id, c) })
+}
+
+func (s proofFaults) ListAuthenticators(ctx context.Context, id string) ([]storage.Authenticator, error) {
+	return attempt(ctx, s.plan, "ListAuthenticators", func(ctx context.Context) ([]storage.Authenticator, error) {
+		return s.Adapter.ListAuthenticators(ctx, id)
+	})
+}
+
+func (s proofFaults) CreateSession(ctx context.Context, row storage.StoredSession) error {
+	return act(ctx, s.plan, "CreateSession", func(ctx context.Context) error { return s.Adapter.CreateSession(ctx, row) })
+}
+
+func (s proofFaults) Factors() storage.FactorStore { return factorFaults{s.Adapter.Factors(), s.plan} }
+func (s proofFaults) Challenges() storage.ChallengeStore {
+	return challengeFaults{s.Adapter.Challenges(), s.plan}
+}
+func (s proofFaults) Browsers() storage.BrowserStore {
+	return browserFaults{s.Adapter.Browsers(), s.plan}
+}
+
+type factorFaults struct {
+	storage.FactorStore
+	plan *faultyStore
+}
+
+func (s factorFaults) List(ctx context.Context, userID string) ([]storage.Factor, error) {
+	return attempt(ctx, s.plan, "Factors.List", func(ctx context.Context) ([]storage.Factor, error) { return s.FactorStore.List(ctx, userID) })
+}
+
+func (s factorFaults) Use(ctx context.Context, id string, step int64, secret string, used time.Time) error {
+	return act(ctx, s.plan, "Factors.Use", func(ctx context.Context) error { return s.FactorStore.Use(ctx, id, step, secret, used) })
+}
+
+type challengeFaults struct {
+	storage.ChallengeStore
+	plan *faultyStore
+}
+
+func (s challengeFaults) Get(ctx context.Context, id string) (storage.Challenge, error) {
+	return attempt(ctx, s.plan, "Challenges.Get", func(ctx context.Context) (storage.Challenge, error) { return s.ChallengeStore.Get(ctx, id) })
+}
+
+func (s challengeFaults) Try(ctx context.Context, id string, most int) (storage.Challenge, error) {
+	return attempt(ctx, s.plan, "Challenges.Try", func(ctx context.Context) (storage.Challenge, error) { return s.ChallengeStore.Try(ctx, id, most) })
+}
+
+func (s challengeFaults) Take(ctx context.Context, id string) (storage.Challenge, error) {
+	return attempt(ctx, s.plan, "Challenges.Take", func(ctx context.Context) (storage.Challenge, error) { return s.ChallengeStore.Take(ctx, id) })
+}
+
+type browserFaults struct {
+	storage.BrowserStore
+	plan *faultyStore
+}
+
+func (s browserFaults) Get(ctx context.Context, id, userID string) (storage.Browser, error) {
+	return attempt(ctx, s.plan, "Browsers.Get", func(ctx context.Context) (storage.Browser, error) { return s.BrowserStore.Get(ctx, id, userID) })
+}
+
+func (s browserFaults) Put(ctx context.Context, b storage.Browser) error {
+	return act(ctx, s.plan, "Browsers.Put", func(ctx context.Context) error { return s.BrowserStore.Put(ctx, b) })
+}
+
+func (s browserFaults) Renew(ctx context.Context, id, next string, seen time.Time) error {
+	return act(ctx, s.plan, "Browsers.Renew", func(ctx context.Context) error { return s.BrowserStore.Renew(ctx, id, next, seen) })
+}
+
+// completionCalls are the calls of the store that complete a sign-in with a code.
+var completionCalls = []string{
+	"InTx", "GetUser", "UpdateUser", "CreateSession", "Factors.List", "Factors.Use", "Challenges.Get", "Challenges.Try", "Challenges.Take", "Browsers.Put",
+}
+
+// TestFaultsLeaveNoHalf is F-016: a fault in any call of the store opens no session without
+// all of it, uses up no code without a session, and keeps no user out for good.
+func TestFaultsLeaveNoHalf(t *testing.T) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		plan := newFaultyStore()
+		newFaultySite := func(t *testing.T) (*factorSite, *browser) {
+			plan.reset()
+			s := newFactorSite(t, with, func(c *latchkey.Config) {
+				inner, _ := c.Adapter.(*memoryadapter.Adapter)
+				c.Adapter = proofFaults{inner, plan}
+				c.Limits.StoreTimeout, c.Limits.Disabled, c.Runtime.Logger = 20*time.Millisecond, true, quiet
+			})
+			b := s.newBrowser()
+			b.challenge()
+			clear(plan.plan.called)
+			return s, b
+		}
+		s, b := newFaultySite(t)
+		if !b.factor("totp", s.code(0)).signsIn() {
+			t.Fatalf("without a fault: not signed in\n%s", s.log.text())
+		}
+		for name := range plan.plan.called {
+			if !slices.Contains(completionCalls, name) && name != "ListAuthenticators" && name != "Browsers.Get" && name != "Browsers.Renew" {
+				t.Errorf("the sign-in calls %s, which is not tried", name)
+			}
+		}
+		for _, method := range completionCalls {
+			for _, f := range []fault{faultBefore, faultAfter, faultHang, faultPanic} {
+				t.Run(fmt.Sprintf("F-016 %s of %s", f, method), func(t *testing.T) {
+					s, b := newFaultySite(t)
+					before := factorsOf(t, s.testSite, "alice-1")[0].Step
+					code := s.code(0)
+					plan.fail(method, f)
+					b.factor("totp", code)
+					plan.mend()
+					rows, isLive := len(s.store.Contents().Sessions), b.isLive()
+					if step := factorsOf(t, s.testSite, "alice-1")[0].Step; step != before && !isLive && rows == 0 && s.config.Session.Strategy == latchkey.DatabaseSessions {
+						t.Error("the code is used up, and there is no session")
+					}
+					if isLive && len(s.store.Contents().Challenges) != 0 {
+						t.Error("signed in, and the sign-in still waits")
+					}
+					s.clock.Advance(time.Minute)
+					again := s.newBrowser()
+					again.challenge()
+					if !again.factor("totp", s.code(0)).signsIn() {
+						t.Error("the user is kept out")
+					}
+				})
+			}
+		}
+	})
+}
