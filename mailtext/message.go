@@ -70,8 +70,9 @@ func (c Content) Check() error {
 
 var errLink = errors.New("the link is no http(s) URL")
 
-// linkHost returns the host that a link leads to. Its error does not repeat the
-// link, which is a secret.
+// linkHost returns the host that a link leads to, with its port. It refuses a link that
+// is not http or https, has no host, names a user, or has a host that cannot be
+// printed. Its error does not repeat the link, which is a secret.
 func linkHost(link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
