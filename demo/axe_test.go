@@ -57,7 +57,7 @@ func TestAccessible(t *testing.T) {
 			b.open("/auth/signout")
 			b.click("form button")
 			b.becomes("location.pathname !== '/auth/signout'")
-			signInAsAlice(b, "/auth/factor")
+			typeAlicesPassword(b, "/auth/factor")
 			b.isAccessible(checker)
 		})
 	}

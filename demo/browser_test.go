@@ -172,11 +172,11 @@ func walkAccount(b *tab) {
 
 func signInWithPassword(b *tab) {
 	b.t.Helper()
-	signInAsAlice(b, "/profile")
+	typeAlicesPassword(b, "/profile")
 }
 
-// signInAsAlice types the password of the front page, and waits for the path that follows.
-func signInAsAlice(b *tab, lands string) {
+// typeAlicesPassword types the password of the front page, and waits for the path that follows.
+func typeAlicesPassword(b *tab, lands string) {
 	b.t.Helper()
 	b.open("/auth/signin?callbackUrl=/profile")
 	b.write(usernameBox, aliceName)

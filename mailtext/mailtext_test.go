@@ -205,6 +205,7 @@ func TestHostileLinks(t *testing.T) {
 func TestRecipient(t *testing.T) {
 	for good, want := range map[string]string{
 		"ada@b.example": "ada@b.example", "ada+x@b.example": "ada+x@b.example", "ädä@bücher.example": "ädä@xn--bcher-kva.example",
+		"Ada@B.Example": "ada@b.example", // as Auth.js may have stored it
 	} {
 		if got, err := mailtext.Recipient(good); err != nil || got != want {
 			t.Errorf("%q becomes %q, want %q (R-371), %v", good, got, want, err)

@@ -70,8 +70,9 @@ func (c Content) Check() error {
 
 var errLink = errors.New("the link is no http(s) URL")
 
-// linkHost returns the host that a link leads to. Its error does not repeat the
-// link, which is a secret.
+// linkHost returns the host that a link leads to, with its port. It refuses a link that
+// is not http or https, has no host, names a user, or has a host that cannot be
+// printed. Its error does not repeat the link, which is a secret.
 func linkHost(link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
@@ -83,13 +84,13 @@ func linkHost(link string) (string, error) {
 	return u.Host, nil
 }
 
-// Recipient returns the mailbox that to names, with its domain in ASCII, which
-// every mail server understands (RFC 5891). It refuses whatever is not exactly
-// one mailbox without a name, such as ada@example.com, by the rule that sign-in
-// goes by. Anything more could make two recipients of one.
+// Recipient returns the mailbox that to names in the form in which sign-in stores it:
+// lower-cased, NFKC, with its domain in ASCII, which every mail server understands (RFC
+// 5891). It refuses whatever is not exactly one mailbox without a name, such as
+// ada@example.com. Anything more could make two recipients of one.
 func Recipient(to string) (string, error) {
 	email, err := mailbox.Canonical(to)
-	if err != nil || mailbox.Check(to) != nil || mailbox.Check(email) != nil {
+	if err != nil || mailbox.Check(strings.ToLower(to)) != nil || mailbox.Check(email) != nil {
 		return "", errors.New("the recipient is not exactly one plain mailbox")
 	}
 	return email, nil

@@ -23,8 +23,9 @@ func wordingOf(m latchkey.Message) wording {
 	return w
 }
 
-// whole returns the text of key. It passes over a translation that lost its
-// place for the host, because a mail has to say where its link leads.
+// whole returns the site's own text of key, or the built-in one of the language if the
+// site has none, or if its text does not hold each place, such as {host}, exactly once:
+// a mail has to say where its link leads.
 func (w wording) whole(key string) string {
 	text := words.Text(w.tag, key)
 	if w.text == nil {

@@ -22,7 +22,8 @@ func ClickUp(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// repairClickUp adds the type of the token, which ClickUp leaves out.
+// repairClickUp turns an error of ClickUp, which has an ECODE, into one of OAuth, and
+// adds the type of the token, which ClickUp leaves out.
 func repairClickUp(c latchkey.Claims) latchkey.Claims {
 	if code := c.String("ECODE"); code != "" {
 		return fault(code, c.String("err"))

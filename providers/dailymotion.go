@@ -9,8 +9,9 @@ import (
 // Dailymotion signs in with a Dailymotion account. Its profile is a
 // [profile.Dailymotion].
 //
-// The members of the profile have to be asked for, in UserInfo.Params. Dailymotion
-// does not say whether the e-mail was proven. See
+// The API returns only the members that are asked for: the usual ones, or those in the
+// parameter fields of UserInfo.Params, which has to name id. Dailymotion does not say
+// whether the e-mail was proven. See
 // https://developers.dailymotion.com/guides/authentication/.
 func Dailymotion(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(p.Or(latchkey.OAuth{

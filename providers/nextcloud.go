@@ -55,6 +55,8 @@ func fetchNextcloud(ctx context.Context, a api) (latchkey.Claims, error) {
 	return member(answer, "ocs", "data"), err
 }
 
+// identifyNextcloud returns an Identify function for the Nextcloud at site, which has
+// the picture of each user below /avatar. It takes an e-mail address as unproven.
 func identifyNextcloud(site string) func(latchkey.Grant) (latchkey.Identity, error) {
 	return func(g latchkey.Grant) (latchkey.Identity, error) {
 		who, err := fields{subject: "id", name: "displayname", email: "email", trust: latchkey.EmailUnproven}.identify(g)

@@ -103,8 +103,8 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 	return v.account()
 }
 
-// ListAccounts implements [storage.AccountAdapter]. They are in the order of
-// their keys.
+// ListAccounts implements [storage.AccountAdapter]. It orders them by provider, and
+// then by the account's id there.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	records, err := s.users.list(ctx, userID, KindAccount)
 	if err != nil {

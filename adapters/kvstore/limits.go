@@ -54,9 +54,11 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 	return s.records.remove(ctx, Record{Key: keyOfLimit(key)})
 }
 
-// fill changes when a key will be empty, unless change says that nothing
-// changes: then nothing is written. A key is full at most, that is empty after per; one
-// that would take longer was filled before a clock was set back, and is written anew.
+// fill replaces the instant at which a key will be empty by what change returns, and
+// calls change again if another call was faster. full is now plus per, the latest
+// instant there can be: a later one was written before a clock was set back, and counts
+// as full. If change returns false, fill writes nothing, unless it had to correct such
+// an instant.
 func (s *Store) fill(ctx context.Context, key string, per time.Duration, change func(now, empty, full time.Time) (time.Time, bool)) error {
 	for try := 0; ; try++ {
 		seen, err := s.records.look(ctx, keyOfLimit(key))

@@ -176,6 +176,8 @@ func keysOf(entries []Key, kind Kind) (keys []Key, entriesOf map[Key][]Key) {
 	return keys, entriesOf
 }
 
+// pageOf sorts what was read for keys: the records of user that are alive, the marks of
+// ended ones, and the entries that name no record of user that is alive.
 func pageOf(user string, found []Record, keys []Key, entriesOf map[Key][]Key) (p page) {
 	living := make(map[Key]bool, len(found))
 	for _, r := range found {

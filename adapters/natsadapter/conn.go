@@ -170,7 +170,9 @@ func (c *conn) written(r kvstore.Record) *nats.Msg {
 // longest is the longest time that a server can add to its clock without an overflow.
 const longest = 100 * 365 * 24 * time.Hour
 
-// life returns how long the server keeps a message, which has a clock of its own.
+// life returns the Nats-TTL of a message that is to live for d: a second more, at least
+// a minute, because the server has a clock of its own, and "never" if d is beyond
+// longest.
 func life(d time.Duration) string {
 	if d > longest {
 		return "never"

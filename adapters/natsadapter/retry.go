@@ -16,9 +16,10 @@ const (
 	rest     = 20 * time.Millisecond // before the same is asked again
 )
 
-// retry calls f until a server answers. While copies choose a new leader no server
-// answers, and the client does not ask twice. When the context ends, retry returns its
-// error together with the last answer that said why.
+// retry calls f, for a second at most each time, until a server answers, and returns
+// the answer. While copies choose a new leader no server answers, and the client does
+// not ask twice. retry gives up when ctx ends, or after patience if ctx has no
+// deadline, and returns that error together with the last one that said why.
 func retry(ctx context.Context, f func(context.Context) error) error {
 	if _, has := ctx.Deadline(); !has {
 		var cancel context.CancelFunc

@@ -104,6 +104,8 @@ func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) er
 	return fail(ctx, "renew browser", err)
 }
 
+// renew does what Renew does, once the table and the id are known to be usable. It
+// returns ErrConflict if next is taken, and ErrNotFound if no row has id.
 func (s browsers) renew(ctx context.Context, id, next string, seen time.Time) error {
 	if err := s.db.fitsColumn(ctx, "browsers", "id", next); err != nil {
 		return err

@@ -85,7 +85,8 @@ type repeatingConn struct {
 	repeated *repeatedArgs
 }
 
-// repeating returns the Conn for the statements of the layout.
+// repeating returns c, wrapped so that it sends an argument twice where a statement
+// compares it twice. If no statement of the layout does, it returns c as it is.
 func (db *database) repeating(c Conn) Conn {
 	if db.repeated == nil {
 		return c

@@ -113,6 +113,9 @@ func (c *inspectedConn) wait(ctx context.Context) error {
 	return nil
 }
 
+// run carries out i and then wakes the callers that wait for it. It leaves i abandoned
+// if ctx has ended or the driver panics: one of the others then inspects. A database
+// that cannot be asked is taken to fit.
 func (c *inspectedConn) run(ctx context.Context, i *inspection) {
 	i.abandoned = true // a driver may panic
 	defer func() {

@@ -144,7 +144,9 @@ func (p people) walk(ctx context.Context, q *storage.PeopleQuery, parts []part) 
 	return nil, "", errPosition
 }
 
-// looksAt reports whether rows of the part are looked at that the list may not have.
+// looksAt reports whether a page of the part may read rows that it then leaves out,
+// because q has filters or the part is a search. q.Window then bounds how many rows it
+// reads.
 func (p people) looksAt(q *storage.PeopleQuery, of part) bool { return q.Filtered() || of.mark == 's' }
 
 // page returns the users of one part after a place, and the position to go on from,

@@ -195,6 +195,11 @@ func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *Sessi
 	return signIn, nil
 }
 
+// open makes the session of a link that was used up, in s. The administrator's session
+// has to be alive (otherwise ErrNoToken), and the user may not have been suspended or
+// signed out since. The session ends with the administrator's, and after Max at the
+// latest. With plan open stores it; one that does not keep the administrator is deleted
+// again, and open returns an error.
 func (a *Acting) open(ctx context.Context, s *Store, link *ActingLink, plan *SessionPlan, isOwn bool) (*SignIn, error) {
 	d := a.Directory
 	if err := a.Check(ctx, s, &link.Actor); err != nil {

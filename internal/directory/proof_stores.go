@@ -15,16 +15,20 @@ import (
 // factor that cannot be read must not let its user in without it. The caller has
 // asked Has before.
 
-// Factors returns the adapter's store of factors.
+// Factors returns the adapter's store of factors, with every call guarded. The caller has
+// asked Has first.
 func (s *Store) Factors() storage.FactorStore { return guardedFactors{s} }
 
-// Challenges returns the adapter's store of challenges.
+// Challenges returns the adapter's store of challenges, with every call guarded. The caller has
+// asked Has first.
 func (s *Store) Challenges() storage.ChallengeStore { return guardedChallenges{s} }
 
-// Browsers returns the adapter's store of known browsers.
+// Browsers returns the adapter's store of known browsers, with every call guarded. The
+// caller has asked Has first.
 func (s *Store) Browsers() storage.BrowserStore { return guardedBrowsers{s} }
 
-// Passwords returns the adapter's store of passwords.
+// Passwords returns the adapter's store of passwords, with every call guarded. The caller has
+// asked Has first.
 func (s *Store) Passwords() storage.PasswordStore { return guardedPasswords{s} }
 
 type (

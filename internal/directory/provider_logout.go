@@ -151,8 +151,9 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 	return event.SignOutPayload{Session: &row}
 }
 
-// endOfAccount ends all sessions of the user of an account, where sessions are not named
-// as their provider does. An account without a user ends none.
+// endOfAccount ends all sessions of the user who has the account, and returns them. It
+// is for a store that does not keep what the provider calls a session. It ends none if
+// no user has the account, and returns errUnnamed if e names none.
 func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.StoredSession, error) {
 	if e.AccountID == "" {
 		return nil, errUnnamed

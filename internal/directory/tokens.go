@@ -37,7 +37,9 @@ func (s TokenRows) GetAccount(ctx context.Context, provider, id string) (storage
 		})
 }
 
-// SwapTokens replaces the tokens of an account if they are those of old.
+// SwapTokens implements [storage.TokenAdapter]: it replaces the tokens of an account if
+// they are those of old. Otherwise it returns ErrConflict, or ErrNotFound without such
+// an account.
 func (s TokenRows) SwapTokens(ctx context.Context, provider, id string, old, next storage.Tokens) error {
 	return guarded.Do(ctx, s.bounds, "SwapTokens", func(ctx context.Context) error {
 		return s.Store.Tokens.SwapTokens(ctx, provider, id, old, next)

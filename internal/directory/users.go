@@ -77,9 +77,11 @@ func endOpenedBy(ctx context.Context, d *Directory, s *Store, userID, provider, 
 	return nil
 }
 
-// takeAccount removes an account that its user can lose. Without
-// transactions, concurrent calls may have removed the other sign-in methods:
-// the account is then linked again.
+// takeAccount removes an account, with its passkey, and returns it. It returns
+// ErrNotFound if u has no such account, and ErrLastAccount if u could not sign in
+// without it. Without transactions, concurrent calls may have removed the other
+// sign-in methods meanwhile: takeAccount then links the account again, and returns
+// ErrLastAccount too.
 func (d *Directory) takeAccount(ctx context.Context, s *Store, u *storage.User, provider, id string) (gone storage.Account, err error) {
 	accounts, keys, err := d.WaysIn(ctx, s, u.ID)
 	if err != nil {

@@ -56,6 +56,9 @@ func (l *Logger) isRead(ctx context.Context, kind telemetry.OperationKind) bool 
 	return l.out.Enabled(ctx, levelOfSteps) && kind != telemetry.OpRequest && kind != telemetry.OpBackground
 }
 
+// begin returns the step of op, which is never nil: with the text of a line if the log
+// is read, and with a span if there is a tracer. Its callers have found that there is
+// at least one of the two.
 func (l *Logger) begin(ctx context.Context, op *telemetry.Operation) (context.Context, *Step) {
 	s := &Step{log: l, ctx: ctx, name: op.Name, began: l.now()}
 	if l.isRead(ctx, op.Kind) {

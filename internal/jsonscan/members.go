@@ -78,9 +78,9 @@ func Set(members []Member, key string, raw []byte) []Member {
 	return append(members, Member{Key: []byte(key), Raw: raw})
 }
 
-// unique removes repeated names in place. It compares up to 32 members with one
-// another. More go through a map, so that the work stays proportional to their
-// number.
+// unique removes repeated names in place: the last value takes the place of the first.
+// It compares up to 32 members with one another. More go through a map, so that the
+// work stays proportional to their number.
 func unique(members []Member) []Member {
 	if len(members) > 32 {
 		return uniqueByMap(members)

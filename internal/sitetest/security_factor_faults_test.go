@@ -43,9 +43,11 @@ func (s proofFaults) CreateSession(ctx context.Context, row storage.StoredSessio
 }
 
 func (s proofFaults) Factors() storage.FactorStore { return factorFaults{s.Adapter.Factors(), s.plan} }
+
 func (s proofFaults) Challenges() storage.ChallengeStore {
 	return challengeFaults{s.Adapter.Challenges(), s.plan}
 }
+
 func (s proofFaults) Browsers() storage.BrowserStore {
 	return browserFaults{s.Adapter.Browsers(), s.plan}
 }

@@ -28,7 +28,7 @@ type walk struct {
 	loses     bool // the next answer of the provider is lost
 	linked    bool
 	connected bool
-	healthy   time.Time // from then on the store works
+	healthy   atomic.Int64 // in Unix nanoseconds: from then on the store works
 	killed    sync.WaitGroup
 }
 
@@ -49,7 +49,7 @@ func newWalk(t *testing.T, r rotation, seed uint64) *walk {
 	k.connect(k.processes[0].Vault, "1")
 	k.issuer.delay = 200 * time.Millisecond // so that processes meet
 	k.store.before = func(string) error {
-		if time.Now().Before(k.healthy) {
+		if time.Now().UnixNano() < k.healthy.Load() {
 			return errDown
 		}
 		return nil
@@ -140,7 +140,7 @@ func (k *walk) renew(ctx context.Context, former storage.Tokens) (storage.Tokens
 }
 
 // mended waits until the store works.
-func (k *walk) mended() { time.Sleep(time.Until(k.healthy)) }
+func (k *walk) mended() { time.Sleep(time.Until(time.Unix(0, k.healthy.Load()))) }
 
 // quiet waits until nothing is under way and the store works.
 func (k *walk) quiet() {
@@ -169,7 +169,7 @@ func (k *walk) step() {
 		k.loses = k.issuer.rotation != once // where nothing can bring the grant back
 		k.mu.Unlock()
 	case 7:
-		k.healthy = time.Now().Add(time.Duration(k.random.IntN(int(15 * time.Second))))
+		k.healthy.Store(time.Now().Add(time.Duration(k.random.IntN(int(15 * time.Second)))).UnixNano())
 	case 8:
 		k.kill()
 	case 9:

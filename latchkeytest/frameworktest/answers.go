@@ -162,8 +162,9 @@ func proveStream(t *testing.T, f *framework, cookieWith string) {
 	}
 }
 
-// proveBeside proves R-526, with the race detector: goroutines that look at the
-// session write no headers, and what they found is in the answer.
+// proveBeside checks R-526, with the race detector: goroutines look at the session
+// while the handler sets cookies. They write no headers, and the answer has the cookie
+// of the renewed session beside all of the handler's own.
 func proveBeside(t *testing.T, f *framework) {
 	t.Helper()
 	c := f.openAs("Ada")

@@ -39,9 +39,10 @@ var oddTargets = []string{
 // targetPieces are what random targets are made of.
 var targetPieces = []string{"/", "//", ".", "..", "*", "?", ":", "://", "#", ";", "@", "\\", "%2F", "%2e", "%00", "%", "private", "x", "http", "HOST", "auth", "signin"}
 
-// proveTargets sends odd and random targets, without a session, in the bytes of
-// HTTP/1.1. It found that Fiber runs no middleware for targets without a slash at
-// their beginning, while its routes with a star take them.
+// proveTargets checks that no request target, odd or random, reaches the handler behind
+// the guard without a session. It sends them in the bytes of HTTP/1.1. It found that
+// Fiber runs no middleware for targets without a slash at their beginning, while its
+// routes with a star take them.
 func proveTargets(t *testing.T, f *framework) {
 	t.Helper()
 	host := strings.TrimPrefix(f.url, "http://")
