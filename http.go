@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/lateheader"
 )
 
 // Request is an HTTP request, free of any web framework.
@@ -116,6 +117,17 @@ func (r *Response) Send(w http.ResponseWriter) {
 func addCookie(h http.Header, c *http.Cookie) {
 	if line := cookie.Line(c); line != "" {
 		h["Set-Cookie"] = append(h["Set-Cookie"], line)
+	}
+}
+
+// addRenewal writes cookies that renew a session into a response header, without those
+// that the response has decided already.
+func addRenewal(h http.Header, cookies []*http.Cookie) {
+	given := h["Set-Cookie"]
+	for _, c := range cookies {
+		if !lateheader.Decides(given, c.Name) {
+			addCookie(h, c)
+		}
 	}
 }
 

@@ -211,16 +211,15 @@ func (s *requestState) read() error {
 // memory.
 var errOver = errors.New("latchkey: the request is over: look at the session in its handler")
 
-// renew puts the cookies that keep the session alive into the response.
+// renew puts the cookies that keep the session alive into the response. What it has
+// decided about the session already stands.
 func (s *requestState) renew(x *exchange) {
 	s.inResponse(func(h http.Header) {
 		addVary(h)
 		if x.setup.config.Session.Bearer {
 			addVaryBearer(h)
 		}
-		for _, c := range x.cookies.Out {
-			addCookie(h, c)
-		}
+		addRenewal(h, x.cookies.Out)
 		if (len(x.cookies.Out) > 0 || x.credential.Bearer != nil) && h.Get("Cache-Control") == "" {
 			// An answer that depends on who asks must not be shared by a cache.
 			h["Cache-Control"] = []string{"private"}

@@ -3,6 +3,8 @@ package fiberauth
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v3"
 	"github.com/latchkeyhq/latchkey"
@@ -44,12 +46,46 @@ func (a *Auth) next(ctx context.Context, c fiber.Ctx, handler func() error) erro
 	return handler()
 }
 
-// renew puts into the response what keeps the session alive.
+// renew puts into the response what keeps the session alive. What it has decided about
+// the session already stands.
 func (a *Auth) renew(ctx context.Context, c fiber.Ctx) {
 	if c.IsAbandoned() { // a handler that took too long has it still
 		return
 	}
 	header := a.core.Renewal(ctx)
+	if lines := header[fiber.HeaderSetCookie]; len(lines) > 0 {
+		header[fiber.HeaderSetCookie] = slices.DeleteFunc(lines, func(line string) bool { return isDecided(c, line) })
+	}
+	addRenewal(c, header)
+}
+
+// isDecided reports whether the response sets or clears the cookie of a line, or a piece
+// of it, with either prefix. A browser joins the pieces of whatever it has.
+func isDecided(c fiber.Ctx, line string) bool {
+	name, _, _ := strings.Cut(line, "=")
+	name = stem(name)
+	for given := range c.Response().Header.Cookies() {
+		if stem(string(given)) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// stem returns the name of a cookie without its prefix and the numbers of pieces.
+func stem(name string) string {
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "__Host-"), "__Secure-")
+	for {
+		end := strings.LastIndexByte(name, '.')
+		if end < 0 || end == len(name)-1 || strings.Trim(name[end+1:], "0123456789") != "" {
+			return name
+		}
+		name = name[:end]
+	}
+}
+
+// addRenewal puts a renewal into the response.
+func addRenewal(c fiber.Ctx, header http.Header) {
 	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) > 0 {
 		delete(header, fiber.HeaderCacheControl)
 	}

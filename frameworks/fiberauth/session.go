@@ -50,9 +50,14 @@ func (a *Auth) signIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) (c
 // AccessToken returns a usable access token of the signed-in user at a provider. See
 // [latchkey.Auth.AccessToken].
 func (a *Auth) AccessToken(c fiber.Ctx, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
+	if _, err := a.Session(c); err != nil {
+		return latchkey.Tokens{}, err
+	}
 	ctx, l := a.attach(c)
-	defer a.renew(ctx, c)
-	t, _, err := a.core.AccessToken(ctx, l.head(c), strings.Clone(provider), o) // its cookies are the renewal's
+	t, _, err := a.core.AccessToken(ctx, l.head(c), strings.Clone(provider), o)
+	if !c.IsAbandoned() {
+		addRenewal(c, a.core.Renewal(ctx)) // the tokens that the browser keeps, of which the last count
+	}
 	return t, err
 }
 

@@ -136,3 +136,60 @@ func ask(t *testing.T, c *latchkeytest.Client, method, pageURL string, header ht
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return res
 }
+
+// TestLookAfterTheRoute is R-620: an access log that reads the session behind c.Next
+// undoes no sign-out, no change of user and no update.
+func TestLookAfterTheRoute(t *testing.T) {
+	for name, own := range map[string]func(fiber.Ctx) context.Context{
+		"the context of the route": fiber.Ctx.Context,
+		"a context of its own":     func(fiber.Ctx) context.Context { return context.Background() }, // as after Fiber's timeout
+	} {
+		auth := newAuth(t, func(c *latchkey.Config) {
+			c.Adapter, c.AccountPage.Enabled = nil, false
+			c.Callbacks.Token = func(_ context.Context, i latchkey.TokenInfo) (latchkey.Claims, error) {
+				if i.Trigger == latchkey.TriggerUpdate {
+					i.Claims["name"] = "guest"
+				}
+				return i.Claims, nil
+			}
+		})
+		app := fiber.New(fiber.Config{ReadBufferSize: fiberauth.ReadBufferSize})
+		app.Use(func(c fiber.Ctx) error {
+			err := c.Next()
+			c.SetContext(own(c))
+			_, _ = auth.Session(c)
+			return err
+		})
+		auth.Mount(app)
+		app.Get("/", who(auth))
+		at := serve(t, app)
+		as := func(name string) *latchkeytest.Client {
+			b := latchkeytest.NewClientAt(t, at)
+			b.Post("/auth/callback/credentials", url.Values{"name": {name}, "password": {password}})
+			return b
+		}
+		for _, c := range []struct {
+			name, want string
+			decide     func(*latchkeytest.Client)
+		}{
+			{"R-620 sign-out", "here is nobody", func(b *latchkeytest.Client) { b.Post("/auth/signout", nil) }},
+			{"R-620 another user", "here is bob", func(b *latchkeytest.Client) {
+				b.Post("/auth/callback/credentials", url.Values{"name": {"bob"}, "password": {password}})
+			}},
+			{"R-620 update", "here is guest", func(b *latchkeytest.Client) {
+				b.Fetch(http.MethodPost, "/auth/session", map[string]any{"data": map[string]any{}, "csrfToken": b.CSRFToken()}, nil)
+			}},
+		} {
+			t.Run(c.name+", "+name, func(t *testing.T) {
+				b := as("ada")
+				if got := string(b.Get("/").Body); got != "here is ada" {
+					t.Fatal(got)
+				}
+				c.decide(b)
+				if got := string(b.Get("/").Body); got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+			})
+		}
+	}
+}

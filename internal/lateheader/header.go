@@ -57,15 +57,20 @@ func (h *Header) send(response http.Header) {
 	h.lines = nil
 }
 
-// Merge adds headers to those of a response. Cookies come before those of the
-// response, because a browser keeps the last of one name. Vary is completed.
+// Merge adds headers to those of a response. A cookie that the response [Decides] is not
+// added, and the others come before those of the response. Vary is completed.
 // Cache-Control is kept, unless the added one forbids to store. Any other header is
 // replaced.
 func Merge(response, added http.Header) {
 	for name, lines := range added {
 		switch {
 		case name == "Set-Cookie":
-			response[name] = slices.Concat(lines, response[name])
+			given := response[name]
+			isDecided := func(line string) bool {
+				cookie, _, _ := strings.Cut(line, "=")
+				return Decides(given, cookie)
+			}
+			response[name] = slices.Concat(slices.DeleteFunc(lines, isDecided), given)
 		case name == "Vary":
 			for _, line := range lines {
 				if !varies(response[name], line) {
@@ -75,6 +80,31 @@ func Merge(response, added http.Header) {
 		case name != "Cache-Control" || response.Get(name) == "" || strings.Contains(lines[0], "no-store"):
 			response[name] = lines
 		}
+	}
+}
+
+// Decides reports whether lines of Set-Cookie set or clear a cookie or a piece of it, such
+// as name.0, with __Host- or __Secure- in front or without. What would keep a session
+// alive has to stay away then: a browser keeps the last cookie of one name.
+func Decides(lines []string, name string) bool {
+	name = stem(name)
+	for _, line := range lines {
+		if given, _, _ := strings.Cut(line, "="); stem(given) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// stem returns the name of a cookie without its prefix and the numbers of pieces.
+func stem(name string) string {
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "__Host-"), "__Secure-")
+	for {
+		end := strings.LastIndexByte(name, '.')
+		if end < 0 || end == len(name)-1 || strings.Trim(name[end+1:], "0123456789") != "" {
+			return name
+		}
+		name = name[:end]
 	}
 }
 

@@ -19,7 +19,8 @@ func TestMerge(t *testing.T) {
 		response, added, want http.Header
 	}{
 		{"an empty response", http.Header{}, http.Header{"Vary": {"Cookie"}, "Cache-Control": {"private"}}, http.Header{"Vary": {"Cookie"}, "Cache-Control": {"private"}}},
-		{"cookies come first, so that a later one wins", http.Header{"Set-Cookie": {"a=2"}}, http.Header{"Set-Cookie": {"a=1"}}, http.Header{"Set-Cookie": {"a=1", "a=2"}}},
+		{"cookies come first", http.Header{"Set-Cookie": {"a=2"}}, http.Header{"Set-Cookie": {"b=1"}}, http.Header{"Set-Cookie": {"b=1", "a=2"}}},
+		{"R-620 a cookie that the response sets", http.Header{"Set-Cookie": {"a=2"}}, http.Header{"Set-Cookie": {"a=1", "b=1"}}, http.Header{"Set-Cookie": {"b=1", "a=2"}}},
 		{"a response that varies already", http.Header{"Vary": {"Accept, cookie"}}, http.Header{"Vary": {"Cookie"}}, http.Header{"Vary": {"Accept, cookie"}}},
 		{"one that varies by everything", http.Header{"Vary": {"*"}}, http.Header{"Vary": {"Cookie"}}, http.Header{"Vary": {"*"}}},
 		{"one that varies by something else", http.Header{"Vary": {"Accept"}}, http.Header{"Vary": {"Cookie", "Authorization"}}, http.Header{"Vary": {"Accept", "Cookie", "Authorization"}}},
@@ -32,6 +33,32 @@ func TestMerge(t *testing.T) {
 				t.Errorf("%v, want %v", c.response, c.want)
 			}
 		})
+	}
+}
+
+// a response that says something of a cookie has the last word on all its pieces.
+func TestDecides(t *testing.T) {
+	for _, c := range []struct {
+		line, cookie string
+		want         bool
+	}{
+		{"s=1; Path=/", "s", true},
+		{"s=; Max-Age=0", "s", true},
+		{"s.0=1", "s", true},
+		{"s=", "s.0", true},
+		{"s.0=", "s.12", true},
+		{"__Secure-s=", "__Host-s.0", true},
+		{"s.1.0=", "s.1", true},
+		{"s=", "t", false},
+		{"s1=", "s", false},
+		{"s.x=", "s", false},
+		{"s.=", "s", false},
+		{".s=", "s", false},
+		{"", "s", false},
+	} {
+		if got := Decides([]string{"other=1", c.line}, c.cookie); got != c.want {
+			t.Errorf("R-620 %q decides %s: %t, want %t", c.line, c.cookie, got, c.want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/plainsite"
@@ -85,6 +86,52 @@ func TestRenewalAfterSignOut(t *testing.T) {
 			}
 			if renewal := core.Renewal(ctx); len(renewal["Set-Cookie"]) != 0 || renewal.Get("Vary") != "Cookie" {
 				t.Errorf("%v", renewal)
+			}
+		})
+	}
+}
+
+// TestLookAfterSignOut is R-620: a look that comes after a sign-out, in the same response,
+// does not undo it.
+func TestLookAfterSignOut(t *testing.T) {
+	route := func(s *testSite, w http.ResponseWriter, r *http.Request) { s.auth.ServeHTTP(w, r) }
+	url := func(s *testSite, w http.ResponseWriter, r *http.Request) {
+		if _, err := s.auth.SignOutURL(w, r, latchkey.SignOutOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	attach := func(s *testSite, w http.ResponseWriter, r *http.Request) {
+		latchkey.SessionFrom(s.auth.Attach(w, r).Context())
+	}
+	load := func(s *testSite, w http.ResponseWriter, r *http.Request) {
+		s.auth.LoadSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { latchkey.SessionFrom(r.Context()) })).ServeHTTP(w, r)
+	}
+	read := func(s *testSite, w http.ResponseWriter, r *http.Request) { _, _ = s.auth.ReadSession(w, r) }
+	forms := func(s *testSite, w http.ResponseWriter, r *http.Request) { _, _ = s.auth.Forms(w, r) }
+	for _, c := range []struct {
+		name      string
+		end, look func(*testSite, http.ResponseWriter, *http.Request)
+	}{
+		{"R-620 the route, ReadSession", route, read},
+		{"R-620 the route, Attach", route, attach},
+		{"R-620 the route, LoadSession", route, load},
+		{"R-620 the route, Forms", route, forms},
+		{"R-620 SignOutURL, ReadSession", url, read},
+		{"R-620 SignOutURL, Attach", url, attach},
+		{"R-620 SignOutURL, LoadSession", url, load},
+		{"R-620 SignOutURL, Forms", url, forms},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t, func(c *latchkey.Config) { c.Adapter, c.Providers = nil, c.Providers[:1] })
+			h := http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // sends the header last
+				c.end(s, w, r)
+				c.look(s, w, r)
+			}), time.Minute, "")
+			b := s.newBrowser()
+			b.signIn()
+			b.serve(h, b.request(http.MethodPost, "/auth/signout", formContentType, "csrfToken="+b.token()))
+			if b.isLive() {
+				t.Error("the visitor is still signed in")
 			}
 		})
 	}
