@@ -180,6 +180,9 @@ func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle str
 	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
 		return u, err
 	}
+	if err := d.endMovesSince(ctx, s, u.ID, row.Created); err != nil {
+		return u, err
+	}
 	if err := d.removeSince(ctx, s, u.ID, row.Created); err != nil {
 		return u, err
 	}
@@ -188,6 +191,19 @@ func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle str
 	}
 	q.Add(event.Event{Type: event.EmailReverted, UserID: u.ID}, nil)
 	return u, d.dropProofs(ctx, s, u.ID)
+}
+
+// endMovesSince ends the links to former addresses of a user that were made at or after
+// an instant. After a second change, one of them leads to an address of a thief.
+func (d Passwords) endMovesSince(ctx context.Context, s *Store, userID string, since time.Time) error {
+	rows := d.Waiting(s)
+	moves, err := rows.List(ctx, challenge.Moved, userID, "")
+	for _, row := range moves {
+		if err == nil && !row.Created.Before(since) {
+			err = rows.EndRow(ctx, row)
+		}
+	}
+	return err
 }
 
 // removeSince removes the password of a user, and the passkeys and second factors
