@@ -136,6 +136,33 @@ func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *stor
 	return changed, err
 }
 
+// freeAddress takes the address of a move from a user who has not proven it, or who came
+// after the move was asked for, and ends the sessions of that user. It does nothing if
+// the user called keep has the address. The mailbox has shown the link of the move.
+func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep string, move *challenge.Row) error {
+	found, err := guarded.Optional(s.UserByEmail(ctx, move.Identifier))
+	if err != nil || found == nil || found.ID == keep {
+		return err
+	}
+	other, err := s.LockUser(ctx, found.ID)
+	if err != nil {
+		return err
+	}
+	isProven, err := d.isAddressProven(ctx, s, &other)
+	if err != nil || isProven && other.Created.Before(move.Created) || !hasEmail(move.Identifier)(other) { // a zero time is of unknown age
+		return err
+	}
+	changed, err := s.updateUser(ctx, other.ID, storage.UserChange{Email: new(""), EmailVerified: new(time.Time{})})
+	if err != nil {
+		return err
+	}
+	q.addUser(event.UserUpdated, changed)
+	if _, err := d.endAll(ctx, s, other.ID, ""); err != nil {
+		return err
+	}
+	return d.dropProofs(ctx, s, other.ID)
+}
+
 // LookAtUndo returns the address that a link gives back, without using it up.
 func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
@@ -155,8 +182,9 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 
 // UndoMove gives a user the former address back and ends everything of the user:
 // sessions, the password, and what has been added since the change was asked for,
-// passkeys and second factors. It returns ErrAddressTaken if another user has the
-// address by now; that user keeps it. The link works once.
+// passkeys and second factors. It takes the address from a user who has not proven it or
+// came after that. It returns ErrAddressTaken if any other user has the address by now;
+// that user keeps it. The link works once.
 func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.undoMove(ctx, q, s, handle)
@@ -176,6 +204,9 @@ func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle str
 	u, err := s.LockUser(ctx, row.UserID)
 	if err != nil {
 		return u, voidIf(err)
+	}
+	if err := d.freeAddress(ctx, q, s, u.ID, row); err != nil {
+		return u, err
 	}
 	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
 		return u, err

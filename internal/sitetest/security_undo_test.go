@@ -1,10 +1,13 @@
 package sitetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // movedByThief is a site on which a thief with a session has moved Ann's address.
@@ -19,14 +22,18 @@ const thiefMail = "thief@evil.example"
 
 func newMovedByThief(t *testing.T, strategy latchkey.Strategy) *movedByThief {
 	t.Helper()
-	s := newManagedSite(t, strategy)
+	return moveByThief(newManagedSite(t, strategy))
+}
+
+func moveByThief(s *managedSite) *movedByThief {
+	s.t.Helper()
 	m := &movedByThief{managedSite: s, id: s.addUser(annMail, annsPass).ID, thief: s.newBrowser()}
 	m.thief.tries(annMail, annsPass)
 	m.thief.post("/auth/account?do=email", "email", thiefMail)
 	m.undo = path(s.lastMail(latchkey.MessageEmailChange))
 	m.thief.post(path(s.lastMail(latchkey.MessageNewEmail)))
 	if got := s.address(m.id); got != thiefMail {
-		t.Fatalf("the address is %q", got)
+		s.t.Fatalf("the address is %q", got)
 	}
 	s.clock.Advance(time.Minute)
 	return m
@@ -51,5 +58,65 @@ func TestUndoEndsLaterUndos(t *testing.T) {
 		if a := s.newBrowser().post(path(later)); a.error() != "Verification" || s.address(s.id) != annMail {
 			t.Errorf("to %q, the address is %q", a.location(), s.address(s.id))
 		}
+	})
+}
+
+// newIssuerManagedSite makes a site with passwords, links and an issuer.
+func newIssuerManagedSite(t *testing.T, strategy latchkey.Strategy, change ...func(*latchkey.Config)) (*oauthSite, *managedSite) {
+	t.Helper()
+	m := &managedSite{hasher: &plainHasher{}}
+	o := newOAuthSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
+		c.Session.Strategy = strategy
+		c.AccountPage.Enabled = true
+		c.Providers = append(c.Providers, &latchkey.Password{Hasher: m.hasher, Weakness: weakness, MinLength: 8})
+		c.Runtime.Background = func(f func(context.Context)) {
+			m.clock.Advance(time.Millisecond) // mails leave after the answer
+			f(context.Background())
+		}
+	}}, change...)...)
+	m.testSite = o.testSite
+	return o, m
+}
+
+// who takes the former address meanwhile does not block the undo.
+func TestUndoFreesTheAddress(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		t.Run("from an account that has not proven it", func(t *testing.T) {
+			o, m := newIssuerManagedSite(t, strategy)
+			s, squatter := moveByThief(m), o.newBrowser()
+			o.issuer.SignInAs(latchkeytest.Person{Subject: "squatter", Email: annMail})
+			o.mustSignIn(squatter)
+			s.clock.Advance(time.Hour)
+			s.newBrowser().post(s.undo)
+			s.clock.Advance(time.Minute)
+			if got := s.address(s.id); got != annMail || squatter.isLive() {
+				t.Errorf("the address is %q, the squatter is signed in: %t", got, squatter.isLive())
+			}
+		})
+		t.Run("from the account that the owner has made by a link", func(t *testing.T) {
+			s := newMovedByThief(t, strategy)
+			owner := s.newBrowser()
+			if a := owner.signInByLink(annMail); !a.signsIn() {
+				t.Fatalf("to %q", a.location())
+			}
+			s.clock.Advance(time.Hour)
+			s.newBrowser().post(s.undo)
+			if got := s.address(s.id); got != annMail {
+				t.Errorf("the address is %q", got)
+			}
+		})
+		t.Run("not from an older user who has proven it", func(t *testing.T) {
+			s := newMovedByThief(t, strategy)
+			other, err := s.store.CreateUser(t.Context(), storage.User{Email: "other@example.com", Created: s.clock.Now().Add(-time.Hour)})
+			if err == nil {
+				_, err = s.store.UpdateUser(t.Context(), other.ID, storage.UserChange{Email: new(annMail), EmailVerified: new(s.clock.Now())})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := s.newBrowser().post(s.undo); a.error() != "Verification" || s.address(s.id) != thiefMail || s.address(other.ID) != annMail {
+				t.Errorf("to %q, the addresses are %q and %q", a.location(), s.address(s.id), s.address(other.ID))
+			}
+		})
 	})
 }
