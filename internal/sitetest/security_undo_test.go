@@ -2,6 +2,7 @@ package sitetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -119,4 +120,19 @@ func TestUndoFreesTheAddress(t *testing.T) {
 			}
 		})
 	})
+}
+
+// an earlier mail about a change silences no later one.
+func TestEveryChangeOfAddressIsTold(t *testing.T) {
+	s := newManagedSite(t, latchkey.DatabaseSessions)
+	s.addUser(annMail, annsPass)
+	b := s.newBrowser()
+	b.tries(annMail, annsPass)
+	for range 2 {
+		before := len(s.sent())
+		b.post("/auth/account?do=email", "email", thiefMail)
+		if !slices.ContainsFunc(s.sent()[before:], func(m latchkey.Message) bool { return m.Kind == latchkey.MessageEmailChange && m.To == annMail }) {
+			t.Error("untold")
+		}
+	}
 }
