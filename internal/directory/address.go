@@ -184,44 +184,49 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 // sessions, the password, and what has been added since the change was asked for,
 // passkeys and second factors. It takes the address from a user who has not proven it or
 // came after that. It returns ErrAddressTaken if any other user has the address by now;
-// that user keeps it. The link works once.
-func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, err error) {
+// that user keeps it. The link works once. taken is the address that the user had. For 30
+// days [Factors.BeginLost] refuses the user.
+func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, taken string, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
-		u, err = d.undoMove(ctx, q, s, handle)
+		u, taken, err = d.undoMove(ctx, q, s, handle)
 		return err
 	})
-	return u, err
+	return u, taken, err
 }
 
-func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (storage.User, error) {
+func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
 	if err != nil {
-		return storage.User{}, voidIf(err)
+		return u, "", voidIf(err)
 	}
 	if _, err := d.undoData(row); err != nil {
-		return storage.User{}, err
+		return u, "", err
 	}
-	u, err := s.LockUser(ctx, row.UserID)
+	u, err = s.LockUser(ctx, row.UserID)
 	if err != nil {
-		return u, voidIf(err)
+		return u, "", voidIf(err)
 	}
+	taken = u.Email
 	if err := d.freeAddress(ctx, q, s, u.ID, row); err != nil {
-		return u, err
+		return u, "", err
 	}
 	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
-		return u, err
+		return u, "", err
 	}
 	if err := d.endMovesSince(ctx, s, u.ID, row.Created); err != nil {
-		return u, err
+		return u, "", err
+	}
+	if _, err := d.Waiting(s).Create(ctx, challenge.Draft{Purpose: challenge.Recover, UserID: u.ID, Life: movedLife}); err != nil {
+		return u, "", err
 	}
 	if err := d.removeSince(ctx, s, u.ID, row.Created); err != nil {
-		return u, err
+		return u, "", err
 	}
 	if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
-		return u, err
+		return u, "", err
 	}
 	q.Add(event.Event{Type: event.EmailReverted, UserID: u.ID}, nil)
-	return u, d.dropProofs(ctx, s, u.ID)
+	return u, taken, d.dropProofs(ctx, s, u.ID)
 }
 
 // endMovesSince ends the links to former addresses of a user that were made at or after

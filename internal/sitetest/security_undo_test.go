@@ -122,6 +122,37 @@ func TestUndoFreesTheAddress(t *testing.T) {
 	})
 }
 
+// the thief of a former mailbox undoes a change, and has no second factor removed.
+func TestUndoCountsAsAChange(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s, f, _ := newGuardedSite(t, strategy, func(c *latchkey.Config) { c.Factors.RecoveryDelay = 72 * time.Hour })
+		owner, thief := s.newBrowser(), s.newBrowser()
+		owner.tries(annMail, annsPass)
+		owner.factor("totp", f.code(0))
+		owner.post("/auth/account?do=email", "email", "ann@new.example")
+		undo := path(s.lastMail(latchkey.MessageEmailChange))
+		owner.post(path(s.lastMail(latchkey.MessageNewEmail)))
+		s.clock.Advance(time.Hour)
+		thief.post(undo)
+		if m := s.lastMail(latchkey.MessagePasswordChanged); m.To != "ann@new.example" {
+			t.Errorf("told %q", m.To)
+		}
+		begins := func() bool {
+			s.clock.Advance(time.Minute)
+			before := len(s.sent())
+			thief.signInByLink(annMail)
+			thief.post("/auth/factor?do=lost")
+			return slices.ContainsFunc(s.sent()[before:], func(m latchkey.Message) bool { return m.Kind == latchkey.MessageRecoveryStarted })
+		}
+		if begins() {
+			t.Error("the removal begins right after the undo")
+		}
+		if s.clock.Advance(31 * 24 * time.Hour); !begins() {
+			t.Error("the removal never begins")
+		}
+	})
+}
+
 // an earlier mail about a change silences no later one.
 func TestEveryChangeOfAddressIsTold(t *testing.T) {
 	s := newManagedSite(t, latchkey.DatabaseSessions)
