@@ -42,6 +42,10 @@ type AddressMove struct {
 
 // NewMove stores a change of address that a user asked for.
 func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m AddressMove, err error) {
+	isProven, err := IsAddressProven(ctx, d.Directory, u)
+	if err != nil {
+		return m, err
+	}
 	now := d.Now()
 	issued := d.Revocations.IssueTime(u.ID, now)
 	rows := d.Waiting(d.Store)
@@ -49,7 +53,7 @@ func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m A
 	m.Handle, err = rows.Create(ctx, challenge.Draft{
 		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{u.Email, issued},
 	})
-	if err == nil && !u.EmailVerified.IsZero() {
+	if err == nil && isProven {
 		m.Undo, err = rows.Create(ctx, challenge.Draft{
 			Purpose: challenge.Moved, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: now},
 		})

@@ -122,6 +122,31 @@ func TestUndoFreesTheAddress(t *testing.T) {
 	})
 }
 
+// a provider vouches for Ada's address, so that its mailbox is told and has a way
+// back.
+func TestVouchedAddressMovesAsAProvenOne(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		o, m := newIssuerManagedSite(t, strategy)
+		thief := o.newBrowser()
+		o.mustSignIn(thief)
+		u, err := m.store.GetUserByEmail(t.Context(), adaEmail)
+		if err != nil || !u.EmailVerified.IsZero() {
+			t.Fatalf("%+v, %v", u, err)
+		}
+		thief.post("/auth/account?do=email", "email", thiefMail)
+		undo := m.lastMail(latchkey.MessageEmailChange)
+		thief.post(path(m.lastMail(latchkey.MessageNewEmail)))
+		if got := m.address(u.ID); undo.To != adaEmail || got != thiefMail {
+			t.Fatalf("told %q, the address is %q", undo.To, got)
+		}
+		m.clock.Advance(time.Hour)
+		m.newBrowser().post(path(undo))
+		if got := m.address(u.ID); got != adaEmail {
+			t.Errorf("the address is %q", got)
+		}
+	})
+}
+
 // the thief of a former mailbox undoes a change, and has no second factor removed.
 func TestUndoCountsAsAChange(t *testing.T) {
 	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
