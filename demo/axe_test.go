@@ -4,22 +4,29 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
-// axe is the checker, as npm brings it.
+// readAxe reads the checker, as npm brings it.
+func readAxe() (string, error) {
+	source, err := os.ReadFile(filepath.Join("axe", "node_modules", "axe-core", "axe.min.js"))
+	return string(source), err
+}
+
+// axe returns the checker, and skips the test where there is none.
 func axe(t *testing.T) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join("axe", "node_modules", "axe-core", "axe.min.js"))
+	source, err := readAxe()
 	if err != nil {
 		if os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1" {
 			t.Fatal("axe-core is not installed: run make setup")
 		}
 		t.Skip("axe-core is not installed: run make setup")
 	}
-	return string(source)
+	return source
 }
 
 // TestAccessible has axe judge pages by the rules for WCAG 2.2 level AA, in both
@@ -34,18 +41,24 @@ func TestAccessible(t *testing.T) {
 			if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
 				t.Fatal(err)
 			}
-			for _, path := range []string{"/", "/components", "/components?error=CredentialsSignin", "/mailbox", "/auth/signin", "/auth/signin?error=CredentialsSignin"} {
+			for _, path := range []string{"/", "/components", "/components?error=CredentialsSignin", "/mailbox", "/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/password?do=signup", "/auth/password?do=forgot"} {
 				b.open(path)
 				b.isAccessible(checker)
 			}
 			signInWithPassword(b)
-			for _, path := range []string{"/components", "/profile", "/auth/account", "/auth/account?do=profile", "/auth/account?do=activity", "/auth/account?do=export", "/desk", "/audit", "/health", "/admin/users", "/admin/users/new", "/admin/users/crowd-300", "/admin/users/crowd-1/delete", "/auth/signout"} {
+			for _, path := range []string{"/safe", "/members", "/components", "/profile", "/auth/account", "/auth/account?do=profile", "/auth/account?do=activity", "/auth/account?do=export", "/desk", "/audit", "/health", "/admin/users", "/admin/users/new", "/admin/users/crowd-300", "/admin/users/crowd-1/delete", "/auth/signout"} {
 				b.open(path)
 				if path == "/components" {
 					b.click(userMenu)
 				}
 				b.isAccessible(checker)
 			}
+			enrolApp(b, time.Now, func() { b.isAccessible(checker) })
+			b.open("/auth/signout")
+			b.click("form button")
+			b.becomes("location.pathname !== '/auth/signout'")
+			typeAlicesPassword(b, "/auth/factor")
+			b.isAccessible(checker)
 		})
 	}
 }

@@ -44,11 +44,11 @@ const (
 	userMenu     = `header summary`
 	signOut      = `header form[action$="/auth/signout"] button`
 	demoButton   = `form[action$="/signin/demo"] button`
-	password     = `form[action$="/callback/credentials"]`
+	passwordForm = `form[action$="/callback/credentials"]`
 	emailForm    = `form:is([action$="/signin/email"],:has([formaction$="/signin/email"]))`
-	usernameBox  = password + ` input[name="username"]`
-	passwordBox  = password + ` input[name="password"]`
-	passwordDone = password + ` button`
+	usernameBox  = passwordForm + ` input[name="username"]`
+	passwordBox  = passwordForm + ` input[name="password"]`
+	passwordDone = passwordForm + ` button`
 )
 
 func walkIdentityProvider(b *tab) {
@@ -138,7 +138,7 @@ func walkPassword(b *tab) {
 func walkMagicLink(b *tab) {
 	b.open("/auth/signin?callbackUrl=/members")
 	b.write(emailForm+` input[name="email"]`, "reader@example.com")
-	b.click(emailForm + ` button`)
+	b.click(`button[formaction$="/signin/email"]`)
 	b.waitFor("/auth/verify-request")
 	b.says("Check your email", "mailbox of the site")
 	b.open("/mailbox")
@@ -172,11 +172,17 @@ func walkAccount(b *tab) {
 
 func signInWithPassword(b *tab) {
 	b.t.Helper()
+	typeAlicesPassword(b, "/profile")
+}
+
+// typeAlicesPassword types the password of the front page, and waits for the path that follows.
+func typeAlicesPassword(b *tab, lands string) {
+	b.t.Helper()
 	b.open("/auth/signin?callbackUrl=/profile")
 	b.write(usernameBox, aliceName)
 	b.write(passwordBox, alicePassword)
 	b.press(kb.Enter)
-	b.waitFor("/profile")
+	b.waitFor(lands)
 }
 
 // walkKeyboard never touches the mouse, and sees at every step where it is.

@@ -20,11 +20,10 @@ import (
 // The support desk of the demo: pages of package admin with users to find, the audit
 // log, a reference code to explain, and the health of the site.
 
-const (
-	crowdSize      = 300
-	suspendedID    = "crowd-300" // the newest of the crowd
-	suspendedEmail = "crowd-300@example.com"
-)
+const crowdSize = 300
+
+// suspended returns the user whom the desk keeps out: the newest of the crowd.
+func suspended() latchkey.User { return latchkeytest.Crowd(crowdSize)[crowdSize-1] }
 
 // staff has the ids of the users that the password of the front page has signed in.
 type staff struct{ ids sync.Map }
@@ -60,7 +59,7 @@ func (d *site) addCrowd(ctx context.Context) error {
 		return nil
 	})
 	if err == nil {
-		err = d.store.Suspensions().Put(ctx, suspendedID, storage.Suspension{Since: time.Now(), Reason: "shows what a suspended user sees"})
+		err = d.store.Suspensions().Put(ctx, suspended().ID, storage.Suspension{Since: time.Now(), Reason: "shows what a suspended user sees"})
 	}
 	if err := ignoring(err, latchkey.ErrConflict); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (d *site) desk(w http.ResponseWriter, r *http.Request) {
 		Username, Suspended string
 		Users               int
 		Staff               bool
-	}{aliceName, suspendedEmail, crowdSize, d.isStaff(r)})
+	}{aliceName, suspended().Email, crowdSize, d.isStaff(r)})
 }
 
 func (d *site) isStaff(r *http.Request) bool {

@@ -12,7 +12,7 @@ import (
 
 func TestDesk(t *testing.T) {
 	c := newClient(t)
-	wants(t, c.Get("/desk"), 200, "Support desk", "is staff here", suspendedEmail)
+	wants(t, c.Get("/desk"), 200, "Support desk", "is staff here", suspended().Email)
 	c.Complete(c.Begin("demo")) // Ada
 	for _, path := range []string{"/admin/users", "/audit"} {
 		wants(t, c.Get(path), 404)
@@ -21,7 +21,7 @@ func TestDesk(t *testing.T) {
 	c.SignInCredentials(alicesFields)
 	users := c.Get("/admin/users")
 	wants(t, users, 200, "crowd-300@example.com", "/admin/users/crowd-300")
-	wants(t, c.Get("/admin/users/"+suspendedID), 200, "shows what a suspended user sees")
+	wants(t, c.Get("/admin/users/"+suspended().ID), 200, "shows what a suspended user sees")
 	wants(t, c.Get("/audit"), 200, "sign_in", "pwd", "account.linked")
 	wants(t, c.Get("/audit?after=changed"), 303)
 	wants(t, c.Get("/health"), 200, "ready", "store", "up")
@@ -33,15 +33,15 @@ func TestDesk(t *testing.T) {
 // TestSuspendedUser signs in as the user whom the desk keeps out.
 func TestSuspendedUser(t *testing.T) {
 	c := newClient(t)
-	askForLink(t, c, suspendedEmail)
+	askForLink(t, c, suspended().Email)
 	refused := c.Get(newestLink(t, c))
 	if at := refused.Location(); at == nil || at.Query().Get("code") != "suspended" || c.Session() != nil {
 		t.Fatalf("a suspended user is led to %v", at)
 	}
 	c.SignInCredentials(alicesFields)
-	c.Post("/admin/users/"+suspendedID+"/restore", url.Values{"csrfToken": {c.CSRFToken()}})
+	c.Post("/admin/users/"+suspended().ID+"/restore", url.Values{"csrfToken": {c.CSRFToken()}})
 	c.SignOut()
-	askForLink(t, c, suspendedEmail)
+	askForLink(t, c, suspended().Email)
 	leads(t, c.Get(newestLink(t, c)), "/profile")
 }
 
@@ -67,11 +67,11 @@ func TestReferenceCode(t *testing.T) {
 func TestCrowdIsAddedOnce(t *testing.T) {
 	data := t.TempDir()
 	d := newTestSite(t, environment(t, "DEMO_DATA", data))
-	if _, err := d.store.Suspensions().Delete(t.Context(), suspendedID); err != nil {
+	if _, err := d.store.Suspensions().Delete(t.Context(), suspended().ID); err != nil {
 		t.Fatal(err)
 	}
 	again := newTestSite(t, environment(t, "DEMO_DATA", data))
-	if u, err := again.store.GetUser(t.Context(), suspendedID); err != nil || u.Suspension != nil {
+	if u, err := again.store.GetUser(t.Context(), suspended().ID); err != nil || u.Suspension != nil {
 		t.Errorf("%+v, %v", u, err)
 	}
 	if err := os.Remove(filepath.Join(data, "crowd")); err != nil {

@@ -6,6 +6,7 @@ require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 	github.com/latchkeyhq/latchkey v0.0.0
+	github.com/latchkeyhq/latchkey/password v0.0.0
 	github.com/latchkeyhq/latchkey/webauthn v0.0.0
 	modernc.org/sqlite v1.60.1
 )
@@ -41,5 +42,6 @@ replace (
 	github.com/latchkeyhq/latchkey => ..
 	github.com/latchkeyhq/latchkey/adapters/pgxadapter => ../adapters/pgxadapter
 	github.com/latchkeyhq/latchkey/adapters/redisadapter => ../adapters/redisadapter
+	github.com/latchkeyhq/latchkey/password => ../password
 	github.com/latchkeyhq/latchkey/webauthn => ../webauthn
 )

@@ -5,7 +5,7 @@ import "github.com/latchkeyhq/latchkey/internal/words"
 // hint adds to the built-in pages where the mail of this demo is to be found.
 func hint(language, key, text string) string {
 	switch key {
-	case "verify.text", "verify.to":
+	case "verify.text", "verify.to", "password.sent", "password.sent.reset":
 		return text + " " + mailboxHints[words.Near(language)]
 	}
 	return ""

@@ -4,10 +4,11 @@
 //
 //	go run ./demo
 //
-// An OpenID Provider with a few people runs beside the site, magic links arrive
-// in a mailbox that is one of its pages, and the data is in an SQLite file. The
-// site listens on the loopback interface only, because anybody who reaches it
-// can read that mailbox.
+// An OpenID Provider with a few people runs beside the site, and all mails arrive in a
+// mailbox that is one of its pages: magic links, sign-ups and resets of passwords,
+// invitations. Users add an authenticator app on the account page, and one page asks for
+// a recent proof. The data is in an SQLite file. The site listens on the loopback
+// interface only, because anybody who reaches it can read that mailbox.
 //
 // What the environment can change:
 //
@@ -61,6 +62,9 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if os.Getenv("AUTH_URL") == "" && os.Getenv("NEXTAUTH_URL") == "" {
+		s.url = originAt(listener)
+	}
 	site, err := newSite(ctx, s)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -110,9 +114,14 @@ func listen(port string) (net.Listener, error) {
 	return nil, err
 }
 
+// originAt is the origin of a site that listens there.
+func originAt(l net.Listener) string {
+	return "http://localhost:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
 // announce says where to go. The first URL it prints is the site's.
 func announce(out io.Writer, l net.Listener, s *site) {
-	origin := "http://localhost:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	origin := originAt(l)
 	fmt.Fprintf(out, "\n  The demo of Latchkey is at %s\n\n", origin)
 	for _, line := range [][2]string{
 		{"Password", aliceName + " / " + alicePassword},

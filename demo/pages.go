@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"html/template"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/ui"
+	"github.com/latchkeyhq/latchkey/users"
 )
 
 //go:embed templates style.css icon.svg logo.svg live.js
@@ -72,6 +74,25 @@ func names() (list []string) {
 
 func (d *site) members(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, http.StatusOK, "members", "Members", nil)
+}
+
+// safe is a page that asks for a proof of the last minute.
+func (d *site) safe(w http.ResponseWriter, r *http.Request) {
+	d.show(w, r, http.StatusOK, "safe", "The safe", nil)
+}
+
+// invite invites an address, and shows the mail.
+func (d *site) invite(w http.ResponseWriter, r *http.Request) {
+	_, err := d.auth.Users().Invite(r.Context(), latchkey.Invitation{Email: r.PostFormValue("email"), CallbackURL: "/members"})
+	if errors.As(err, new(*users.InputError)) {
+		http.Error(w, "That is no e-mail address.", http.StatusUnprocessableEntity)
+		return
+	}
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/mailbox", http.StatusSeeOther)
 }
 
 // profile shows the session as a browser sees it.
@@ -192,7 +213,7 @@ func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, ti
 // pages are the templates by name, each inside the layout.
 var pages = func() map[string]*template.Template {
 	all := map[string]*template.Template{}
-	for _, name := range []string{"home", "members", "profile", "tokens", "components", "mailbox", "notfound", "desk", "audit", "health"} {
+	for _, name := range []string{"home", "members", "profile", "safe", "tokens", "components", "mailbox", "notfound", "desk", "audit", "health"} {
 		all[name] = template.Must(template.New(name).Funcs(template.FuncMap{"list": list, "moment": moment}).
 			ParseFS(files, "templates/layout.html", "templates/"+name+".html"))
 	}

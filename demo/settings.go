@@ -9,15 +9,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 )
 
 // settings is what the environment says.
 type settings struct {
-	port     string // empty: any from firstPort on
-	data     string // folder of the database, the secret and the mails
-	issuer   string // empty: the demo starts one
+	port     string           // empty: any from firstPort on
+	data     string           // folder of the database, the secret and the mails
+	issuer   string           // empty: the demo starts one
+	url      string           // of the site, for mails that no request asks for; empty: not known, or AUTH_URL says it
+	now      func() time.Time // nil: the clock of the machine
 	strategy latchkey.Strategy
 	secrets  []string
 	github   bool // is set up

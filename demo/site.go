@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/password"
 	"github.com/latchkeyhq/latchkey/providers"
 	"github.com/latchkeyhq/latchkey/ui"
 	"github.com/latchkeyhq/latchkey/webauthn"
@@ -84,12 +85,15 @@ func (d *site) config() latchkey.Config {
 		Providers:   d.providers(),
 		Adapter:     d.store,
 		Secrets:     d.secrets,
-		Site:        latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
+		Site:        latchkey.Site{URL: d.url, AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
 		Session:     latchkey.SessionConfig{Strategy: d.strategy},
 		AccountPage: latchkey.AccountPage{Enabled: true, Edit: latchkey.EditName | latchkey.EditImage, Activity: true, Export: true},
 		Theme:       latchkey.Theme{Name: "Latchkey demo", Logo: "/logo.svg", Icon: "/favicon.ico"},
 		Texts:       latchkey.Texts{Text: hint},
-		Runtime:     latchkey.Runtime{Logger: d.log},
+		Mail:        latchkey.Mail{From: "Latchkey demo <demo@localhost>", Send: d.mails.send},
+		Factors:     latchkey.Factors{Kinds: []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorPasskey, latchkey.FactorRecovery}},
+		Invitations: true,
+		Runtime:     latchkey.Runtime{Logger: d.log, Time: d.now},
 	}
 }
 
@@ -114,6 +118,7 @@ func (d *site) providers() []latchkey.Provider {
 			},
 			Authorize: d.checkPassword,
 		},
+		password.Provider(latchkey.Password{ID: "own", OfferPasskey: true}, password.Options{}),
 		webauthn.Passkey(latchkey.WebAuthn{}))
 }
 
@@ -123,6 +128,8 @@ func (d *site) routes() (http.Handler, error) {
 	mux.Handle("/auth/", d.auth)
 	mux.HandleFunc("GET /{$}", d.home)
 	mux.Handle("GET /members", d.auth.RequireSession(http.HandlerFunc(d.members)))
+	mux.Handle("POST /invite", http.NewCrossOriginProtection().Handler(d.auth.RequireSession(http.HandlerFunc(d.invite))))
+	mux.Handle("GET /safe", d.auth.RequireRecent(time.Minute)(http.HandlerFunc(d.safe)))
 	mux.Handle("GET /profile", d.auth.RequireSession(http.HandlerFunc(d.profile)))
 	components := http.HandlerFunc(d.components)
 	mux.Handle("GET /components", components)

@@ -425,7 +425,7 @@ func (p program) attack(t *testing.T, binary string) (faults []string) {
 				faults = append(faults, world+", "+address+": "+fault)
 			}
 			if makes && !p.lacks && world == "stranger" && !reports[world].VictimIn {
-				faults = append(faults, "in the world "+world+" nobody can sign in")
+				faults = append(faults, "in the world "+world+" the victim "+address+" cannot sign in")
 			}
 		}
 		for world, plain := range hostile.Worlds {

@@ -115,8 +115,9 @@ func armPointer(c *latchkey.Config) *latchkey.Config {
 	return &changed
 }
 
-// arm points every provider of c to the hostile issuer and adds two of its own. What the
-// program decides about a provider stays: who may be linked, and what a profile means.
+// arm points every provider of c to the hostile issuer, adds two of its own, and has mails
+// arrive in the mailboxes of the visitors. What the program decides about a provider stays:
+// who may be linked, and what a profile means.
 func arm(c latchkey.Config) latchkey.Config {
 	c.Providers = slices.Clone(c.Providers)
 	for i, p := range c.Providers {
@@ -128,6 +129,9 @@ func arm(c latchkey.Config) latchkey.Config {
 			changed.Send = now.box.Send
 			c.Providers[i] = &changed
 		}
+	}
+	if c.Mail.Send != nil {
+		c.Mail.Send = now.box.Send
 	}
 	c.Providers = append(c.Providers, now.issuer.Provider(), now.other.Provider())
 	if len(c.Secrets) == 0 {

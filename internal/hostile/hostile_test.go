@@ -102,3 +102,23 @@ func TestServeFindsTheSite(t *testing.T) {
 		}
 	}
 }
+
+// TestInvitedVictim invites the victim with mails that the site sends by itself: they have to
+// arrive in the victim's mailbox, not where the program keeps its mails.
+func TestInvitedVictim(t *testing.T) {
+	lost, accepted := 0, false
+	play(t, func(c *latchkey.Config) {
+		c.Invitations = true
+		c.Mail.Send = func(context.Context, latchkey.Message) error {
+			lost++
+			return nil
+		}
+		c.Events.SignIn = func(_ context.Context, e latchkey.SignInEvent) error {
+			accepted = accepted || e.Invitation != nil
+			return nil
+		}
+	})
+	if lost > 0 || !accepted {
+		t.Errorf("R-587: %d mails did not arrive; the invitation was accepted: %t", lost, accepted)
+	}
+}

@@ -225,7 +225,7 @@ func (b *browser) plain(text string) string {
 
 var (
 	pathPattern = regexp.MustCompile(`^(?:[A-Z]+ )?(/[\w/.{}$*:-]*)$`)
-	endsSession = regexp.MustCompile(`sign-?out|log-?out`)
+	endsSession = regexp.MustCompile(`sign-?out|log-?out|/out$`)
 	wildcard    = regexp.MustCompile(`\{[^}]*\}|\*|:\w+`)
 )
 
