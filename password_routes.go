@@ -277,9 +277,7 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 	}
 	from := p.asker(ctx, x.setup, &x.visit, &x.links)
 	from.Mail(func(ctx context.Context) (passwords.Mail, error) { return p.flows.Reset(ctx, &u, passwords.MailReset) })
-	if taken != u.Email {
-		p.flows.Tell(&User{ID: u.ID, Email: taken}, from)
-	}
+	p.flows.TellFormer(&u, taken, from)
 	return p.checkMail(&x.visit, &x.links, u.Email, "reset"), nil
 }
 

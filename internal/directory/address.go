@@ -61,6 +61,27 @@ func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m A
 	return m, err
 }
 
+// IsAddressProven reports whether the user has shown that the e-mail address is theirs,
+// or an account of the user vouches for it.
+func IsAddressProven(ctx context.Context, d *Directory, u *storage.User) (bool, error) {
+	return isAddressProven(ctx, d, d.Store, u)
+}
+
+// isAddressProven does what IsAddressProven does, in a store that may be bound to a
+// transaction.
+func isAddressProven(ctx context.Context, d *Directory, s *Store, u *storage.User) (bool, error) {
+	if u.Email == "" || !u.EmailVerified.IsZero() {
+		return u.Email != "", nil
+	}
+	accounts, err := s.ListAccounts(ctx, u.ID)
+	for i := range accounts {
+		if d.vouched(&accounts[i], u.Email) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
 // LookAtMove returns the new address that a link confirms, without using it up. It
 // returns ErrVerification for a link that is void, or of another user or session.
 func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.User) (to string, err error) {
@@ -152,7 +173,7 @@ func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep st
 	if err != nil {
 		return err
 	}
-	isProven, err := d.isAddressProven(ctx, s, &other)
+	isProven, err := isAddressProven(ctx, d.Directory, s, &other)
 	if err != nil || isProven && other.Created.Before(move.Created) || !hasEmail(move.Identifier)(other) { // a zero time is of unknown age
 		return err
 	}
