@@ -218,16 +218,25 @@ const longestAccountID = 255
 // id longer than longestAccountID is replaced by its hash. The id of a site without
 // tenants is the subject itself, of up to longestSubject bytes.
 func accountID(p *OAuth, tenant, subject string) string {
-	if tenant == "" {
+	prefix := accountPrefix(p, tenant)
+	if prefix == "" {
 		return subject
 	}
-	issuer := sha256.Sum256([]byte(cmp.Or(p.Issuer, p.UserInfo.URL, p.Token.URL)))
-	prefix := hex.EncodeToString(issuer[:12])
 	if id := prefix + "." + subject; len(id) <= longestAccountID {
 		return id
 	}
 	long := sha256.Sum256([]byte(subject))
 	return prefix + "~" + hex.EncodeToString(long[:])
+}
+
+// accountPrefix returns how the ids of a tenant's accounts begin: with a hash of what
+// names the issuer. It is empty for a site without tenants.
+func accountPrefix(p *OAuth, tenant string) string {
+	if tenant == "" {
+		return ""
+	}
+	issuer := sha256.Sum256([]byte(cmp.Or(p.Issuer, p.UserInfo.URL, p.Token.URL)))
+	return hex.EncodeToString(issuer[:12])
 }
 
 func (p *oauthProvider) linking() directory.Linking {

@@ -130,7 +130,7 @@ func tokenProviders(s *setup) map[string]*vault.Provider {
 			continue
 		}
 		v := &vault.Provider{
-			Grant: vault.Grant{Issuer: cmp.Or(p.Issuer, p.Token.URL), Client: p.ClientID}, Refused: p.Refresh.Refused, Lifetime: p.Refresh.Lifetime,
+			Grant: vault.Grant{Issuer: cmp.Or(p.Issuer, p.Token.URL), Client: p.ClientID}, Prefix: accountPrefix(&p.OAuth, s.tenant), Refused: p.Refresh.Refused, Lifetime: p.Refresh.Lifetime,
 			ByAccessToken: p.Refresh.Do != nil, Refresh: func(ctx context.Context, former Tokens) (Tokens, error) { return renewTokens(ctx, p, former) }, Keep: p.kept,
 		}
 		if p.Revoke != nil || p.client.CanRevoke() {

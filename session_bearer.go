@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -59,6 +60,7 @@ func besideID(id string) string {
 
 func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
 	s := d.setup
+	begun := s.now().Truncate(time.Millisecond)
 	found, former, err := d.live(ctx, v, from, false)
 	if found == nil || err != nil {
 		return openedSession{}, err
@@ -71,7 +73,7 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
 	row.UserAgent = texts.Cut(v.request.Header.Get("User-Agent"), 256)
 	v.hide(row.Token)
-	err = openBeside(ctx, s.store, row, former)
+	err = openBeside(ctx, s.store, row, former, func() bool { return s.revocations.IsLive(ctx, row.UserID, begun) })
 	if errors.Is(err, ErrNotFound) {
 		return openedSession{}, nil
 	}
@@ -87,13 +89,17 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 
 // openBeside stores a session beside one that has to be alive. A call that ends
 // all sessions of the user finds both. Without transactions the former session
-// is checked once more.
-func openBeside(ctx context.Context, s *directory.Store, row storage.StoredSession, former string) error {
+// is checked once more, and whether such a call has begun meanwhile: it may
+// have listed the sessions before this one was stored.
+func openBeside(ctx context.Context, s *directory.Store, row storage.StoredSession, former string, isLive func() bool) error {
 	if !s.SessionsInTx() {
 		if err := s.CreateSession(ctx, row); err != nil {
 			return err
 		}
 		_, gone := s.Session(ctx, former)
+		if gone == nil && !isLive() {
+			gone = ErrNotFound
+		}
 		if gone != nil {
 			_, err := s.DeleteSession(ctx, row.Token)
 			return errors.Join(gone, failure.Ignoring(err, ErrNotFound))

@@ -16,7 +16,7 @@ import (
 // and the callback URL registered and approved, and applications in production
 // cannot use localhost; there is a sandbox for trying things out.
 //
-// TikTok never gives an e-mail. As in Auth.js the user's Email is the user name
+// TikTok never gives an e-mail. The Email of the user is the user name
 // instead, which is no mailbox, may change, and counts as unproven; an Identify
 // of your own can leave it out. More fields of the profile than the usual ones
 // have to be asked for, and some need a scope:

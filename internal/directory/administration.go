@@ -33,6 +33,27 @@ func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (ma
 	return made, err
 }
 
+// claim ends what staff may do for a user who never signed in, in the transaction of a
+// sign-in.
+func claim(ctx context.Context, s *Store, u *storage.User) error {
+	if u.Provisioned.IsZero() {
+		return nil
+	}
+	_, err := s.updateUser(ctx, u.ID, storage.UserChange{Provisioned: new(time.Time{})})
+	u.Provisioned = time.Time{}
+	return failure.Ignoring(err, storage.ErrNotFound)
+}
+
+// Claim does what a sign-in does for a user that staff created, for one that no
+// transaction is part of. A user who is not stored is none.
+func Claim(ctx context.Context, s *Store, userID string) error {
+	u, err := guarded.Optional(s.User(ctx, userID))
+	if u == nil || err != nil {
+		return err
+	}
+	return claim(ctx, s, u)
+}
+
 // Change changes fields of a user.
 func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (u storage.User, err error) {
 	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {

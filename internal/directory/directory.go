@@ -152,6 +152,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := d.resolve(ctx, q, s, signIn, current); err != nil {
 			return err
 		}
+		if err := claim(ctx, s, &signIn.User); err != nil {
+			return err
+		}
 		if signIn.begun.IsZero() { // nothing of a new user can have been ended yet
 			signIn.begun = in.Started.Truncate(time.Millisecond)
 		}
@@ -207,6 +210,9 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn
 	if err == nil && known != nil {
 		signIn.wasProven = !known.EmailVerified.IsZero()
 		if err := refuse(d, &signIn.Assertion, known.Suspension); err != nil {
+			return err
+		}
+		if err := claim(ctx, s, known); err != nil {
 			return err
 		}
 		return d.recognise(ctx, s, signIn, signIn.User)

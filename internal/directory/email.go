@@ -113,7 +113,7 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 		}
 	}
 	letGo(d, q, e.Accounts...)
-	if err := (Passwords{d}).detachProofs(ctx, s, signIn.User.ID); err != nil {
+	if err := (Passwords{d}).detachProofs(ctx, s, signIn.User.ID, signIn.Second); err != nil {
 		return err
 	}
 	ended, err := d.endAll(ctx, s, signIn.User.ID, "")

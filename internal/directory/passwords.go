@@ -80,11 +80,11 @@ func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *Pass
 		c.UserID = reset.UserID
 	}
 	u, err := s.LockUser(ctx, c.UserID)
-	if err == nil && reset != nil {
-		u, err = d.proveByReset(ctx, q, s, &u, reset)
-	}
 	if err == nil && c.Second != nil {
 		err = useProof(ctx, d.Factors, q, s, c.Second)
+	}
+	if err == nil && reset != nil {
+		u, err = d.proveByReset(ctx, q, s, &u, reset, c.Second)
 	}
 	if err != nil {
 		return u, err
@@ -162,11 +162,21 @@ func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) erro
 }
 
 // Rehash replaces the stored hash of a right password by a newer one, and clears
-// the count of wrong ones. A concurrent change wins.
+// the count of wrong ones. A concurrent change wins, and so does a concurrent call that
+// has the password let in no more.
 func (d Passwords) Rehash(ctx context.Context, stored *storage.PasswordHash, hash string) error {
-	next := *stored
-	next.Hash, next.Failures = hash, 0
-	return failure.Ignoring(d.Store.Passwords().Set(ctx, next, stored.Hash), storage.ErrConflict)
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, stored.UserID); err != nil {
+			return err
+		}
+		now, err := s.Passwords().Get(ctx, stored.UserID)
+		if err != nil || now.Hash != stored.Hash || now.Renew != stored.Renew {
+			return err
+		}
+		now.Hash, now.Failures = hash, 0
+		return s.Passwords().Set(ctx, now, stored.Hash)
+	})
+	return failure.Ignoring(failure.Ignoring(err, storage.ErrConflict), storage.ErrNotFound)
 }
 
 // RequireNewPassword has the password of a user let in no more. Everything that the
@@ -283,12 +293,13 @@ func voidIf(err error) error {
 }
 
 // proveByReset marks the address of a user as proven by a link that was sent to it,
-// with everything that a first proof removes.
-func (d Passwords) proveByReset(ctx context.Context, q *Outbox, s *Store, u *storage.User, r *ResetLink) (storage.User, error) {
+// with everything that a first proof removes. second is the factor that was shown; nil:
+// none.
+func (d Passwords) proveByReset(ctx context.Context, q *Outbox, s *Store, u *storage.User, r *ResetLink, second *Second) (storage.User, error) {
 	if !u.EmailVerified.IsZero() {
 		return *u, nil
 	}
-	proof := &SignIn{Assertion: Assertion{ProvesEmail: true, Issued: r.issued, Started: d.Now()}, User: *u}
+	proof := &SignIn{Assertion: Assertion{ProvesEmail: true, Issued: r.issued, Started: d.Now(), Second: second}, User: *u}
 	err := d.proveEmail(ctx, q, s, proof)
 	return proof.User, err
 }

@@ -120,8 +120,10 @@ func (d Passwords) countProofs(ctx context.Context, s *Store, userID string) (n 
 }
 
 // detachProofs removes the password, second factors, known browsers and challenges
-// of a user, where the library keeps any. The way back to a former address stays.
-func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string) error {
+// of a user, where the library keeps any. The way back to a former address stays, and so
+// do the factors if second, which comes with the proof, is one of them: the user who
+// proves the address has them.
+func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string, second *Second) error {
 	if d.Box == nil {
 		return nil
 	}
@@ -130,8 +132,10 @@ func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string) er
 			return err
 		}
 	}
-	if err := d.removeFactorsSince(ctx, s, userID, time.Time{}); err != nil {
-		return err
+	if second == nil || second.App == nil && second.Recovery == "" {
+		if err := d.removeFactorsSince(ctx, s, userID, time.Time{}); err != nil {
+			return err
+		}
 	}
 	return d.dropProofs(ctx, s, userID)
 }

@@ -207,9 +207,11 @@ func busyAsOutage(err error) error {
 	return err
 }
 
+// judge says what a right password is good for. A browser gets a link to a new password
+// at once only for a proven address: the link proves the address.
 func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result, known bool) Verdict {
 	switch {
-	case (stored.Renew || res.Breached) && known:
+	case (stored.Renew || res.Breached) && known && !u.EmailVerified.IsZero():
 		return Renewable
 	case stored.Renew || res.Breached, stored.Failures >= mostFailures && !known:
 		return Closed

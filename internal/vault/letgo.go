@@ -122,8 +122,11 @@ func (v *Vault) ended(row storage.Account, detail string, err error) {
 }
 
 // Disconnect forgets the refresh token of an account, which the provider has ended with
-// a logout. An account that is gone, or has none, is no error.
+// a logout. An account that is gone, has none, or is of another tenant, is no error.
 func (v *Vault) Disconnect(ctx context.Context, provider, accountID string) error {
+	if !v.Providers[provider].holds(accountID) {
+		return nil
+	}
 	for range mostSwaps {
 		row, err := v.Rows.GetAccount(ctx, provider, accountID)
 		if errors.Is(err, storage.ErrNotFound) || err == nil && row.Tokens.RefreshToken == "" {

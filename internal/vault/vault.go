@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,6 +56,7 @@ type Config struct {
 // Provider is how a vault renews and revokes the tokens of one provider.
 type Provider struct {
 	Grant    Grant
+	Prefix   string        // begins the ids of the tenant's accounts; empty: there are no tenants
 	Refused  []string      // error codes that mean what invalid_grant means
 	Lifetime time.Duration // of access tokens whose answer names none; 0: unknown
 	// ByAccessToken renews a valid access token without a refresh token.
@@ -149,20 +151,27 @@ func (v *Vault) AccessToken(ctx context.Context, of Ref, o Options) (storage.Tok
 	return t, err
 }
 
-// owns checks that the tokens belong to the client that is configured now. A token
-// that belongs to another one is never sent.
+// holds reports whether an account is the tenant's. A nil Provider holds all.
+func (p *Provider) holds(accountID string) bool {
+	return p == nil || strings.HasPrefix(accountID, p.Prefix)
+}
+
+// owns checks that the tokens belong to the tenant, and to the client that is configured
+// now. A plain row names no client. A token that belongs to another one is never sent.
 func (p *Provider) owns(id string, at *opened) error {
-	if at.grant == (Grant{}) || at.grant == p.Grant {
+	if p.holds(at.row.ProviderAccountID) && (at.grant == (Grant{}) || at.grant == p.Grant) {
 		return nil
 	}
 	return failure.WrapFor(fault.ErrReconnect, id, &fault.TokenError{Code: "other_client"})
 }
 
-// Find reads the account, as it is stored. It returns ErrNotFound for another user's.
+// Find reads the account, as it is stored. It returns ErrNotFound for an account of
+// another user or of another tenant.
 func (v *Vault) Find(ctx context.Context, of Ref) (storage.Account, error) {
+	p := v.Providers[of.Provider]
 	if of.AccountID != "" {
 		row, err := v.Rows.GetAccount(ctx, of.Provider, of.AccountID)
-		if err == nil && row.UserID != of.UserID {
+		if err == nil && (row.UserID != of.UserID || !p.holds(row.ProviderAccountID)) {
 			return storage.Account{}, storage.ErrNotFound
 		}
 		return row, err
@@ -173,7 +182,7 @@ func (v *Vault) Find(ctx context.Context, of Ref) (storage.Account, error) {
 	}
 	var found []storage.Account
 	for _, row := range rows {
-		if row.Provider == of.Provider {
+		if row.Provider == of.Provider && p.holds(row.ProviderAccountID) {
 			found = append(found, row)
 		}
 	}
