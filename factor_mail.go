@@ -61,7 +61,7 @@ func sendProofCode(s *setup, ctx context.Context, v *visit, l *links, p *proving
 }
 
 // noticeUser tells the owner of an account what has happened to its factors, if the
-// site sends mails and the address is proven.
+// site sends mails and the address is proven, or an account vouches for it.
 func noticeUser(ctx context.Context, x *exchange, userID string, m Message) {
 	s := x.setup
 	if s.mails.mail.Send == nil {
@@ -72,7 +72,10 @@ func noticeUser(ctx context.Context, x *exchange, userID string, m Message) {
 	}
 	s.mails.sendLater(ctx, askerFor(s, ctx, &x.visit, userID), func(ctx context.Context) (outgoing, error) {
 		u, err := s.store.User(ctx, userID)
-		if err != nil || u.Email == "" || u.EmailVerified.IsZero() {
+		if err != nil {
+			return outgoing{}, err
+		}
+		if isProven, err := directory.IsAddressProven(ctx, s.directory, &u); err != nil || !isProven {
 			return outgoing{}, err
 		}
 		m.To = u.Email

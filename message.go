@@ -130,30 +130,40 @@ func (p *mails) need(f *failure.List, field string) {
 // send counts a mail and delivers it. It fills From, Theme, Texts and Language.
 // Mails that were asked for share Limits.MailsPerRecipient, whatever their kind, and
 // a browser that is known for their user has as many again; of notices a mailbox gets
-// each kind once a day. Its error holds no secret of the mail.
+// each kind once a day, but MessageEmailChange each time. Its error holds no secret of
+// the mail.
 func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 	if by.knownFor != nil && m.UserID != "" {
 		by.Browser = by.knownFor(ctx, m.UserID)
 	}
-	counted := p.limits.Mail(m.To, by.Requester)
-	if m.Kind.isNotice() {
-		counted = p.limits.Notice(m.To, string(m.Kind))
-	}
-	try, err := p.limits.Take(ctx, counted)
-	if err != nil {
+	if err := p.mayMail(ctx, &m, by); err != nil {
 		return err
-	}
-	if try.Wait > 0 {
-		return errTooManyMails
 	}
 	m.From, m.Theme, m.Texts, m.Language = p.mail.From, p.theme, p.texts, by.language
 	ctx, step := p.log.Begin(ctx, telemetry.OpMail, "Mail.Send", "")
-	err = guarded.Within(ctx, p.timeout, "Mail.Send", func(ctx context.Context) error { return p.mail.Send(ctx, m.Message) })
+	err := guarded.Within(ctx, p.timeout, "Mail.Send", func(ctx context.Context) error { return p.mail.Send(ctx, m.Message) })
 	step.End(err)
 	if watch.Mail(ctx, p.log, p.health, string(m.Kind), err); err != nil {
 		return errors.New(redact.Text(err.Error(), append(p.secrets[:len(p.secrets):len(p.secrets)], m.URL, m.Token, m.Code), journal.LongestText))
 	}
 	return nil
+}
+
+// mayMail counts a mail. A change of address is told each time: an earlier one, of the
+// owner or of a thief, must not silence the next.
+func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) error {
+	counted := p.limits.Mail(m.To, by.Requester)
+	switch {
+	case m.Kind == MessageEmailChange:
+		return nil
+	case m.Kind.isNotice():
+		counted = p.limits.Notice(m.To, string(m.Kind))
+	}
+	try, err := p.limits.Take(ctx, counted)
+	if err == nil && try.Wait > 0 {
+		err = errTooManyMails
+	}
+	return err
 }
 
 // sendLater sends a mail after the answer to the request of ctx. write makes the

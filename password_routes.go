@@ -265,7 +265,7 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 // undoMove gives a user the former address back. p is nil on a site that keeps no
 // passwords.
 func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
-	u, err := x.setup.moves.Directory.UndoMove(ctx, &x.events, token)
+	u, taken, err := x.setup.moves.Directory.UndoMove(ctx, &x.events, token)
 	if errors.Is(err, directory.ErrAddressTaken) {
 		return nil, failure.Wrap(ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: err}))
 	}
@@ -275,9 +275,9 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 	if p == nil { // the owner signs in as ever
 		return &Response{Redirect: x.links.signIn(x.home())}, nil
 	}
-	p.asker(ctx, x.setup, &x.visit, &x.links).Mail(func(ctx context.Context) (passwords.Mail, error) {
-		return p.flows.Reset(ctx, &u, passwords.MailReset)
-	})
+	from := p.asker(ctx, x.setup, &x.visit, &x.links)
+	from.Mail(func(ctx context.Context) (passwords.Mail, error) { return p.flows.Reset(ctx, &u, passwords.MailReset) })
+	p.flows.TellFormer(&u, taken, from)
 	return p.checkMail(&x.visit, &x.links, u.Email, "reset"), nil
 }
 

@@ -41,7 +41,7 @@ const (
 	Cleared Purpose = "cleared" // factors that an administrator has removed, until the user has one again; its handle is no secret
 	Invite  Purpose = "invite"  // an invitation
 	ActAs   Purpose = "actas"   // an administrator who acts as a user
-	Recover Purpose = "recover" // an address that an administrator has moved
+	Recover Purpose = "recover" // a former address that was given back lately
 )
 
 // Draft is a challenge to be made.

@@ -42,6 +42,10 @@ type AddressMove struct {
 
 // NewMove stores a change of address that a user asked for.
 func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m AddressMove, err error) {
+	isProven, err := IsAddressProven(ctx, d.Directory, u)
+	if err != nil {
+		return m, err
+	}
 	now := d.Now()
 	issued := d.Revocations.IssueTime(u.ID, now)
 	rows := d.Waiting(d.Store)
@@ -49,12 +53,33 @@ func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m A
 	m.Handle, err = rows.Create(ctx, challenge.Draft{
 		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{u.Email, issued},
 	})
-	if err == nil && !u.EmailVerified.IsZero() {
+	if err == nil && isProven {
 		m.Undo, err = rows.Create(ctx, challenge.Draft{
 			Purpose: challenge.Moved, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: now},
 		})
 	}
 	return m, err
+}
+
+// IsAddressProven reports whether the user has shown that the e-mail address is theirs,
+// or an account of the user vouches for it.
+func IsAddressProven(ctx context.Context, d *Directory, u *storage.User) (bool, error) {
+	return isAddressProven(ctx, d, d.Store, u)
+}
+
+// isAddressProven does what IsAddressProven does, in a store that may be bound to a
+// transaction.
+func isAddressProven(ctx context.Context, d *Directory, s *Store, u *storage.User) (bool, error) {
+	if u.Email == "" || !u.EmailVerified.IsZero() {
+		return u.Email != "", nil
+	}
+	accounts, err := s.ListAccounts(ctx, u.ID)
+	for i := range accounts {
+		if d.vouched(&accounts[i], u.Email) {
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // LookAtMove returns the new address that a link confirms, without using it up. It
@@ -136,6 +161,33 @@ func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *stor
 	return changed, err
 }
 
+// freeAddress takes the address of a move from a user who has not proven it, or who came
+// after the move was asked for, and ends the sessions of that user. It does nothing if
+// the user called keep has the address. The mailbox has shown the link of the move.
+func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep string, move *challenge.Row) error {
+	found, err := guarded.Optional(s.UserByEmail(ctx, move.Identifier))
+	if err != nil || found == nil || found.ID == keep {
+		return err
+	}
+	other, err := s.LockUser(ctx, found.ID)
+	if err != nil {
+		return err
+	}
+	isProven, err := isAddressProven(ctx, d.Directory, s, &other)
+	if err != nil || isProven && other.Created.Before(move.Created) || !hasEmail(move.Identifier)(other) { // a zero time is of unknown age
+		return err
+	}
+	changed, err := s.updateUser(ctx, other.ID, storage.UserChange{Email: new(""), EmailVerified: new(time.Time{})})
+	if err != nil {
+		return err
+	}
+	q.addUser(event.UserUpdated, changed)
+	if _, err := d.endAll(ctx, s, other.ID, ""); err != nil {
+		return err
+	}
+	return d.dropProofs(ctx, s, other.ID)
+}
+
 // LookAtUndo returns the address that a link gives back, without using it up.
 func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
@@ -155,39 +207,64 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 
 // UndoMove gives a user the former address back and ends everything of the user:
 // sessions, the password, and what has been added since the change was asked for,
-// passkeys and second factors. It returns ErrAddressTaken if another user has the
-// address by now; that user keeps it. The link works once.
-func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, err error) {
+// passkeys and second factors. It takes the address from a user who has not proven it or
+// came after that. It returns ErrAddressTaken if any other user has the address by now;
+// that user keeps it. The link works once. taken is the address that the user had. For 30
+// days [Factors.BeginLost] refuses the user.
+func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, taken string, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
-		u, err = d.undoMove(ctx, q, s, handle)
+		u, taken, err = d.undoMove(ctx, q, s, handle)
 		return err
 	})
-	return u, err
+	return u, taken, err
 }
 
-func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (storage.User, error) {
+func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
 	if err != nil {
-		return storage.User{}, voidIf(err)
+		return u, "", voidIf(err)
 	}
 	if _, err := d.undoData(row); err != nil {
-		return storage.User{}, err
+		return u, "", err
 	}
-	u, err := s.LockUser(ctx, row.UserID)
+	u, err = s.LockUser(ctx, row.UserID)
 	if err != nil {
-		return u, voidIf(err)
+		return u, "", voidIf(err)
+	}
+	taken = u.Email
+	if err := d.freeAddress(ctx, q, s, u.ID, row); err != nil {
+		return u, "", err
 	}
 	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
-		return u, err
+		return u, "", err
+	}
+	if err := d.endMovesSince(ctx, s, u.ID, row.Created); err != nil {
+		return u, "", err
+	}
+	if _, err := d.Waiting(s).Create(ctx, challenge.Draft{Purpose: challenge.Recover, UserID: u.ID, Life: movedLife}); err != nil {
+		return u, "", err
 	}
 	if err := d.removeSince(ctx, s, u.ID, row.Created); err != nil {
-		return u, err
+		return u, "", err
 	}
 	if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
-		return u, err
+		return u, "", err
 	}
 	q.Add(event.Event{Type: event.EmailReverted, UserID: u.ID}, nil)
-	return u, d.dropProofs(ctx, s, u.ID)
+	return u, taken, d.dropProofs(ctx, s, u.ID)
+}
+
+// endMovesSince ends the links to former addresses of a user that were made at or after
+// an instant. After a second change, one of them leads to an address of a thief.
+func (d Passwords) endMovesSince(ctx context.Context, s *Store, userID string, since time.Time) error {
+	rows := d.Waiting(s)
+	moves, err := rows.List(ctx, challenge.Moved, userID, "")
+	for _, row := range moves {
+		if err == nil && !row.Created.Before(since) {
+			err = rows.EndRow(ctx, row)
+		}
+	}
+	return err
 }
 
 // removeSince removes the password of a user, and the passkeys and second factors

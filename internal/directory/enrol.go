@@ -90,21 +90,6 @@ func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
 	return err
 }
 
-// IsAddressProven reports whether the user has shown that the e-mail address is theirs,
-// or an account of the user vouches for it.
-func IsAddressProven(ctx context.Context, d *Directory, u *storage.User) (bool, error) {
-	if u.Email == "" || !u.EmailVerified.IsZero() {
-		return u.Email != "", nil
-	}
-	accounts, err := d.Store.ListAccounts(ctx, u.ID)
-	for i := range accounts {
-		if d.vouched(&accounts[i], u.Email) {
-			return true, nil
-		}
-	}
-	return false, err
-}
-
 // EnrolmentFor returns an enrolment that is under way, or ErrNotPending.
 func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Enrol, of.Handle)

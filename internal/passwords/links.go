@@ -215,6 +215,14 @@ func (f *Flows) mailMove(m *directory.AddressMove, u *storage.User, code string,
 	}
 }
 
+// TellFormer mails the address that an undo has taken away that the password was
+// changed. It does nothing if that is the address of the user.
+func (f *Flows) TellFormer(u *storage.User, taken string, from Asker) {
+	if taken != u.Email {
+		f.Tell(&storage.User{ID: u.ID, Email: taken}, from)
+	}
+}
+
 // Tell mails a user that the password was changed.
 func (f *Flows) Tell(u *storage.User, from Asker) {
 	if u.Email == "" {
