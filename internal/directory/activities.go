@@ -2,6 +2,7 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -23,15 +24,14 @@ func KeepActivities(ctx context.Context, d *Directory, q *Outbox) error {
 	if d == nil || d.Store.activities == nil {
 		return nil
 	}
+	ctx = context.WithoutCancel(ctx) // a client that hangs up hides nothing
+	var faults []error
 	for _, entry := range q.list {
-		if entry.Event == nil || !people.IsActivity(entry.Event) {
-			continue
-		}
-		if err := appendActivity(ctx, d.Store, entry.Event); err != nil {
-			return err
+		if entry.Event != nil && people.IsActivity(entry.Event) {
+			faults = append(faults, appendActivity(ctx, d.Store, entry.Event))
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 func appendActivity(ctx context.Context, s *Store, e *event.Event) error {

@@ -3,7 +3,10 @@ package sitetest
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -171,4 +174,40 @@ func TestSignInClaimsAUserOfStaff(t *testing.T) {
 			}
 		})
 	}
+}
+
+// a client that hangs up does not hide a change of the password from the user.
+func TestActivityOfAClientThatHangsUp(t *testing.T) {
+	cancel := func() {}
+	s := newManagedSite(t, latchkey.DatabaseSessions, func(c *latchkey.Config) {
+		c.AccountPage.Activity = true
+		c.Adapter = hangingUp{c.Adapter.(*memoryadapter.Adapter), &cancel}
+	})
+	ann := s.addUser(annMail, annsPass)
+	b := s.newBrowser()
+	b.tries(annMail, annsPass)
+	form := url.Values{"csrfToken": {b.token()}, "current": {annsPass}, "password": {newPass}}
+	r := b.request(http.MethodPost, "/auth/account?do=password", formContentType, form.Encode())
+	ctx, stop := context.WithCancel(r.Context())
+	cancel = stop
+	b.serve(s.auth, r.WithContext(ctx))
+	if p, err := s.store.Passwords().Get(t.Context(), ann.ID); err != nil || p.Hash != s.hasher.of(newPass) || ctx.Err() == nil {
+		t.Fatalf("changed %t, hung up %v, %v", p.Hash == s.hasher.of(newPass), ctx.Err(), err)
+	}
+	list, err := s.auth.Users().Activity(t.Context(), ann.ID)
+	if err != nil || !slices.ContainsFunc(list, func(a users.Activity) bool { return a.Type == event.PasswordChanged }) {
+		t.Errorf("R-645 the activities are %+v, %v", list, err)
+	}
+}
+
+// hangingUp is a store whose client hangs up after a transaction.
+type hangingUp struct {
+	*memoryadapter.Adapter
+	cancel *func()
+}
+
+func (s hangingUp) InTx(ctx context.Context, f func(storage.Adapter) error) error {
+	err := s.Adapter.InTx(ctx, f)
+	(*s.cancel)()
+	return err
 }
