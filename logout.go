@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -202,33 +203,45 @@ func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *o
 		return false, err
 	}
 	if said.RevokesOffline && s.vault != nil {
-		err = dropRefreshTokens(ctx, s, &e, ended)
+		err = dropRefreshTokens(ctx, s, p, said.Issuer, &e, ended)
 	}
 	v.events.Add(Event{Type: event.ProviderLogout, Detail: event.LogoutBackChannel, Provider: p.ID, ProviderType: p.about.kind, Ended: len(ended)}, nil)
 	return true, err
 }
 
 // dropRefreshTokens forgets the refresh tokens of the accounts that the ended sessions
-// belong to.
-func dropRefreshTokens(ctx context.Context, s *setup, e *directory.ProviderEnd, ended []storage.StoredSession) (err error) {
+// belong to. A session that does not say which account opened it stands for all accounts
+// of its user at the provider.
+func dropRefreshTokens(ctx context.Context, s *setup, p *oauthProvider, issuer string, e *directory.ProviderEnd, ended []storage.StoredSession) (err error) {
 	if e.AccountID != "" {
 		return s.vault.Disconnect(ctx, e.Provider, e.AccountID)
 	}
-	seen := map[string]bool{}
 	for _, row := range ended {
-		if seen[row.UserID] {
-			continue
-		}
-		seen[row.UserID] = true
 		accounts, failed := s.store.ListAccounts(ctx, row.UserID)
-		for _, a := range accounts {
-			if a.Provider == e.Provider {
-				failed = errors.Join(failed, s.vault.Disconnect(ctx, a.Provider, a.ProviderAccountID))
-			}
+		for _, a := range accountsOf(s, p, issuer, &row, accounts) {
+			failed = errors.Join(failed, s.vault.Disconnect(ctx, a.Provider, a.ProviderAccountID))
 		}
 		err = errors.Join(err, failed)
 	}
 	return err
+}
+
+// accountsOf returns the account whose subject the session names, or all accounts at the
+// provider if it names none of them.
+func accountsOf(s *setup, p *oauthProvider, issuer string, row *storage.StoredSession, accounts []Account) []Account {
+	accounts = slices.DeleteFunc(accounts, func(a Account) bool { return a.Provider != p.ID })
+	prefix := accountPrefix(&p.OAuth, s.tenant)
+	for _, a := range accounts {
+		subject := a.ProviderAccountID
+		if prefix != "" {
+			subject = strings.TrimPrefix(subject, prefix+".")
+		}
+		names := directory.ProviderNames(s.keys, keys.ProviderSubject, issuer, p.ClientID, subject)
+		if row.ProviderSub != "" && slices.Contains(names, row.ProviderSub) {
+			return []Account{a}
+		}
+	}
+	return accounts
 }
 
 // frontChannel ends the session of this browser, if the provider names it (OpenID

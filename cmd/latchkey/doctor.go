@@ -154,8 +154,10 @@ func (r *report) fail(name, format string, args ...any) {
 	r.line("FAIL", name, format, args...)
 }
 
+// line adds a finding. Its text may quote a server or a file, so that nothing of it
+// reaches a terminal unescaped.
 func (r *report) line(level, name, format string, args ...any) {
-	f := finding{level, name, fmt.Sprintf(format, args...)}
+	f := finding{level, visible(name), visible(fmt.Sprintf(format, args...))}
 	if r.isHeld || r.isJSON {
 		r.findings = append(r.findings, f)
 		return

@@ -3,6 +3,7 @@ package sitetest
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -103,5 +104,52 @@ func TestTokensOfAUserOfTwoTenants(t *testing.T) {
 			t.Errorf("tenant %s: %v, a token of its own: %t", tenant, err, !seen[got.AccessToken])
 		}
 		seen[got.AccessToken] = true
+	}
+}
+
+// offlineEnd is the member events of a logout token that ends offline access as well.
+var offlineEnd = map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{"revoke_offline_access": true}}
+
+// connected returns the ids of accounts that have a refresh token.
+func (s *oauthSite) connected() (ids []string) {
+	for _, row := range s.store.Contents().Accounts {
+		if row.Tokens.RefreshToken != "" {
+			ids = append(ids, row.ProviderAccountID)
+		}
+	}
+	return ids
+}
+
+//
+func TestOfflineLogoutOfOneTenant(t *testing.T) {
+	s, issuers := newTwoIssuers(t, func(c *latchkey.Config, p *latchkey.OAuth) {
+		c.Session.Strategy, p.Logout.BackChannel = latchkey.DatabaseSessions, true
+	})
+	s.signIn("a")
+	ofA := s.connected()
+	s.signIn("b")
+	if len(ofA) != 1 || len(s.connected()) != 2 {
+		t.Fatalf("connected are %q, then %q", ofA, s.connected())
+	}
+	token := issuers["b"].LogoutToken(t, func(c map[string]any) { c["sid"], c["events"] = "sid-b", offlineEnd })
+	said(t, s.newBrowser().at("b").do(http.MethodPost, "/auth/backchannel-logout/issuer", formContentType, latchkeytest.LogoutForm(token).Encode()), http.StatusOK)
+	if got := s.connected(); !slices.Equal(got, ofA) {
+		t.Errorf("connected are %q, want %q", got, ofA)
+	}
+}
+
+//
+func TestOfflineLogoutOfOneAccount(t *testing.T) {
+	s := newLogoutSite(t, latchkey.DatabaseSessions, everyWay, withIssuer(func(o *latchkey.OAuth) { o.AllowDangerousEmailAccountLinking = true }))
+	for _, sub := range []string{"one", "two"} {
+		s.issuer.SignInAs(latchkeytest.Person{Subject: sub, Name: sub, Email: "ada@example.com", EmailVerified: true, Claims: map[string]any{"sid": "sid-" + sub}})
+		s.mustSignIn(s.newBrowser())
+	}
+	if got := s.connected(); len(got) != 2 {
+		t.Fatalf("connected are %q", got)
+	}
+	said(t, s.tell(map[string]any{"sid": "sid-two", "events": offlineEnd}), http.StatusOK)
+	if got := s.connected(); !slices.Equal(got, []string{"one"}) {
+		t.Errorf("connected are %q, want account one", got)
 	}
 }
