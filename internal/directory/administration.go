@@ -44,14 +44,18 @@ func claim(ctx context.Context, s *Store, u *storage.User) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// Claim does what a sign-in does for a user that staff created, for one that no
-// transaction is part of. A user who is not stored is none.
-func Claim(ctx context.Context, s *Store, userID string) error {
-	u, err := guarded.Optional(s.User(ctx, userID))
+// AcceptVouched checks that a user whom the application names is not suspended, for a
+// sign-in without a transaction, and ends what staff may do for a user who never signed
+// in. The user need not be stored.
+func AcceptVouched(ctx context.Context, d *Directory, userID string) error {
+	if err := CheckSuspension(ctx, d, d.Store, userID); err != nil {
+		return err
+	}
+	u, err := guarded.Optional(d.Store.User(ctx, userID))
 	if u == nil || err != nil {
 		return err
 	}
-	return claim(ctx, s, u)
+	return claim(ctx, d.Store, u)
 }
 
 // Change changes fields of a user.

@@ -2,9 +2,13 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
@@ -56,4 +60,24 @@ func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn
 	e.Identity.ID = ""
 	q.addAccount(event.AccountLinked, &e)
 	return nil
+}
+
+// resolveVouched handles a user that the application has checked. A stored
+// session needs a stored user. A JWT session does not, and is opened elsewhere.
+func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
+	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
+	if err == nil && known != nil {
+		signIn.wasProven = !known.EmailVerified.IsZero()
+		if err := refuse(d, &signIn.Assertion, known.Suspension); err != nil {
+			return err
+		}
+		if err := claim(ctx, s, known); err != nil {
+			return err
+		}
+		return d.recognise(ctx, s, signIn, signIn.User)
+	}
+	if err == nil {
+		err = failure.Wrap(fault.ErrUnsupportedStrategy, failure.Of(fault.UserMissing, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions")))
+	}
+	return err
 }

@@ -203,26 +203,6 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 	return d.resolveByAccount(ctx, q, s, signIn, owner, current)
 }
 
-// resolveVouched handles a user that the application has checked. A stored
-// session needs a stored user. A JWT session does not, and is opened elsewhere.
-func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
-	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
-	if err == nil && known != nil {
-		signIn.wasProven = !known.EmailVerified.IsZero()
-		if err := refuse(d, &signIn.Assertion, known.Suspension); err != nil {
-			return err
-		}
-		if err := claim(ctx, s, known); err != nil {
-			return err
-		}
-		return d.recognise(ctx, s, signIn, signIn.User)
-	}
-	if err == nil {
-		err = failure.Wrap(fault.ErrUnsupportedStrategy, failure.Of(fault.UserMissing, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions")))
-	}
-	return err
-}
-
 // resolveByAccount keeps an account with its owner, links an account without
 // one to the signed-in user, and otherwise creates a user. A known e-mail
 // address decides nothing, unless the provider is trusted to have proven it.
