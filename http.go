@@ -26,6 +26,8 @@ type Request struct {
 	Body       []byte
 	RemoteAddr string // IP address of the connection's other end, with or without port
 	TLS        bool   // the connection itself is encrypted
+
+	target string // what the browser asked for, before handlers took a part off; empty: URL has it
 }
 
 // Response is the answer to a [Request].
@@ -82,7 +84,7 @@ func (r *Request) readBody(from io.Reader, length int64, limit int) error {
 
 // requestHead returns r without its body.
 func requestHead(r *http.Request) *Request {
-	return &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil}
+	return &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil, target: r.RequestURI}
 }
 
 // Send writes the response to w.

@@ -211,3 +211,37 @@ func (s hangingUp) InTx(ctx context.Context, f func(storage.Adapter) error) erro
 	(*s.cancel)()
 	return err
 }
+
+// a guard below http.StripPrefix takes no other page for the page that asks for a
+// sign-in or a proof.
+func TestGuardBelowStripPrefix(t *testing.T) {
+	for name, c := range map[string]struct {
+		page, strip, path string
+		passes            bool
+	}{
+		"the home page of the program":      {"/", "", "/", true},
+		"the home page below a prefix":      {"/", "/admin", "/admin/", false},
+		"a page of that name below":         {"/login", "/admin", "/admin/login", false},
+		"the page itself":                   {"/login", "", "/login", true},
+		"the page itself, with a query":     {"/login", "", "/login?a=b", true},
+		"the page itself, in absolute form": {"/login", "", siteOrigin + "/login", true},
+		"another page":                      {"/login", "", "/admin", false},
+		"a page of that name, twice nested": {"/login", "/a/b", "/a/b/login", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, func(config *latchkey.Config) { config.Pages.SignIn = c.page })
+			reached := false
+			h := s.auth.RequireSession(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+			if c.strip != "" {
+				h = http.StripPrefix(c.strip, h)
+			}
+			b := s.newBrowser()
+			r := b.request(http.MethodGet, strings.TrimPrefix(c.path, siteOrigin), "", "")
+			r.RequestURI = c.path
+			b.serve(h, r)
+			if reached != c.passes {
+				t.Errorf("R-646 reached: %t, want %t", reached, c.passes)
+			}
+		})
+	}
+}
