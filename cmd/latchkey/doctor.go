@@ -157,12 +157,24 @@ func (r *report) fail(name, format string, args ...any) {
 // line adds a finding. Its text may quote a server or a file, so that nothing of it
 // reaches a terminal unescaped.
 func (r *report) line(level, name, format string, args ...any) {
-	f := finding{level, visible(name), visible(fmt.Sprintf(format, args...))}
+	f := finding{level, visible(name), visibleLines(fmt.Sprintf(format, args...))}
 	if r.isHeld || r.isJSON {
 		r.findings = append(r.findings, f)
 		return
 	}
 	fmt.Fprintf(r.out, "%-4s  %s: %s\n", f.Level, f.Name, f.Text)
+}
+
+// visibleLines returns text as visible does, line by line. A line after the first is
+// indented, so that it looks like no finding.
+func visibleLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if lines[i] = visible(line); i > 0 && !strings.HasPrefix(line, "  ") {
+			lines[i] = "  " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (r *report) end() error {
