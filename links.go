@@ -57,7 +57,7 @@ func (l *links) asked(r *Request) string { return rootOf(l) + r.URL.RequestURI()
 
 // isBelow reports whether http.StripPrefix has taken more off the path of r than
 // Site.Prefix says. The URL of such a request may look like that of another page.
-func (l *links) isBelow(r *Request) bool {
+func isBelow(l *links, r *Request) bool {
 	path, _, _ := strings.Cut(r.target, "?")
 	if _, rest, isAbsolute := strings.Cut(path, "://"); isAbsolute { // as clients write it to a proxy
 		_, path, _ = strings.Cut(rest, "/")

@@ -90,7 +90,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	}
 	switch {
 	case !weburl.SamePage(to, here):
-	case isOwnPage(x, here) && !x.links.isBelow(x.request):
+	case isOwnPage(x, here) && !isBelow(&x.links, x.request):
 		return nil // the sign-in page itself is never guarded from those who need it
 	case !isOwnPage(x, to): // it would only lead back here
 		return forbidden(ctx, x, s, here)
@@ -130,7 +130,7 @@ func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response 
 		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedFactor asks for second factors: set Config.Factors.Kinds")))
 	case s.config.Session.Strategy == JWTSessions && !s.tracksSignIns():
 		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedRecent asks when users signed in, which no session here keeps: set AccountPage.Enabled or Session.AbsoluteMaxAge")))
-	case s.config.Pages.Reauth != "" && !x.links.isBelow(x.request) && weburl.IsPage(x.asked(x.request), x.absolute(s.config.Pages.Reauth)):
+	case s.config.Pages.Reauth != "" && !isBelow(&x.links, x.request) && weburl.IsPage(x.asked(x.request), x.absolute(s.config.Pages.Reauth)):
 		return nil
 	}
 	status, back := http.StatusFound, cameFrom(x, x.asked(x.request))
