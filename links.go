@@ -59,7 +59,7 @@ func (l *links) asked(r *Request) string { return rootOf(l) + r.URL.RequestURI()
 // Site.Prefix says. The URL of such a request may look like that of another page.
 func isBelow(l *links, r *Request) bool {
 	path, _, _ := strings.Cut(r.target, "?")
-	if _, rest, isAbsolute := strings.Cut(path, "://"); isAbsolute { // as clients write it to a proxy
+	if _, rest, isAbsolute := strings.Cut(path, "://"); isAbsolute && path[0] != '/' { // as clients write it to a proxy
 		_, path, _ = strings.Cut(rest, "/")
 		path = "/" + path
 	}

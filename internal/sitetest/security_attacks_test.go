@@ -227,6 +227,7 @@ func TestGuardBelowStripPrefix(t *testing.T) {
 		"the page itself, in absolute form": {"/login", "", siteOrigin + "/login", true},
 		"another page":                      {"/login", "", "/admin", false},
 		"a page of that name, twice nested": {"/login", "/a/b", "/a/b/login", false},
+		"a path with the mark of a URL":     {"/", "/a://b", "/a://b/", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, func(config *latchkey.Config) { config.Pages.SignIn = c.page })
