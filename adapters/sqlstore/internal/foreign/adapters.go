@@ -83,7 +83,8 @@ func SharedLayout(e Engine, name string) (Layout, error) {
 	return adapters[i].layout(e), nil
 }
 
-// layout returns the layout of the tables as they are documented.
+// layout returns the layout of the adapter's tables as they are documented for an
+// engine.
 func (a adapter) layout(e Engine) Layout {
 	l := Layout{Names: model.AuthJS(), UUIDs: a.uuids, Unindexed: a.unindexed, Times: a.times[e], Touched: slices.Clone(a.touched)}
 	for i, table := range model.Shared() {
@@ -104,8 +105,8 @@ func (a adapter) layout(e Engine) Layout {
 	return l
 }
 
-// named reports whether the tables of a layout, passkeys aside, have the names
-// that the adapter gives them.
+// named reports whether the tables in n, passkeys aside, have the names that the
+// adapter gives them, and columns with or without underscores as it has them.
 func (a adapter) named(n model.Names) bool {
 	for i, table := range model.Shared()[:4] {
 		if n.Of(table.Name) != a.tables[i] {
