@@ -65,7 +65,7 @@ func (s auditLog) Append(ctx context.Context, records []storage.AuditRecord) err
 }
 
 // append adds at most mostAppended records in one statement. It skips records
-// whose ids are stored already.
+// with ids that are stored already.
 func (s auditLog) append(ctx context.Context, db *database, records []storage.AuditRecord) error {
 	in := db.q.audit.insert
 	var args []any
@@ -180,8 +180,8 @@ func (l grammar) auditQueries() (q auditQueries) {
 	return q
 }
 
-// appendRecords returns the statement that adds n rows and skips those whose ids
-// exist.
+// appendRecords returns the statement that adds n rows. It skips rows with ids
+// that exist.
 func (l grammar) appendRecords(n int) string {
 	var names []string
 	for _, c := range []string{"id", "type", "outcome", "time", "tenant", "user_id", "session_id", "client", "data", "personal"} {

@@ -62,7 +62,7 @@ var keysOf = map[Dialect]string{
 			AND replace(m.sql, '"', '') LIKE '%) WHERE ' || replace(k.name, '_', '\_') || ' IS NOT NULL' ESCAPE '\'))`,
 }
 
-// tableArgs returns the arguments of fieldsOf and keysOf for a table, whose name
+// tableArgs returns the arguments of fieldsOf and keysOf for a table. The name
 // may have a schema in front.
 func (d Dialect) tableArgs(name string) []any {
 	if d == Postgres {

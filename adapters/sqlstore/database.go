@@ -110,9 +110,9 @@ func (db *database) each(ctx context.Context, statement, userID string, row func
 	return err
 }
 
-// into returns those elements of row, the destinations of all columns of a table,
-// whose columns the layout has. It reuses the array of row. It also sets the form
-// in which each instant is read.
+// into returns the destinations of the columns that the layout has. row has one
+// for each column of the table, and its array is reused. It also sets the form in
+// which each instant is read.
 func (db *database) into(table string, row []any) []any {
 	places := row[:0]
 	for i, present := range db.q.present[table] {

@@ -175,8 +175,9 @@ func (s factors) ReplaceRecoveryCodes(ctx context.Context, userID string, hashes
 	return fail(ctx, "replace recovery codes", err)
 }
 
-// replaceCodes replaces the recovery codes of a user, whose row it locks. The
-// caller has begun a transaction. It returns ErrNotFound for an unknown user.
+// replaceCodes replaces the recovery codes of a user, and locks the row of the
+// user. The caller has begun a transaction. It returns ErrNotFound for an unknown
+// user.
 func (s factors) replaceCodes(ctx context.Context, userID string, hashes []string) error {
 	var row userRow
 	if err := s.db.conn.One(ctx, s.db.q.holdUser, []any{userID}, s.db.into("users", row.dest())...); err != nil {

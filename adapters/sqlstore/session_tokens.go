@@ -147,9 +147,9 @@ func (s sessions) withToken(ctx context.Context, token string, f func(stored str
 	return f(s.stored(token))
 }
 
-// deleteByToken deletes the sessions of a user whose ids are wanted, in layouts
-// where sessions have no column for ids. It returns how many it deleted, also
-// with an error.
+// deleteByToken deletes those sessions of a user that wanted accepts by their
+// ids, in layouts where sessions have no column for ids. It returns how many it
+// deleted, also with an error.
 func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(id string) bool) (int, error) {
 	var stored []string
 	var unread error

@@ -142,9 +142,9 @@ type sweep struct {
 	late time.Duration // how long after its expiry a row is kept
 }
 
-// sweep returns the statement that removes rows of a table whose expiry is over.
-// Rows with an expiry in another form stay. In a partitioned table of PostgreSQL
-// different rows have the same ctid, so the statement compares the expiry twice.
+// sweep returns the statement that removes expired rows of a table. Rows with an
+// expiry in another form stay. In a partitioned table of PostgreSQL different
+// rows have the same ctid, so the statement compares the expiry twice.
 func (l grammar) sweep(table, expiry string) sweep {
 	kept, late := l.formOf(table), time.Duration(0)
 	if table == "leases" {

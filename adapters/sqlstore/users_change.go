@@ -92,7 +92,7 @@ func (s users) change(ctx context.Context, id string, args []any) (storage.User,
 	return row.read()
 }
 
-// mark writes a row of used_values for a user whom a transaction locks without a
+// mark writes a row of used_values for a user that a transaction locks without a
 // change. It does nothing outside of a transaction. The nodes of a Galera cluster
 // do not see each other's locks: they give up the later of two transactions only
 // if both have written the same row.

@@ -69,9 +69,9 @@ var adapters = []adapter{
 }
 
 // SharedLayout returns the layout of the tables that the documentation of an
-// adapter of Auth.js asks for. An adapter that it does not know, or that does not
-// exist for the engine, is an error. It does not know pg and neon, whose tables
-// have the usual names.
+// adapter of Auth.js asks for. It returns an error for an adapter that it does
+// not know, or that does not exist for the engine. It does not know pg and neon:
+// their tables have the usual names.
 func SharedLayout(e Engine, name string) (Layout, error) {
 	i := slices.IndexFunc(adapters, func(a adapter) bool { return a.name == name })
 	if i < 0 {

@@ -189,8 +189,8 @@ func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
 
 // guessTimes sets the form of the times in g. The type of sessions.expires tells
 // it on PostgreSQL and MySQL if that is a time. Otherwise it takes the form that
-// the adapter keeps, and lists in TimeColumns the columns whose values may tell
-// another.
+// the adapter keeps, and lists in TimeColumns the columns with values that may
+// tell another.
 func (db Database) guessTimes(e Engine, of adapter, g *Guess) {
 	names := g.Layout.Names
 	kind := db.kind(names, "sessions.expires")
