@@ -13,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
@@ -187,6 +188,28 @@ func addSignOut(events *directory.Outbox, ended endedSession, e SignOutEvent) {
 		Type: event.SessionEnded, UserID: ended.userID, SessionID: ended.id, Provider: ended.provider,
 		By: event.Actor{Kind: event.ActorUser, ID: ended.userID},
 	}, payload)
+}
+
+// endLate has an end of a session that failed repeated after the response, and then tells
+// what end has added. An ErrNotFound of end, or a directory.ErrNoToken, says that there is
+// nothing to end any more.
+func endLate(ctx context.Context, s *setup, v *visit, end func(context.Context, *directory.Outbox) error) {
+	events := directory.Outbox{Hears: v.events.Hears, Audit: v.events.Audit}
+	if b := v.events.Base; b != nil {
+		base := *b
+		events.Base = &base
+	}
+	s.lateEnds.Add(ctx, func(ctx context.Context) error {
+		o := events
+		if o.Base != nil {
+			o.Base.Time = s.now().UTC()
+		}
+		err := end(ctx, &o)
+		if err == nil {
+			s.tell(ctx, &o, journal.NoSubject{})
+		}
+		return failure.Ignoring(failure.Ignoring(err, ErrNotFound), directory.ErrNoToken)
+	})
 }
 
 // shown returns a user as the callbacks of a sign-in at a provider get them. When

@@ -178,7 +178,8 @@ func backChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 
 // endNamed ends what a logout token names, and reports whether the token was shown for
 // the first time. It is remembered after the sessions have ended, so that a try that
-// failed may come again.
+// failed may come again. So it is after the refresh tokens were dropped, if any session has
+// ended: a token that comes once more ends none, and must not drop newer ones.
 func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *oauth.LogoutToken) (first bool, err error) {
 	e := directory.ProviderEnd{
 		Provider: p.ID, Issued: said.Issued,
@@ -193,6 +194,12 @@ func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *o
 	if err != nil {
 		return false, err
 	}
+	drops := said.RevokesOffline && s.vault != nil
+	if drops && len(ended) > 0 {
+		if err := dropRefreshTokens(ctx, s, p, said.Issuer, &e, ended); err != nil {
+			return false, err
+		}
+	}
 	now := v.now()
 	until := said.Expires
 	if soonest := now.Add(15 * time.Minute); until.Before(soonest) {
@@ -202,8 +209,8 @@ func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *o
 	if err != nil || !first {
 		return false, err
 	}
-	if said.RevokesOffline && s.vault != nil {
-		err = dropRefreshTokens(ctx, s, p, said.Issuer, &e, ended)
+	if drops && len(ended) == 0 {
+		err = dropRefreshTokens(ctx, s, p, said.Issuer, &e, nil)
 	}
 	v.events.Add(Event{Type: event.ProviderLogout, Detail: event.LogoutBackChannel, Provider: p.ID, ProviderType: p.about.kind, Ended: len(ended)}, nil)
 	return true, err
@@ -211,8 +218,18 @@ func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *o
 
 // dropRefreshTokens forgets the refresh tokens of the accounts that the ended sessions
 // belong to. A session that does not say which account opened it stands for all accounts
-// of its user at the provider.
-func dropRefreshTokens(ctx context.Context, s *setup, p *oauthProvider, issuer string, e *directory.ProviderEnd, ended []storage.StoredSession) (err error) {
+// of its user at the provider. What fails is repeated after the response: the sessions are
+// gone, and nothing else says which accounts they were of.
+func dropRefreshTokens(ctx context.Context, s *setup, p *oauthProvider, issuer string, e *directory.ProviderEnd, ended []storage.StoredSession) error {
+	drop := func(ctx context.Context) error { return dropNow(ctx, s, p, issuer, e, ended) }
+	err := drop(ctx)
+	if err != nil {
+		s.lateEnds.Add(ctx, drop)
+	}
+	return err
+}
+
+func dropNow(ctx context.Context, s *setup, p *oauthProvider, issuer string, e *directory.ProviderEnd, ended []storage.StoredSession) (err error) {
 	if e.AccountID != "" {
 		return s.vault.Disconnect(ctx, e.Provider, e.AccountID)
 	}

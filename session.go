@@ -9,7 +9,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
-	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
@@ -175,23 +174,35 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 		}
 	}
 	if err != nil {
-		t.setup.lateEnds.Add(ctx, func(ctx context.Context) error {
-			_, err := t.revoke(ctx, token)
-			return failure.Ignoring(err, directory.ErrNoToken)
+		endLate(ctx, t.setup, v, func(ctx context.Context, o *directory.Outbox) error {
+			claims, err := t.revoke(ctx, token)
+			if err == nil {
+				t.addEnd(o, claims)
+			}
+			return err
 		})
 		return endedSession{}, err
 	}
+	ended := t.addEnd(&v.events, claims)
+	if ended.provider != "" {
+		ended.hint = t.setup.hints.Open(v.cookies.Hint(), ended.id, ended.provider, v.now(), t.setup.config.Session.MaxAge)
+	}
+	return ended, nil
+}
+
+// addEnd adds the event for the end of a token's session, and says which one that was. The
+// provider is empty for a session in which an administrator acts.
+func (t *tokenStrategy) addEnd(o *directory.Outbox, claims Claims) endedSession {
 	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
 	if a := directory.ActorOf(claims); a != nil {
-		v.events.Add(a.Ended(ended.userID, ended.id), nil)
-		return ended, nil
+		o.Add(a.Ended(ended.userID, ended.id), nil)
+		return ended
 	}
 	if t.setup.config.logouts.any {
 		ended.provider, _ = atProviderIn(claims)
-		ended.hint = t.setup.hints.Open(v.cookies.Hint(), ended.id, ended.provider, v.now(), t.setup.config.Session.MaxAge)
 	}
-	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
-	return ended, nil
+	addSignOut(o, ended, SignOutEvent{Claims: claims})
+	return ended
 }
 
 func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {

@@ -272,9 +272,9 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 		return endedSession{}, nil
 	}
 	if err != nil {
-		s.lateEnds.Add(ctx, func(ctx context.Context) error {
-			_, err := s.store.DeleteSession(ctx, token)
-			return failure.Ignoring(err, ErrNotFound)
+		endLate(ctx, s, v, func(ctx context.Context, o *directory.Outbox) error {
+			_, err := d.end(ctx, o, token)
+			return err
 		})
 		return endedSession{}, err
 	}

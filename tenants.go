@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/cache"
@@ -162,6 +164,8 @@ type lazySetups struct {
 	blank func() *setup
 
 	prepared *setups
+	mu       sync.Mutex
+	made     []weak.Pointer[setup] // every one that may be in use, those out of the cache too
 	// sites has the site of each secret, by the secret's hash. nil: tenants tell
 	// sites with one secret apart.
 	sites *cache.Cache[string, string]
@@ -230,7 +234,20 @@ func (t *lazySetups) prepare(which tenant) (*setup, error) {
 	}
 	s, err := prepare(t.share(*c), which.name, shared)
 	t.warnOfOneSecret(s)
+	if err == nil {
+		t.remember(s)
+	}
 	return s, err
+}
+
+// remember adds a site to those of live, and forgets those that no work refers to.
+func (t *lazySetups) remember(s *setup) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.made) == cap(t.made) {
+		t.made = slices.DeleteFunc(t.made, func(p weak.Pointer[setup]) bool { return p.Value() == nil })
+	}
+	t.made = append(t.made, weak.Make(s))
 }
 
 // warnOfOneSecret warns of a site that has the secret of another one: whatever one
@@ -248,14 +265,17 @@ func (t *lazySetups) warnOfOneSecret(s *setup) {
 	}
 }
 
-// live returns the sites that were prepared without an error and are in use.
+// live returns the sites that were prepared without an error and are in use. A site that
+// was evicted from the cache is in use as long as it has sign-outs to finish.
 func (t *lazySetups) live() (all []*setup) {
 	if t == nil {
 		return nil
 	}
-	for _, p := range t.prepared.Values() {
-		if p.err == nil {
-			all = append(all, p.setup)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.made {
+		if s := p.Value(); s != nil {
+			all = append(all, s)
 		}
 	}
 	return all

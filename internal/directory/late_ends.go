@@ -19,10 +19,12 @@ import (
 type LateEnds struct {
 	bounds *guarded.Bounds
 	after  func(time.Duration, func()) // calls the function later
+	turn   chan struct{}               // has room for the one that tries ends
 
-	mu      sync.Mutex
-	waiting []lateEnd
-	pause   time.Duration // before the next pass; zero: none is due
+	mu        sync.Mutex
+	waiting   []lateEnd
+	pause     time.Duration // before the next pass; zero: none is due
+	finishing bool          // a pass leaves what waits to Finish
 }
 
 // lateEnd is an end that has not succeeded yet.
@@ -41,7 +43,7 @@ const (
 
 // NewLateEnds returns an empty list. bounds limit each call.
 func NewLateEnds(bounds *guarded.Bounds) *LateEnds {
-	return &LateEnds{bounds: bounds, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+	return &LateEnds{bounds: bounds, turn: make(chan struct{}, 1), after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 }
 
 // Add repeats end until it returns nil. end keeps the values of ctx and gets a deadline.
@@ -62,16 +64,13 @@ func (l *LateEnds) Add(ctx context.Context, end func(context.Context) error) {
 // pass tries the ends in turn, and stops at the first that fails: the store most likely
 // fails the others, too. That one is tried again after the others.
 func (l *LateEnds) pass() {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
 	for {
-		l.mu.Lock()
-		if len(l.waiting) == 0 {
-			l.waiting, l.pause = nil, 0
-			l.mu.Unlock()
+		next, ok := l.next()
+		if !ok {
 			return
 		}
-		next := l.waiting[0]
-		l.waiting = l.waiting[1:]
-		l.mu.Unlock()
 		if err := l.try(next); err != nil {
 			l.again(next)
 			return
@@ -83,6 +82,23 @@ func (l *LateEnds) pass() {
 	}
 }
 
+// next returns the end that a pass tries next. It returns false if none waits, or if
+// Finish tries them.
+func (l *LateEnds) next() (next lateEnd, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 {
+		l.waiting, l.pause = nil, 0
+		return next, false
+	}
+	if l.finishing {
+		return next, false
+	}
+	next = l.waiting[0]
+	l.waiting = l.waiting[1:]
+	return next, true
+}
+
 func (l *LateEnds) try(e lateEnd) error {
 	ctx, cancel := context.WithTimeout(e.ctx, l.bounds.Timeout)
 	defer cancel()
@@ -90,7 +106,7 @@ func (l *LateEnds) try(e lateEnd) error {
 }
 
 // errGivenUp repeats no error of a store: there is no request that says what to redact.
-var errGivenUp = failure.Wrap(fault.ErrSignOut, errors.New("a session that was signed out lives on until it expires: its store has failed for a quarter of an hour"))
+var errGivenUp = failure.Wrap(fault.ErrSignOut, errors.New("what was signed out lives on until it expires: its store has failed for a quarter of an hour"))
 
 // again puts an end that failed behind the others, unless it was tried often enough.
 func (l *LateEnds) again(e lateEnd) {
@@ -102,16 +118,24 @@ func (l *LateEnds) again(e lateEnd) {
 	if e.tries < mostLateTries {
 		l.waiting = append(l.waiting, e)
 	}
-	l.pause = min(2*l.pause, longestPause)
+	l.pause = max(firstPause, min(2*l.pause, longestPause))
 	l.after(l.pause, l.pass)
 }
 
-// Finish tries each end once more, at the shutdown of the process, until ctx ends. It
-// drops those that fail, and returns how many.
+// Finish waits for an end that is tried at the time, and tries each end once more, at the
+// shutdown of the process, until ctx ends. It drops those that fail, and returns how many.
 func (l *LateEnds) Finish(ctx context.Context) (dropped int) {
 	l.mu.Lock()
+	l.finishing = true
+	l.mu.Unlock()
+	if l.takeTurn(ctx) {
+		defer func() { <-l.turn }()
+	} else {
+		dropped++ // the one that is tried
+	}
+	l.mu.Lock()
 	waiting := l.waiting
-	l.waiting = nil
+	l.waiting, l.pause, l.finishing = nil, 0, false
 	l.mu.Unlock()
 	for _, e := range waiting {
 		if ctx.Err() != nil || l.try(e) != nil {
@@ -119,4 +143,19 @@ func (l *LateEnds) Finish(ctx context.Context) (dropped int) {
 		}
 	}
 	return dropped
+}
+
+// takeTurn waits until no end is tried. It returns false if ctx ends before.
+func (l *LateEnds) takeTurn(ctx context.Context) bool {
+	select {
+	case l.turn <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

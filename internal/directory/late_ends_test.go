@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -39,6 +40,12 @@ func lateEnds(t *testing.T) (*LateEnds, *lateClock) {
 	})})
 	l.after = c.after
 	return l, c
+}
+
+func isFinishing(l *LateEnds) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.finishing
 }
 
 // TestLateEnds: R-544, for random faults of a store: each end that failed is repeated
@@ -89,6 +96,38 @@ func TestLateEnds(t *testing.T) {
 		if tries != mostLateTries || c.spent < 10*time.Minute || c.spent > 20*time.Minute {
 			t.Errorf("%d tries in %v", tries, c.spent)
 		}
+	})
+	t.Run("R-654 Finish waits for the end that is tried, and tries it again", func(t *testing.T) {
+		l, c := lateEnds(t)
+		begun, fails, tries := make(chan struct{}), make(chan error), 0
+		l.Add(t.Context(), func(context.Context) error {
+			if tries++; tries > 1 {
+				return nil
+			}
+			close(begun)
+			return <-fails
+		})
+		passed := make(chan struct{})
+		go func() {
+			defer close(passed)
+			c.due[0]()
+		}()
+		<-begun
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if dropped := l.Finish(ctx); dropped != 1 || tries != 1 {
+			t.Errorf("R-654 %d dropped after %d tries, of one that is tried", dropped, tries)
+		}
+		finished := make(chan int, 1)
+		go func() { finished <- l.Finish(t.Context()) }()
+		for !isFinishing(l) && len(finished) == 0 {
+			runtime.Gosched()
+		}
+		fails <- errors.New("the primary is gone")
+		if dropped := <-finished; dropped != 0 || tries != 2 {
+			t.Errorf("R-654 %d dropped after %d tries", dropped, tries)
+		}
+		<-passed
 	})
 	t.Run("R-544 not more than fit", func(t *testing.T) {
 		l, c := lateEnds(t)
