@@ -158,3 +158,33 @@ func TestResetFactors(t *testing.T) {
 		t.Errorf("%d ends of users are on record, want 1", ends)
 	}
 }
+
+// TestResetFactorsMark: R-656, with the secret of the site a user whose factors were removed
+// has to prove the mailbox, at each tenant for itself. Without it the command says that
+// the proof is missing.
+func TestResetFactorsMark(t *testing.T) {
+	s := newFactorSite(t)
+	ctx, proven := t.Context(), time.Now()
+	ada, eve := s.enrol("ada@example.com", newerSecret), s.enrol("eve@example.com", newerSecret)
+	for _, u := range []storage.User{ada, eve} {
+		_, err := s.store.UpdateUser(ctx, u.ID, storage.UserChange{EmailVerified: &proven})
+		s.must(err)
+	}
+	mia := s.enrol("mia@example.com", newerSecret)
+	s.says(exitOK, "no mail was sent. AUTH_SECRET is not set: the next sign-in sets up a factor without a proof", "user", "reset-factors", ada.ID)
+	marks := func(u storage.User, tenant string) int {
+		rows, err := s.store.Challenges().List(ctx, storage.ChallengeQuery{UserID: u.ID, Tenant: tenant, Purpose: "cleared"})
+		s.must(err)
+		return len(rows)
+	}
+	if marks(ada, "") != 0 {
+		t.Error("a mark without a secret")
+	}
+	s.env = append(s.env, "AUTH_SECRET="+newerSecret)
+	s.says(exitOK, "no mail was sent. The next sign-in proves the mailbox before it sets up a factor.", "user", "reset-factors", ada.ID)
+	s.says(exitOK, "The next sign-in proves the mailbox", "user", "reset-factors", eve.ID, "--tenant", "blue")
+	s.says(exitOK, "no proven address", "user", "reset-factors", mia.ID)
+	if marks(ada, "") != 1 || marks(eve, "blue") != 1 || marks(eve, "") != 0 || marks(mia, "") != 0 {
+		t.Errorf("R-656 marks: %d, %d, %d, %d", marks(ada, ""), marks(eve, "blue"), marks(eve, ""), marks(mia, ""))
+	}
+}

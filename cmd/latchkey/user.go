@@ -30,23 +30,30 @@ USER is the id or the e-mail address. No mail is sent: tell the user. Passkeys s
 sign in by themselves. Sessions in a store of their own end as soon as they are compared with
 the database.
 
+With the site's AUTH_SECRET the user has to prove the mailbox before the next sign-in sets up a
+factor, if the address is proven. Without it anyone who knows the password can set one up, and
+the command says so. A user of a tenant needs --tenant.
+
 ` + aboutDatabaseURL
 
 func (p *program) resetFactorsCommand() *cobra.Command {
-	var database string
+	var database, tenant string
 	c := &cobra.Command{
 		Use: "reset-factors USER", Short: "Remove a user's second factors", Long: aboutResetFactors,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  latchkey user reset-factors ada@example.com",
-		RunE:    does(func(c *cobra.Command, args []string) error { return p.resetFactors(c.Context(), database, args[0]) }),
+		RunE: does(func(c *cobra.Command, args []string) error {
+			return p.resetFactors(c.Context(), database, tenant, args[0])
+		}),
 	}
 	c.Flags().StringVar(&database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
+	c.Flags().StringVar(&tenant, "tenant", "", "the `tenant` that the user signs in at")
 	return c
 }
 
 // resetFactors removes all factors and recovery codes of a user in one transaction, and
 // then ends the user's sessions. who is the id or the e-mail address of the user.
-func (p *program) resetFactors(ctx context.Context, rawURL, who string) error {
+func (p *program) resetFactors(ctx context.Context, rawURL, tenant, who string) error {
 	db, store, found, err := p.openUsable(ctx, rawURL)
 	if err != nil {
 		return err
@@ -70,18 +77,38 @@ func (p *program) resetFactors(ctx context.Context, rawURL, who string) error {
 	if err != nil {
 		return db.failed(err)
 	}
-	config := validConfig()
-	config.Adapter, config.Runtime.Logger, config.Runtime.Time = store, slog.New(slog.DiscardHandler), p.now
-	auth, err := latchkey.New(config)
-	if err == nil {
-		err = auth.Users().EndSessions(ctx, u.ID)
-	}
+	next, err := afterFactors(ctx, p, store, tenant, &u)
 	if err != nil {
-		return fmt.Errorf("%s: the factors are removed, and the sessions of the user go on: %w", db.where, err)
+		return fmt.Errorf("%s: the factors are removed, and the sessions of the user go on: %w", db.where, plain(err))
 	}
-	fmt.Fprintf(p.stdout, "%s: removed %s and the recovery codes of user %s, and ended the user's sessions. Tell the user: no mail was sent.\n",
-		db.where, counted(int64(removed), "factor"), u.ID)
+	fmt.Fprintf(p.stdout, "%s: removed %s and the recovery codes of user %s, and ended the user's sessions. Tell the user: no mail was sent. %s\n",
+		db.where, counted(int64(removed), "factor"), u.ID, next)
 	return nil
+}
+
+// afterFactors ends the sessions of a user whose factors were removed, and returns what the
+// next sign-in asks for. With the site's secret it does what Users.ResetFactors does.
+func afterFactors(ctx context.Context, p *program, store *sqladapter.Adapter, tenant string, u *storage.User) (next string, err error) {
+	config, secrets := validConfig(), (latchkey.Config{}).WithEnv(p.env.get).Secrets
+	if len(secrets) > 0 {
+		config.Secrets, config.Factors.Kinds = secrets, []latchkey.FactorKind{latchkey.FactorTOTP}
+	}
+	config.Adapter, config.Runtime.Logger, config.Runtime.Time = store, slog.New(slog.DiscardHandler), p.now
+	auth, err := siteOf(&config, tenant)
+	if err != nil {
+		return "", err
+	}
+	if tenant != "" {
+		ctx = latchkey.ContextWithTenant(ctx, tenant)
+	}
+	if len(secrets) == 0 {
+		return "AUTH_SECRET is not set: the next sign-in sets up a factor without a proof of the mailbox.", auth.Users().EndSessions(ctx, u.ID)
+	}
+	next = "The next sign-in proves the mailbox before it sets up a factor."
+	if u.Email == "" || u.EmailVerified.IsZero() {
+		next = "The user has no proven address: the next sign-in sets up a factor without a proof of the mailbox."
+	}
+	return next, auth.Users().ResetFactors(ctx, u.ID)
 }
 
 // findUser returns the user with the e-mail address or the id who, or errNoUser.
