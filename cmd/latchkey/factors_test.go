@@ -188,3 +188,13 @@ func TestResetFactorsMark(t *testing.T) {
 		t.Errorf("R-656 marks: %d, %d, %d, %d", marks(ada, ""), marks(eve, "blue"), marks(eve, ""), marks(mia, ""))
 	}
 }
+
+// TestResealNeedsSQL: R-657, the refusal for another store names it and the cure.
+func TestResealNeedsSQL(t *testing.T) {
+	s := newFactorSite(t)
+	s.env = append(s.env, "AUTH_SECRET="+newerSecret)
+	for address, name := range map[string]string{"redis://h": "Redis", "mongodb+srv://h/site": "MongoDB", "dynamodb://eu-west-1": "DynamoDB", "NATS://h": "NATS"} {
+		s.says(exitProblem, name+": reseal works in SQL databases alone.", "reseal", "--database", address)
+		s.says(exitProblem, "TokenOptions.Rejected", "reseal", "--database", address)
+	}
+}

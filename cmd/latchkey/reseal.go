@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ older secret goes. Without it each of them is sealed anew when the site writes i
 often as you like, also while the site runs.
 
 Where the site has Tokens.Keys, put them into variables and name these with --token-key.
+
+Redis, MongoDB, DynamoDB and NATS have no reseal: there each is sealed anew by the site alone.
 
 Exit code 1: some open with no secret of the environment, or belong to another row. They stay as
 they are.
@@ -72,10 +75,27 @@ func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *
 	return db, store, found, nil
 }
 
+// noReseal returns the refusal for a database without SQL, which names it and says what
+// else there is to do; nil: it may be one with SQL.
+func noReseal(rawURL string) error {
+	scheme, _, _ := strings.Cut(strings.ToLower(rawURL), ":")
+	store := map[string]string{
+		"redis": "Redis", "rediss": "Redis", "mongodb": "MongoDB", "mongodb+srv": "MongoDB", "dynamodb": "DynamoDB", "nats": "NATS",
+	}[scheme]
+	if store == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: reseal works in SQL databases alone. In %[1]s the site seals the secret of an app anew when its user signs in, and tokens when it renews them. "+
+		"Keep the older secret until then. A program of yours renews the tokens of an account at once: Users.AccessToken, and again with the result as TokenOptions.Rejected", store)
+}
+
 func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plain bool) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {
 		return errNoSecret
+	}
+	if err := noReseal(cmp.Or(rawURL, p.env.get("DATABASE_URL"))); err != nil {
+		return err
 	}
 	db, store, found, err := p.openUsable(ctx, rawURL)
 	if err != nil {
