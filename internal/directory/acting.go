@@ -185,7 +185,7 @@ func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *Sessi
 		if signIn, err = a.open(ctx, s, link, plan, isOwn(link.Process)); err != nil {
 			return err
 		}
-		err = s.afterCommit(ctx, func(ctx context.Context, s *Store) error { return a.storeActing(ctx, s, signIn, plan) })
+		err = afterCommit(ctx, s, func(ctx context.Context, s *Store) error { return a.storeActing(ctx, s, signIn, plan) })
 		if err == nil {
 			q.Foretell(signIn.actingEvent())
 		}

@@ -265,7 +265,7 @@ func renewKept(ctx context.Context, d *Directory, s *Store, userID, keep string,
 	if err != nil {
 		return err
 	}
-	return s.afterCommit(ctx, func(ctx context.Context, s *Store) error {
+	return afterCommit(ctx, s, func(ctx context.Context, s *Store) error {
 		err := renew(ctx, s, after)
 		if err == nil {
 			return nil

@@ -112,7 +112,7 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 		if !void.IsZero() { // which may be seconds ahead
 			void = void.Add(time.Millisecond)
 		}
-		return s.afterCommit(ctx, func(ctx context.Context, s *Store) error {
+		return afterCommit(ctx, s, func(ctx context.Context, s *Store) error {
 			return goneIf(up.Renew(ctx, s, void), storage.ErrNotFound)
 		})
 	})

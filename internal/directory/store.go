@@ -149,7 +149,7 @@ func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error)
 	})
 	changed.end()
 	if err == nil && inner == nil {
-		return s.callLate(ctx, late)
+		return callLate(ctx, s, late)
 	}
 	if err == nil || (inner != nil && inner != errNoTx) {
 		return inner
@@ -161,7 +161,7 @@ func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error)
 // is bound to is committed. It calls f at once if sessions take part in the transaction,
 // or if there is none. A transaction that is rolled back drops f. An error of f undoes
 // nothing.
-func (s *Store) afterCommit(ctx context.Context, f lateCall) error {
+func afterCommit(ctx context.Context, s *Store, f lateCall) error {
 	if s.late == nil {
 		return f(ctx, s)
 	}
@@ -171,7 +171,7 @@ func (s *Store) afterCommit(ctx context.Context, f lateCall) error {
 
 // callLate makes the calls that waited for a commit. The end of the client's connection
 // does not stop them.
-func (s *Store) callLate(ctx context.Context, calls []lateCall) error {
+func callLate(ctx context.Context, s *Store, calls []lateCall) error {
 	for _, f := range calls {
 		if err := f(context.WithoutCancel(ctx), s); err != nil {
 			return &committedError{err}
