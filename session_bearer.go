@@ -48,8 +48,8 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token
 	}, nil
 }
 
-// besideID returns the id of a session beside another one. The time of its
-// sign-in is as little known.
+// besideID returns a new id for a session beside the one with this id. It is an adopted
+// id if that one is: when the user signed in is not known.
 func besideID(id string) string {
 	beside := secret.RandomHex(16)
 	if jwtclaims.IsAdopted(id) {
@@ -87,10 +87,11 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 	return openedSession{token: row.Token, expires: expires, endedSession: endedSession{id: row.ID, userID: row.UserID, provider: row.Provider}}, nil
 }
 
-// openBeside stores a session beside one that has to be alive. A call that ends
-// all sessions of the user finds both. Without transactions the former session
-// is checked once more, and whether such a call has begun meanwhile: it may
-// have listed the sessions before this one was stored.
+// openBeside stores a session beside one that has to be alive: it returns ErrNotFound if
+// the former has ended. A call that ends all sessions of the user finds both. Without
+// transactions the former session is checked once more, and isLive reports whether no
+// such call has begun meanwhile: it may have listed the sessions before this one
+// was stored.
 func openBeside(ctx context.Context, s *directory.Store, row storage.StoredSession, former string, isLive func() bool) error {
 	if !s.SessionsInTx() {
 		if err := s.CreateSession(ctx, row); err != nil {
@@ -107,7 +108,7 @@ func openBeside(ctx context.Context, s *directory.Store, row storage.StoredSessi
 		return nil
 	}
 	return s.InTx(ctx, func(ctx context.Context, in *directory.Store) error {
-		if _, err := in.LockUser(ctx, row.UserID); err != nil { // who ends all sessions waits, and then finds this one
+		if _, err := in.LockUser(ctx, row.UserID); err != nil { // a call that ends all sessions waits, and then finds this one
 			return err
 		}
 		if _, err := in.Session(ctx, former); err != nil {
