@@ -268,8 +268,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	return x, varied(res), nil
 }
 
-// routeFields returns the query and the form with which a route gets params and what was
-// typed.
+// routeFields returns what was typed, and params, as the query and the form of a route.
 func routeFields(typed, params url.Values) (query, form url.Values) {
 	query, form = make(url.Values, len(params)), make(url.Values, len(typed)+1)
 	for name, values := range params {
