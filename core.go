@@ -91,8 +91,7 @@ func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.C
 	return found.session, x.cookies.Out, nil
 }
 
-// reading returns an exchange that only reads. Its error was logged and repeats no
-// secret.
+// reading returns an exchange that only reads. Its error was logged, and is public.
 func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	s, err := c.auth.setupFor(ctx, r)
 	if err != nil {

@@ -30,10 +30,10 @@ import (
 
 // redeem trades the code for tokens and a profile, and then spends the flow. For a
 // provider with a protocol of its own it spends the flow first: Receive relies on the
-// state alone. A code of OAuth is good for one use at the provider, and a
-// callback without a right code, which costs a client nothing, must not fill the memory
-// of used values. It returns ErrAccessDenied if the ID token does not prove the
-// MaxAge or ACRValues that the sign-in demanded.
+// state alone. A code of OAuth is good for one use at the provider. A callback
+// without a right code, which costs a client nothing, must not fill the memory of used
+// values. It returns ErrAccessDenied if the ID token does not prove the MaxAge or
+// ACRValues that the sign-in demanded.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(&x.links)
 	if p.isForeign() {

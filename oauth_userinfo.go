@@ -32,9 +32,9 @@ func lacking(scopes []string, profile Claims) (claims []string) {
 }
 
 // completeProfile asks the userinfo endpoint for what an ID token lacks, and writes it
-// into g.Profile. If there is no such endpoint, it cannot be found or fails, or its
-// answer names no subject, the sign-in goes on without it and the operator
-// is told. An answer about another subject ends the sign-in with oauth.ErrOtherSubject.
+// into g.Profile. If the endpoint is missing or fails, or its answer names no subject
+// the sign-in goes on without it and the operator is told. An answer
+// about another subject ends the sign-in with oauth.ErrOtherSubject.
 func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subject, g *Grant) error {
 	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
 	if len(missing) == 0 {

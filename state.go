@@ -181,8 +181,7 @@ func (s *requestState) sessionID() string {
 	return s.reading.session.ID
 }
 
-// read reads the session, unless that was done, and returns its error. The caller holds
-// s.mu.
+// read reads the session, unless that was done, and returns its error. s.mu is held.
 func (s *requestState) read() error {
 	if s.known {
 		return s.err
@@ -334,8 +333,7 @@ func findSetup(a *Auth, ctx context.Context, r *Request) (*setup, error) {
 	return a.tenants.setupFor(ctx, r)
 }
 
-// setupOrBlank does what setupFor does, but returns a setup as orBlank does with an
-// error.
+// setupOrBlank does what setupFor does, with a blank setup in place of nil: see orBlank.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
 	return orBlank(a, s), err
