@@ -240,8 +240,7 @@ func newCodeForm(p *providerInfo, in *page.Renderer, action string, wrong bool) 
 	return form
 }
 
-// iconOf returns the icon of a provider, with a size for pages whose style sheet gives
-// none.
+// iconOf returns the icon of a provider, with a size for pages that have no style for it.
 func iconOf(mark template.HTML) string {
 	return strings.Replace(string(mark), `class="mark"`, `class="latchkey-icon" width="20" height="20"`, 1)
 }

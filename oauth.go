@@ -237,9 +237,9 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 	return f, p.compare(f, back, checks)
 }
 
-// answerNamed checks an answer whose state names f, and notes that f was answered. It
-// returns the provider's error if the answer is one, and ErrInvalidCheck for any answer
-// to f but the first.
+// answerNamed checks an answer with the state of flow f, and notes that f was answered.
+// It returns the provider's error if the answer is one, and ErrInvalidCheck for any
+// answer to f but the first.
 func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
 	isFirst := noteAnswer(ctx, p, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {

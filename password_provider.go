@@ -121,7 +121,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	return outcome{}, CredentialsError("")
 }
 
-// assertion returns the assertion of a user whose password was right.
+// assertion returns the assertion of user u after a right password.
 func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	return &directory.Assertion{
 		Person: *u, UserID: u.ID, Counted: true,

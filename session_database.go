@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -311,10 +310,10 @@ func (d *databaseStrategy) end(ctx context.Context, token string) (storage.Store
 	return d.setup.store.DeleteSession(ctx, token)
 }
 
-func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error) {
+func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	found, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if found == nil || err != nil {
 		return false, err
 	}
-	return found.Row.Provider == provider && slices.Contains(names, found.Row.ProviderSID), nil
+	return found.Row.Provider == provider && name != "" && found.Row.ProviderSID == name, nil
 }

@@ -45,8 +45,8 @@ func (c *challenge) isAfterFactor() bool {
 }
 
 // forFactor reports whether the passkey is asked for as second factor, of the user of a
-// waiting sign-in, or as another proof of the signed-in user. It writes that user into
-// who, or none if there is none.
+// waiting sign-in, or as another proof of the signed-in user. It makes that user the one
+// that options are made for, or sets no user if there is none.
 func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
 	if here := who.here; action == actionAuthenticate && x.query.Get("for") == "reauth" && x.setup.config.stepsUp() {
 		if who.here = nil; here != nil {

@@ -34,7 +34,8 @@ func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (ma
 }
 
 // claim clears Provisioned, in u and in the store, in the transaction of a sign-in. From
-// then on administrators may no longer do what they may for a user who never signed in.
+// then on administrators may no longer do what they may before the first sign-in of a
+// user.
 func claim(ctx context.Context, s *Store, u *storage.User) error {
 	if u.Provisioned.IsZero() {
 		return nil

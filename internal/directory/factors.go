@@ -246,9 +246,9 @@ func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storag
 	return d.browsers(d.Store).Get(ctx, handle, userID, void)
 }
 
-// RememberSignIn makes the browser with a handle known for a user who has signed in
-// there, and returns the browser's new handle; empty: the old one stays. A zero trusted
-// leaves open whether a second factor is asked for.
+// RememberSignIn makes the browser with a handle known for a user after a sign-in there,
+// and returns the browser's new handle; empty: the old one stays. A zero trusted leaves
+// open whether a second factor is asked for.
 func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, at time.Time, handle, agent string, trusted time.Time) (string, error) {
 	known, err := d.BrowserOf(ctx, handle, userID)
 	if err != nil {
