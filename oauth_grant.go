@@ -113,8 +113,8 @@ func tokensOf(t *oauth.Token) Tokens {
 	return tokens
 }
 
-// defaultTokens is used if KeepTokens is nil. It drops Extra and ExpiresIn, which Auth.js
-// does not store.
+// defaultTokens takes the place of a KeepTokens that is nil. It drops Extra and
+// ExpiresIn, which Auth.js does not store.
 func defaultTokens(t Tokens) Tokens {
 	t.Extra, t.ExpiresIn = nil, 0
 	return t

@@ -88,7 +88,7 @@ func forMany(e event.Event) event.Event {
 	return e
 }
 
-// rest returns what is still folded.
+// rest returns the events that stand for what is still folded, and forgets all windows.
 func (f *folder) rest() []event.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +123,8 @@ func (f *folder) take(over func(*window) bool) (due []event.Event) {
 	return slices.Collect(maps.Values(merged))
 }
 
-// network returns the network of an address: /24, or /48 of IPv6.
+// network returns the network of an address: /24, or /48 of IPv6. It returns "" for text
+// that is no address.
 func network(client string) string {
 	at, err := netip.ParseAddr(client)
 	if err != nil {

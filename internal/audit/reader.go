@@ -61,7 +61,10 @@ type place struct {
 	ID   string    `json:"id"`
 }
 
-// Page returns the events after q.After, the newest first.
+// Page returns the events after q.After, the newest first. Next of the Page is empty at
+// the end of the list. While a search for a reference code goes on, a page may have
+// fewer events than Limit, or none, and still a Next. Page returns ErrInvalidConfig for
+// a field of q that makes no sense.
 func (r *Reader) Page(ctx context.Context, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -108,7 +111,7 @@ func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[event.Event, error]
 }
 
 // read returns a page of events after a place, and the place to go on from, or nil at
-// the end.
+// the end. A search for a reference code stops after mostPages calls of List.
 func (r *Reader) read(ctx context.Context, q *Query, at place) (events []event.Event, next *place, err error) {
 	stored := storage.AuditQuery{
 		Tenant: Key(r.Tenant), UserID: Key(q.UserID), Type: string(q.Type), Outcome: string(q.Outcome), Client: q.Client,
@@ -185,7 +188,7 @@ func (q *Query) check() error {
 	return nil
 }
 
-// wholeMillisecond rounds up, as stores keep milliseconds.
+// wholeMillisecond returns t rounded up to a millisecond, as stores keep milliseconds.
 func wholeMillisecond(t time.Time) time.Time {
 	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
 		return whole.Add(time.Millisecond)

@@ -104,7 +104,8 @@ type Answer struct {
 	Posted      bool   // the provider's page has posted it (response_mode form_post)
 }
 
-// Value returns the value of a check.
+// Value returns a pointer to the value of a check, which the caller may change. c is
+// PKCE, State or Nonce.
 func (f *Flow) Value(c Check) *string {
 	switch c {
 	case PKCE:
@@ -149,8 +150,7 @@ func (f *Flow) IsNamedBy(state string) bool {
 // the only kind of flow whose callback comes without one.
 func (f *Flow) IsStateless() bool { return f.ID == "" && f.State == "" }
 
-// Record keeps what is about to be sent with the values of f, and what that demands
-// of the ID token.
+// Record sets f.Sent and f.Demands from what is about to be sent with the values of f.
 func (f *Flow) Record(redirectURI string, d Demands) {
 	f.Sent = Sent{Checks: f.Checks(), To: HashURL(redirectURI)}
 	f.Demands = d
@@ -190,7 +190,7 @@ func derivedState(value string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// HashURL returns a short hash of a URL. It spares a cookie the whole of it.
+// HashURL returns a short hash of a URL, so that a cookie need not hold the whole URL.
 func HashURL(u string) string {
 	sum := sha256.Sum256([]byte(u))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])

@@ -23,6 +23,8 @@ func PutLost(c *Cookies, handle, tenant string, now time.Time, life time.Duratio
 	return putHandle(c, &c.Specs.Lost, purposeLost, handle, tenant, now, life)
 }
 
+// putHandle has the browser keep a handle for the time life, sealed for its purpose and
+// tenant.
 func putHandle(c *Cookies, spec *Spec, purpose, handle, tenant string, now time.Time, life time.Duration) error {
 	claims := jwt.Claims{"value": handle, "purpose": purpose}
 	if tenant != "" {

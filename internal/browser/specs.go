@@ -49,7 +49,7 @@ func (k *Spec) Clear(name string) *http.Cookie {
 	return &c
 }
 
-// of returns the cookie that holds the values of a check.
+// of returns the cookie that holds the values of c, which is one of the four checks.
 func (s *Specs) of(c Check) *Spec {
 	switch c {
 	case PKCE:
@@ -83,8 +83,9 @@ type CookieOptions struct {
 	MaxAge   time.Duration
 }
 
-// NewSpecs returns the cookies of a site. bind makes a salt the tenant's own; the
-// session token says itself to which tenant it belongs.
+// NewSpecs returns the cookies of a site. secure says that it is served over https. bind
+// returns the tenant's own salt for a salt. The salt of the session token is not bound:
+// the token itself says to which tenant it belongs.
 func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) string) *Specs {
 	prefix, csrfPrefix := "", ""
 	if secure {

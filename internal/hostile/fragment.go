@@ -17,7 +17,7 @@ import (
 )
 
 // Fragment plays the world on every site that the declarations of a fragment make, by
-// their types. auth is the site that the fragment speaks of.
+// their types. auth is the site that the fragment speaks of. Fragment never returns.
 func Fragment(auth *latchkey.Auth, items ...any) {
 	var r Report
 	for _, item := range items {
@@ -218,8 +218,9 @@ func argument(want reflect.Type, pool []reflect.Value) reflect.Value {
 	return reflect.Zero(want)
 }
 
-// noted notes a call of a function that the application would bring. One that wraps a
-// handler returns it.
+// noted records a call of a function f that the application would bring, and returns its
+// results. A result of the same type as the argument at its place is that argument, so
+// that a function that wraps a handler returns it. Others are zero.
 func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 	texts, out := []string{}, []reflect.Value{}
 	for _, arg := range args {
@@ -251,7 +252,8 @@ func (s *stage) claim(address string) {
 	s.claimed = address
 }
 
-// hear notes that the program hands an address on that its user has only claimed.
+// hear records a fault if texts has the address that the intruder has only claimed. The
+// first argument says which part of the application the program has handed it to.
 func (s *stage) hear(who string, texts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

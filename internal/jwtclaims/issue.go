@@ -49,6 +49,7 @@ func separate(dst []byte) []byte {
 	return dst
 }
 
+// indexIssued returns the index of key in issued, or -1.
 func indexIssued(key []byte) int {
 	for n, name := range issued {
 		if string(key) == name {
@@ -58,6 +59,7 @@ func indexIssued(key []byte) int {
 	return -1
 }
 
+// appendIssued appends the new value of the claim issued[n].
 func appendIssued(dst []byte, n int, now time.Time, maxAge time.Duration) []byte {
 	switch issued[n] {
 	case "iat":
@@ -68,6 +70,7 @@ func appendIssued(dst []byte, n int, now time.Time, maxAge time.Duration) []byte
 	return append(AppendUUID(append(dst, '"')), '"')
 }
 
+// lifeSeconds returns maxAge in whole seconds, or 30 days if it is 0.
 func lifeSeconds(maxAge time.Duration) int64 {
 	if maxAge == 0 {
 		maxAge = DefaultMaxAge

@@ -60,7 +60,7 @@ func (h *Header) send(response http.Header) {
 // Merge adds headers to those of a response. A cookie that the response [Decides] is not
 // added, and the others come before those of the response. Vary is completed.
 // Cache-Control is kept, unless the added one forbids to store. Any other header is
-// replaced.
+// replaced. Merge may change the values in added.
 func Merge(response, added http.Header) {
 	for name, lines := range added {
 		switch {

@@ -2,16 +2,17 @@ package limit
 
 import "net/netip"
 
-// narrowly returns what the events of a client are counted under: its IPv4
-// address, or the IPv6 network of one subscriber, who can use all of its
-// addresses. Text that is no IP address is returned as it is.
+// narrowly returns the text that the events of a client are counted under. That is its
+// IPv4 address, or its IPv6 network of 64 bits, because one subscriber can use all
+// addresses in that. It returns text that is no IP address as it is.
 func narrowly(client string) string { return network(client, 64) }
 
-// widely returns the network that a client may have many subscriber's networks in,
-// as a rented server has. Memory is shared out by it.
+// widely returns the network by which memory is shared out: the IPv4 address, or the
+// IPv6 network of 48 bits. A rented server may have as many addresses as that.
 func widely(client string) string { return network(client, 48) }
 
-// network returns the network of bits bits that an IPv6 client is in.
+// network returns the IPv4 address of client, or its IPv6 network of bits bits. It
+// returns text that is no IP address as it is.
 func network(client string, bits int) string {
 	addr, err := netip.ParseAddr(client)
 	if err != nil {

@@ -36,8 +36,9 @@ type Limits struct {
 	refused func(ctx context.Context, field string, shared bool) // nil: refusals are not counted
 }
 
-// OnRefusal has f called for each budget that is used up, by its field of Limits, and
-// whether all instances count it. It is for the time before l is used.
+// OnRefusal has f called for each budget that is used up, with the name of its field of
+// Limits. shared tells f whether all instances count that budget. Call OnRefusal before
+// l is used.
 func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
 // New returns the limits of a configuration. What is counted under its keys does
@@ -147,8 +148,7 @@ func (l *Limits) Notice(email, kind string) Event {
 	return Event{target: budget{l.keys.Of(keys.NoticesToMailbox, email, kind), storage.Rate{Events: 1, Per: 24 * time.Hour}}}
 }
 
-// Export returns the event of a user who downloads what is kept of them: five times in
-// a day.
+// Export returns the event of a download of a user's own data: five in a day.
 func (l *Limits) Export(userID string) Event {
 	return Event{target: budget{l.keys.Of(keys.ExportsOfUser, userID), storage.Rate{Events: 5, Per: 24 * time.Hour}}}
 }
@@ -208,6 +208,7 @@ func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Even
 	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}, clientField: field}
 }
 
+// own returns the budget of the browser of r, which is zero if the browser is not known.
 func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
 	if r.Browser == "" {
 		return budget{}
@@ -237,10 +238,11 @@ type counted struct {
 	here bool // this process has counted it, and not the shared limiter
 }
 
-// Take counts an event before it happens, so that parallel events cannot slip by.
-// It counts under the client's budget and then the target's, or under neither: a
-// client over its own limit takes nothing from others. If the target's budget is
-// used up, a known browser's own stands in for it, and never for the client's.
+// Take counts an event before it happens, so that parallel events cannot slip by. It
+// counts under the client's budget and then the target's, or under neither: a client
+// over its own limit takes nothing from others. If the target's budget is used up, a
+// known browser's own stands in for it, and never for the client's. A refusal is no
+// error: Wait of the Try is then above zero.
 func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 	if l.off {
 		return t, nil

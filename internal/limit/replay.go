@@ -20,15 +20,15 @@ type Once struct {
 	keys   *keys.Keys
 }
 
-// NewOnce returns what keeps the used values of a configuration in store, and
+// NewOnce returns a Once that keeps the used values of a configuration in store, and
 // those that were merely shown in recent.
 func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
 	return &Once{store, recent, k}
 }
 
-// Show records that a value was shown and reports whether that is the first time.
-// To show one costs a client nothing, so this process remembers as many as it has
-// room for, and the store none. Use decides.
+// Show records that a value was shown and reports whether that is the first time. To
+// show a value costs a client nothing. So this process remembers as many as it has room
+// for, and the store none. Use decides.
 func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
 	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
 }

@@ -14,12 +14,12 @@ var (
 	ErrNoSubject    = errors.New("sub is missing") // it is no text, or empty
 )
 
-// UserInfo returns the claims of the userinfo endpoint about the access
-// token's user. For an OpenID Connect provider, and whenever wantSubject is
-// not empty, the answer's sub must equal wantSubject, the ID token's.
-// Otherwise an attacker could substitute another user's access token (OpenID
-// Connect Core 5.3.4). UserInfo accepts only an answer of the 2xx kind with a
-// JSON object; OpenID Connect providers may sign it. Numbers are json.Number.
+// UserInfo returns the claims of the userinfo endpoint about the access token's user.
+// For an OpenID Connect provider, and whenever wantSubject is not empty, the answer's
+// sub must equal wantSubject, the ID token's. Otherwise an attacker could substitute
+// another user's access token (OpenID Connect Core 5.3.4). The error then wraps
+// ErrNoSubject or ErrOtherSubject. UserInfo accepts only an answer of the 2xx kind with
+// a JSON object; OpenID Connect providers may sign it. Numbers are json.Number.
 func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) (map[string]any, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {

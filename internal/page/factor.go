@@ -63,7 +63,7 @@ func (r *Renderer) Factor(v Factor) (Page, error) {
 	return r.render("factor", http.StatusOK, view, p, v.Host)
 }
 
-// factorKind returns a kind that there are texts for.
+// factorKind returns kind if there are texts for it, and "totp" otherwise.
 func factorKind(kind string) string {
 	switch kind {
 	case "passkey", "email", "recovery":

@@ -76,7 +76,7 @@ func (r *Renderer) Prove(v Prove) (Page, error) {
 	return r.render("prove", http.StatusOK, view, p, v.Host)
 }
 
-// proofKind returns a kind that there are texts for.
+// proofKind returns kind if there are texts for it, and "totp" otherwise.
 func proofKind(kind string) string {
 	if kind == "password" || kind == "provider" {
 		return kind

@@ -73,6 +73,7 @@ const (
 	longestID  = 1023
 )
 
+// decoy returns the made-up id number i of a name, which is always the same.
 func decoy(key, name string, i int) []byte {
 	seed := sum(key, "passkey decoy", name, []byte{byte(i)})
 	length := lengths[seed[0]%byte(len(lengths))]

@@ -70,7 +70,8 @@ const exportVersion = 1
 // NewDocument returns a document that is written to w.
 func NewDocument(w io.Writer) *Document { return &Document{w: w} }
 
-// Part writes a part. It does nothing after an error.
+// Part writes a part of the document with value as JSON. It does nothing after an error,
+// which End returns.
 func (d *Document) Part(name string, value any) {
 	if !d.begun {
 		d.begun = true

@@ -45,8 +45,9 @@ func keep(field *string, former string) {
 	}
 }
 
-// withLifetimes returns what is kept of the tokens of an answer, with the members
-// that say how long they last.
+// withLifetimes returns kept with the members of answer in Extra that say how long the
+// tokens last. kept is the part of the answer that is stored. Without an access token it
+// adds nothing.
 func withLifetimes(kept, answer storage.Tokens) storage.Tokens {
 	if kept.AccessToken == "" {
 		return kept

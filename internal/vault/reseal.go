@@ -28,9 +28,9 @@ func (s *Seals) Look(provider, id string, t storage.Tokens) (l Sealing) {
 	return l
 }
 
-// Reseal returns the tokens of a row sealed under the newest key, or in clear if the seals
-// are plain. It changes nothing of a token that is in clear: the grant that it belongs to
-// is known at its next renewal. An error is ErrTokenKey.
+// Reseal returns the tokens of a row sealed under the newest key, or in clear if the
+// seals are plain. It leaves a token in clear as it is, because its grant is not known
+// before its next renewal. An error is ErrTokenKey.
 func (s *Seals) Reseal(provider, id string, t storage.Tokens) (storage.Tokens, error) {
 	for _, f := range sealedFields(&t) {
 		key := KeyIDOf(*f.value)

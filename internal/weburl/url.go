@@ -83,10 +83,10 @@ func lacksHost(s string) bool {
 	return host == "" || host[0] == ':'
 }
 
-// Resolve returns the URL on the site that to leads to. base is the origin of the site. A
-// path is appended to base, so that even "//other.example" stays on this host. A URL of
-// base stays as it is, and any other URL becomes base. The error is ErrInvalid if to is no
-// path and no URL.
+// Resolve returns the URL on the site that to leads to. base is the origin of the site.
+// A path is appended to base, so that even "//other.example" stays on this host. A URL
+// of base stays as it is. Any other URL, and any text longer than maxLength, becomes
+// base. The error is ErrInvalid if to is no path and no URL.
 func Resolve(to, base string) (string, error) {
 	if len(to) > maxLength {
 		return base, nil
@@ -162,7 +162,7 @@ func SamePage(a, b string) bool {
 	return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
 }
 
-// ReplaceQuery returns target with another query and without a fragment.
+// ReplaceQuery returns target with params as its whole query and without a fragment.
 func ReplaceQuery(target string, params url.Values) string {
 	base, _, _ := strings.Cut(target, "?")
 	base, _, _ = strings.Cut(base, "#")
