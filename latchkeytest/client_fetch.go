@@ -32,6 +32,8 @@ func (c *Client) Fetch(method, rawURL string, body any, header http.Header) *Pag
 	return c.Do(req)
 }
 
+// payload returns a reader of body as Fetch sends it. The test ends if JSON cannot hold
+// it.
 func (c *Client) payload(body any) io.Reader {
 	c.t.Helper()
 	switch body := body.(type) {

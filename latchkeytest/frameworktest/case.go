@@ -59,6 +59,8 @@ type framework struct {
 	release  func()
 }
 
+// newFramework returns a site without pages that is not served yet. Users sign in at the
+// issuer, or with any name and the password.
 func newFramework(t *testing.T) *framework {
 	t.Helper()
 	f := &framework{t: t, issuer: latchkeytest.NewIssuer(t), store: &countingStore{Adapter: memoryadapter.New(memoryadapter.Options{})}, received: make(chan struct{})}
