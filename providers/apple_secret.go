@@ -54,6 +54,7 @@ func NewAppleSecret(k AppleKey) (func(ctx context.Context, now time.Time) (strin
 	return s.current, nil
 }
 
+// parseAppleKey returns the key in PEM, which has to be one of P-256 in PKCS #8.
 func parseAppleKey(text string) (*ecdsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {

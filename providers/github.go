@@ -69,6 +69,8 @@ func revokeGitHub(api string) revocation {
 
 func gitHubIssuer(site string) string { return site + "/login/oauth" }
 
+// fetchGitHub returns the profile. If that has no e-mail, it adds the proven one of a
+// second call, with email_verified. That the second call is refused is no error.
 func fetchGitHub(ctx context.Context, a api) (latchkey.Claims, error) {
 	profile, err := a.userInfo(ctx)
 	if err != nil || profile.String("email") != "" {

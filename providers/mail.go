@@ -126,6 +126,7 @@ func (m *mailer) checkSecrets() error {
 	return nil
 }
 
+// check checks the fields that do not come from the environment. Its error names one.
 func (m *mailer) check() error {
 	switch {
 	case !isSafeEndpoint(m.Endpoint):

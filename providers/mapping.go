@@ -89,7 +89,7 @@ func (m *mapping) id(names ...string) string {
 	return m.idOf(name, value)
 }
 
-// pathID is id for the members of a path.
+// pathID reads an identifier as id does, from the first of the paths with | between them.
 func (m *mapping) pathID(expression string) string {
 	name, value := m.firstAt(strings.Split(expression, "|"))
 	return m.idOf(name, value)

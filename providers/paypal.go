@@ -39,6 +39,8 @@ func payPal(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	})
 }
 
+// identifyPayPal takes the primary e-mail of the list, or the first one without a
+// primary.
 func identifyPayPal(g latchkey.Grant) (latchkey.Identity, error) {
 	email := "emails.0"
 	list, _ := g.Profile["emails"].([]any)

@@ -66,6 +66,8 @@ func repairWeChat(c latchkey.Claims) latchkey.Claims {
 	return asBearer(c)
 }
 
+// fetchWeChat returns the profile of the person that the token answer names, or an error
+// of WeChat, which has status 200.
 func fetchWeChat(ctx context.Context, a api) (latchkey.Claims, error) {
 	a.user.Params = maps.Clone(a.user.Params)
 	openID, _ := a.tokens.Extra["openid"].(string)
