@@ -90,8 +90,8 @@ func checkKey(raw []byte, asked []int) error {
 	return nil
 }
 
-// checkCOSERSA refuses an RSA key whose algorithm is none of RSA, or that checkRSA
-// refuses.
+// checkCOSERSA refuses an RSA key with an algorithm that is none of RSA, and what
+// checkRSA refuses.
 func checkCOSERSA(k *webauthncose.RSAPublicKeyData) error {
 	if !slices.Contains(rsaAlgorithms, k.Algorithm) {
 		return errors.New("the public key is of RSA, and its algorithm is not")
