@@ -49,7 +49,7 @@ func (c *Client) payload(body any) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// dressScript adds the headers of a browser whose script sends req (Fetch standard,
+// dressScript adds the headers of a browser in which a script sends req (Fetch standard,
 // section 3.2; W3C Fetch Metadata), and header, which wins.
 func (c *Client) dressScript(req *http.Request, header http.Header) {
 	from, relation := c.URL, "same-origin"

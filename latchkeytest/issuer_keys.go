@@ -31,7 +31,7 @@ type signingKey struct {
 // published beside it, as many providers do.
 type keyRing struct{ usual, other signingKey }
 
-// newKeyRing returns a ring whose usual key has this algorithm, and whose other key has a
+// newKeyRing returns a ring with a usual key of this algorithm, and another key of a
 // different one.
 func newKeyRing(algorithm string) (keyRing, error) {
 	usual, err := firstKey(algorithm)
