@@ -265,8 +265,8 @@ func proven(list []any, verified, primary string) (email string) {
 	return email
 }
 
-// below returns a Derive for providers whose endpoints are paths below the issuer. It
-// keeps endpoints that are set, and does nothing without an issuer.
+// below returns a Derive for providers with endpoints at paths below the issuer. It keeps
+// endpoints that are set, and does nothing without an issuer.
 func below(authorization, token, userInfo string) func(*latchkey.OAuth) error {
 	return func(p *latchkey.OAuth) error {
 		if p.Issuer == "" {

@@ -56,7 +56,8 @@ func deriveHubSpot(p *latchkey.OAuth) error {
 	return nil
 }
 
-// repairHubSpot turns an error of HubSpot, whose code is in status, into one of OAuth.
+// repairHubSpot turns an error of HubSpot, which has its code in status, into one of
+// OAuth.
 func repairHubSpot(c latchkey.Claims) latchkey.Claims {
 	if status := c.String("status"); status != "" && c.String("access_token") == "" {
 		return fault(status, c.String("message"))
