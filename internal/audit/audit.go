@@ -72,8 +72,8 @@ func (s *Sink) Flush() {
 	}
 }
 
-// enqueue queues events and starts drain if it does not run. A full queue loses its oldest
-// failure, or else its oldest event.
+// enqueue queues events and starts drain if it does not run. A full queue loses its
+// oldest failure, or else its oldest event.
 func (s *Sink) enqueue(due []event.Event) {
 	s.mu.Lock()
 	lost := 0

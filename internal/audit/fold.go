@@ -35,8 +35,8 @@ type window struct {
 }
 
 // folder keeps failures from flooding a log. Beyond ten equal ones in ten seconds they
-// become one event, whose Count says how many they were. Beyond 200 in a second they
-// become one event of each type and detail. It is safe for concurrent use.
+// become one event, with their number as its Count. Beyond 200 in a second they become
+// one event of each type and detail. It is safe for concurrent use.
 type folder struct {
 	mu    sync.Mutex
 	kinds map[kind]*window

@@ -164,8 +164,8 @@ func (r *Reader) narrow(q *storage.AuditQuery, code string) {
 	}
 }
 
-// check returns an error for a value that no record can match, and for a Limit that is too
-// high.
+// check returns an error for a value that no record can match, and for a Limit that is
+// too high.
 func (q *Query) check() error {
 	wrong := func(field, problem string) error {
 		return failure.Wrap(fault.ErrInvalidConfig, failure.Of(fault.ConfigInvalid, fmt.Errorf("AuditQuery.%s: %s", field, problem)))
@@ -235,8 +235,8 @@ func (c *Cursors) seal(q *Query, at place) (string, error) {
 
 var errCursor = failure.Wrap(fault.ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("AuditQuery.After: it is not the Next of a page of this query, or older than a day")))
 
-// open returns the place in q.After. Its error is errCursor for a cursor of another query or
-// tenant, or one that has expired.
+// open returns the place in q.After. Its error is errCursor for a cursor of another
+// query or tenant, or one that has expired.
 func (c *Cursors) open(q *Query) (place, error) {
 	if c == nil || len(q.After) > longestSeal {
 		return place{}, errCursor

@@ -98,8 +98,8 @@ func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	return nil
 }
 
-// KeepLater is Keep for events that no request waits for. It stores them before it returns,
-// without a context, and reports an error only as Keep does, by counting.
+// KeepLater does what Keep does, for events that no request waits for. It stores them
+// before it returns, without a context. It does not return the error that Keep would.
 func (t *Table) KeepLater(batch []event.Event) {
 	events := make([]*event.Event, len(batch))
 	for i := range batch {

@@ -78,8 +78,8 @@ type Demands struct {
 	ACR    []string `json:"acr,omitempty"`    // one of these is the acr; nil: any
 }
 
-// BegunAt returns when a flow began whose cookies end at the Unix time expires, in
-// seconds. It is zero if nothing says that.
+// BegunAt returns when the flow began. expires is when its cookies end, in Unix seconds;
+// 0: unknown. BegunAt returns the zero time if neither the flow nor expires says it.
 func (o *FlowOrigin) BegunAt(expires int64) time.Time {
 	switch {
 	case o.Begun != 0:
@@ -146,8 +146,8 @@ func (f *Flow) IsNamedBy(state string) bool {
 	return state != "" && secret.Equal(f.StateParam(), state)
 }
 
-// IsStateless reports whether the flow was begun by Auth.js without a state. It is
-// the only kind of flow whose callback comes without one.
+// IsStateless reports whether the flow was begun by Auth.js without a state. Only the
+// callback of such a flow comes without a state.
 func (f *Flow) IsStateless() bool { return f.ID == "" && f.State == "" }
 
 // Record sets f.Sent and f.Demands from what is about to be sent with the values of f.

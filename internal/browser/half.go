@@ -49,7 +49,8 @@ func Lost(c *Cookies, tenant string, now time.Time, life time.Duration) string {
 	return handleIn(c, &c.Specs.Lost, purposeLost, tenant, now, life)
 }
 
-// handleIn returns the handle in the cookie, or "" unless that is of the purpose and tenant.
+// handleIn returns the handle in the cookie, or "" unless the cookie is of the purpose
+// and tenant and no older than life.
 func handleIn(c *Cookies, spec *Spec, purpose, tenant string, now time.Time, life time.Duration) string {
 	value, ok := c.Value(spec)
 	if !ok {

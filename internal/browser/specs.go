@@ -141,10 +141,10 @@ func (o *CookieOptions) apply(c *http.Cookie) {
 	}
 }
 
-// Check adds a fault for each cookie that browsers would refuse, and for two
-// cookies of one name: names are salts, so a value would serve two purposes
-// . hosts are the names under which browsers may see the site, without a
-// port; *.app.example is every name below it. Empty means that they are unknown.
+// Check adds a fault for each cookie that browsers would refuse. It adds one for two
+// cookies of one name: names are salts, so a value would serve two purposes.
+// hosts are the names under which browsers may see the site, without a port;
+// *.app.example is every name below it. Empty means that they are unknown.
 func (s *Specs) Check(f *failure.List, hosts []string) {
 	seen := map[string]string{}
 	for field, k := range map[string]*Spec{

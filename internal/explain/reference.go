@@ -29,7 +29,7 @@ const (
 	keyInfo = "latchkey reference code"
 )
 
-// firstMinute is the minute from which codes count.
+// firstMinute returns the minute from which codes count.
 func firstMinute() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // ErrForeign reports that no secret opens a reference code.

@@ -117,7 +117,7 @@ type Demand struct {
 	Until time.Time            // Required: until then users without one come in
 }
 
-// Outcome is what happens to a sign-in whose first proof was right.
+// Outcome is what happens to a sign-in after its first proof was right.
 type Outcome int
 
 const (

@@ -30,8 +30,8 @@ func Again(amr, more []string) []string {
 }
 
 // Raised returns what a session has proven after one more proof, and its level. acr is
-// the level of the proof itself, such as that of a provider that is trusted with it.
-// If amr is empty, another server has checked the first proof: it counts as [Federated].
+// the level of the proof itself, which a trusted provider may state. If amr is empty,
+// another server has checked the first proof: it counts as [Federated].
 func Raised(amr []string, level string, more []string, acr string) (all []string, to string) {
 	if len(amr) == 0 && !slices.Contains(more, Federated) {
 		amr = []string{Federated}

@@ -15,6 +15,8 @@ func From[T any](dst *T, defaults T) {
 	fill(reflect.ValueOf(dst).Elem(), reflect.ValueOf(defaults))
 }
 
+// fill sets the zero parts of dst to those of def. It leaves a value alone that cannot
+// be set.
 func fill(dst, def reflect.Value) {
 	switch {
 	case !dst.CanSet():

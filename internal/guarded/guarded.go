@@ -42,7 +42,7 @@ func Contain(f func() error) (err error) {
 	return f()
 }
 
-// ContainResult is Contain for functions with a result.
+// ContainResult does what Contain does, for a function with a result.
 func ContainResult[T any](f func() (T, error)) (result T, err error) {
 	err = Contain(func() (err error) { result, err = f(); return err })
 	return result, err
@@ -104,8 +104,8 @@ func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(
 	return none, &TooSlow{name, limit}
 }
 
-// Within is Timed for functions without a result. The end of ctx does not end
-// the call.
+// Within does what Timed does, for a function without a result. The end of ctx does not
+// end the call.
 func Within(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
 	_, err := Timed(context.WithoutCancel(ctx), limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	return err

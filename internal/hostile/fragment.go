@@ -148,7 +148,8 @@ func resultText(out reflect.Value) string {
 	return out.Type().String()
 }
 
-// pathLiterals returns the program's literals that begin with a slash, for string parameters.
+// pathLiterals returns the program's literals that begin with a slash, for string
+// parameters.
 func (s *stage) pathLiterals() (list []string) {
 	for _, text := range s.literals {
 		if strings.HasPrefix(text, "/") {
@@ -245,7 +246,8 @@ func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 	return out
 }
 
-// claim names the address that the intruder who acts now claims without a proof.
+// claim sets the address that the intruder claims from now on without a proof. An empty
+// address ends that.
 func (s *stage) claim(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

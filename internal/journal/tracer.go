@@ -74,8 +74,9 @@ func (t *tracer) end(s telemetry.Span, r telemetry.OperationResult) {
 	s.End(r)
 }
 
-// settle has the tracer left alone for a minute if a call of it took too long or panicked. It
-// reports whether the call panicked.
+// settle leaves the tracer alone for a minute if its call, which began at began, took
+// too long or panicked. It warns of that once. recovered is what recover returned.
+// settle reports whether the call panicked.
 func (t *tracer) settle(began time.Time, recovered any) (panicked bool) {
 	now := t.now()
 	if recovered == nil && now.Sub(began) < slowTracer {

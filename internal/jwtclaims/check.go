@@ -19,9 +19,9 @@ const tolerance = 15
 // Tolerance is how much the clocks of two machines may differ.
 const Tolerance = tolerance * time.Second
 
-// IsOutlived reports whether a token that was issued at iat is older at now than
-// maxAge (0: 30 days), whatever its exp says: its life may have been longer when
-// it was made. It has the tolerance of [Check].
+// IsOutlived reports whether a token that was issued at iat is older at now than maxAge
+// (0: 30 days). It does not look at exp: the token's life may have been longer when it
+// was made. It has the tolerance of [Check].
 func IsOutlived(iat, now time.Time, maxAge time.Duration) bool {
 	return iat.Unix()+lifeSeconds(maxAge) <= now.Unix()-tolerance
 }

@@ -16,10 +16,10 @@ const DefaultMaxAge = 30 * 24 * time.Hour
 // are added.
 var issued = [...]string{"iat", "exp", "jti"}
 
-// AppendIssued appends members to dst as the payload of a new token, one JSON
-// object: iat is now, exp is maxAge later (0: 30 days; fractions of a second
-// are dropped) and jti a random UUID. Members with these names keep their place
-// and lose their value; those that are missing come last, in this order.
+// AppendIssued appends members to dst as the payload of a new token, one JSON object.
+// iat is now, and jti a random UUID. exp is maxAge later (0: 30 days; fractions of a
+// second are dropped). Members with these names keep their place and lose their value;
+// those that are missing come last, in this order.
 func AppendIssued(dst []byte, members []jsonscan.Member, now time.Time, maxAge time.Duration) []byte {
 	var done [len(issued)]bool
 	dst = append(dst, '{')

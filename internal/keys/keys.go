@@ -92,12 +92,12 @@ func (k *Keys) All(kind Kind, parts ...string) []string {
 	return all
 }
 
-// Lasting returns a key that is under no secret, for what outlives every secret. A reader
-// who guesses the parts can tell that they are right.
+// Lasting returns a key that is under no secret, for what outlives every secret. A
+// reader can guess the parts and tell that they are right.
 func (k *Keys) Lasting(kind Kind, parts ...string) string { return k.under("", kind, parts) }
 
-// AnySite returns the keys of a configuration that does not say which site it is,
-// and has the secrets and the tenant of k.
+// AnySite returns keys with the secrets and the tenant of k, for a configuration that
+// does not say which site it is.
 func (k *Keys) AnySite() *Keys { return &Keys{k.secrets, k.tenant, ""} }
 
 // NamesSite reports whether the keys are those of one site.

@@ -26,9 +26,9 @@ func network(client string, bits int) string {
 	return prefix.String()
 }
 
-// translated returns the IPv4 address that an IPv6 address stands for: one that is
-// mapped (RFC 4291, section 2.5.5.2), or one behind NAT64 with the well-known
-// prefix (RFC 6052, section 2.1). All of IPv4 is in that one prefix.
+// translated returns the IPv4 address that an IPv6 address stands for. That is one that
+// is mapped (RFC 4291, section 2.5.5.2), or one behind NAT64 with the well-known prefix
+// (RFC 6052, section 2.1). All of IPv4 is in that one prefix.
 func translated(addr netip.Addr) netip.Addr {
 	if raw := addr.As16(); wellKnownNAT64().Contains(addr) {
 		return netip.AddrFrom4([4]byte(raw[12:]))
@@ -40,9 +40,9 @@ func wellKnownNAT64() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0, 0x64, 0xff, 0x9b}), 96)
 }
 
-// localNAT64 is the prefix for translation within one network (RFC 8215). Where the
-// IPv4 address stands in it is the network's own choice, so each address counts:
-// the translator chooses them, and no client can.
+// localNAT64 returns the prefix for translation within one network (RFC 8215). Where the
+// IPv4 address stands in it is the network's own choice, so each address counts: the
+// translator chooses them, and no client can.
 func localNAT64() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0, 0x64, 0xff, 0x9b, 0, 1}), 48)
 }

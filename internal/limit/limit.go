@@ -290,9 +290,9 @@ func (l *Limits) take(ctx context.Context, b budget, field string, t *Try) (time
 	return wait, err
 }
 
-// Return takes back what Take has counted, and nothing else: a success does not
-// forgive the failures of others whose name is counted alike. Limiters that
-// cannot return an event keep it.
+// Return takes back what Take has counted, and nothing else. A success does not forgive
+// the failures of others under the same name. Limiters that cannot return an event keep
+// it.
 func (l *Limits) Return(ctx context.Context, t Try) error {
 	for _, c := range t.counted {
 		if err := l.giveBack(ctx, c); err != nil {
@@ -302,10 +302,10 @@ func (l *Limits) Return(ctx context.Context, t Try) error {
 	return nil
 }
 
-// ReturnMail takes back an earlier mail to a mailbox, whose link was used. The
-// client's budget stays: a client can open links to its own mailboxes, and must
-// not earn mails to others by it. A mail that was counted for a known browser
-// stays counted there, so that no more mails are given back than were sent.
+// ReturnMail takes back an earlier mail to a mailbox, because its link was used. The
+// client's budget stays: a client can open links to its own mailboxes, and must not earn
+// mails to others by it. A mail that was counted for a known browser stays counted
+// there, so that no more mails are given back than were sent.
 func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	if l.off {
 		return nil
@@ -314,6 +314,8 @@ func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	return l.giveBack(ctx, counted{b, l.shared == nil || l.here.counts(b.key)})
 }
 
+// giveBack takes back one event where it was counted. A panic of the limiter becomes an
+// error.
 func (l *Limits) giveBack(ctx context.Context, c counted) error {
 	return guarded.Contain(func() error {
 		if c.here {

@@ -183,6 +183,7 @@ func (r *AuthRequest) protect(query url.Values) {
 	}
 }
 
+// isReserved reports whether name is a parameter that a link must not set.
 func (c *Client) isReserved(name string) bool {
 	return slices.Contains(reserved, name) || name == c.config.ClientIDParam && name != ""
 }

@@ -62,6 +62,8 @@ func (c *Config) checkIssuerURL() error {
 	return nil
 }
 
+// checkEndpoint returns the fault of an endpoint, named by field. An empty endpoint has
+// none.
 func (c *Config) checkEndpoint(field, endpoint string) error {
 	if endpoint == "" || c.followsFromBadIssuer(endpoint) {
 		return nil

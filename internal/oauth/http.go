@@ -45,6 +45,8 @@ func newBackChannel(c *Config) *backChannel {
 	return &backChannel{&client, c}
 }
 
+// ownTransport returns a copy of the default transport with a limit for headers. It
+// returns the default transport itself if the program has replaced that.
 func ownTransport() http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -133,6 +135,7 @@ func reasonIn(ctx context.Context) string {
 	return reason
 }
 
+// send does what call does, without Trace. It limits the call to CallTimeout.
 func (b *backChannel) send(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.config.CallTimeout)
 	defer cancel()

@@ -98,10 +98,10 @@ func checkShape(token string) error {
 	return nil
 }
 
-// checkHeader refuses extensions that change what is signed, and tokens made
-// for another purpose by the same provider (RFC 8725 section 3.11): access
-// tokens, logout tokens and their like carry a type ending in "+jwt". It reads
-// the header itself, because the library does not tell a null from nothing.
+// checkHeader returns an error for extensions that change what is signed, and for tokens
+// that the same provider made for another purpose (RFC 8725 section 3.11). Access
+// tokens, logout tokens and their like have a type that ends in "+jwt". checkHeader
+// reads the header itself, because the library does not tell a null from nothing.
 func checkHeader(token string) error {
 	encoded, _, _ := strings.Cut(token, ".")
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(encoded)

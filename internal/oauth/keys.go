@@ -93,6 +93,7 @@ func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
 	return c.published.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
 }
 
+// fetchKeys fetches the keys, and returns them and how long they may be kept.
 func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) {
 	endpoint, err := c.keysURL(ctx)
 	if err != nil {
@@ -130,9 +131,9 @@ func (c *Client) tellStale(s StaleAnswer) {
 	}
 }
 
-// keysURL returns the URL of the keys. It uses discovery even for a provider
-// that otherwise needs none: a plain OAuth provider with an issuer may send an
-// ID token without being asked, which is checked like any other.
+// keysURL returns the URL of the keys. It uses discovery even for a provider that
+// otherwise needs none. A plain OAuth provider with an issuer may send an ID token
+// without being asked, and that is checked like any other.
 func (c *Client) keysURL(ctx context.Context) (string, error) {
 	m := c.explicit
 	if m.JWKSURI == "" && c.config.Issuer != "" {

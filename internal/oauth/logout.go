@@ -76,8 +76,8 @@ func (c *Client) EndSessionURL(ctx context.Context, r EndSession) (string, error
 // encodeQuery writes a space as %20, which every decoder reads.
 func encodeQuery(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
-// EndSessionEndpoint returns the end-session endpoint of Config or of the cached discovery
-// document. It is empty if neither is known yet. It makes no request.
+// EndSessionEndpoint returns the end-session endpoint of Config or of the cached
+// discovery document. It is empty if neither is known yet. It makes no request.
 func (c *Client) EndSessionEndpoint() string {
 	if c.config.EndSession.URL != "" || c.config.Issuer == "" {
 		return c.explicit.EndSessionEndpoint

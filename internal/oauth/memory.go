@@ -57,10 +57,10 @@ func (m *memory[T]) failure(now time.Time) error {
 }
 
 // get returns the cached outcome, or makes a request. With seen, it wants an outcome
-// newer than seen, unless FailurePause forbids a request. fresh reports whether a
-// request was made, by this call or by one that it waited for. Without a usable value
-// get returns the error of the last request, beside m. If ctx ends, get returns its
-// error, and m is nil.
+// newer than seen. If FailurePause forbids a request, it returns the cached outcome in
+// any case. fresh reports whether a request was made, by this call or by one that it
+// waited for. Without a usable value get returns the error of the last request, beside
+// m. If ctx ends, get returns its error, and m is nil.
 func (r *recall[T]) get(ctx context.Context, by *Client, seen *memory[T]) (m *memory[T], fresh bool, err error) {
 	now := by.config.Time
 	if m := r.known(); r.serves(m, seen, now()) {

@@ -71,6 +71,8 @@ func (c *Client) Refresh(ctx context.Context, refreshToken string, more url.Valu
 	return c.requestToken(ctx, m, form)
 }
 
+// requestToken adds the proof of the client to form, sends it to the token endpoint and
+// returns the token.
 func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values) (*Token, error) {
 	if m.TokenEndpoint == "" {
 		return nil, fail(StepToken, "the provider has no token endpoint")

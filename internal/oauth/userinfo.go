@@ -49,6 +49,7 @@ func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) 
 	return claims, nil
 }
 
+// checkSameSubject returns ErrNoSubject or ErrOtherSubject unless sub is want.
 func checkSameSubject(claims map[string]any, want string) error {
 	switch sub, _ := claims["sub"].(string); sub {
 	case "":
@@ -59,6 +60,8 @@ func checkSameSubject(claims map[string]any, want string) error {
 	return ErrOtherSubject
 }
 
+// readUserInfo returns the claims in an answer, which OpenID Connect providers may sign.
+// It does not compare the subject.
 func (c *Client) readUserInfo(ctx context.Context, m *Metadata, a *answer) (map[string]any, error) {
 	unusable := func(err error) error { return &StepError{Step: StepUserInfo, Status: a.status, Err: err} }
 	if c.config.OIDC && a.mediaType == "application/jwt" && a.status == http.StatusOK {

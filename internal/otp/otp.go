@@ -88,7 +88,7 @@ var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 // Text returns a secret as apps take it: base32 without padding.
 func Text(secret []byte) string { return base32Text.EncodeToString(secret) }
 
-// Grouped returns text in groups of four characters, for people who type it.
+// Grouped returns text in groups of four characters, for users that type it.
 func Grouped(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i += 4 {

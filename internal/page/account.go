@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Account is the settings page of the signed-in user. A part whose URLs are empty
-// is not shown.
+// Account is the settings page of the signed-in user. A part is not shown if its URLs
+// are empty.
 type Account struct {
 	CSRFToken   string
 	CallbackURL string // where linking leads back to, usually this page; empty: not sent

@@ -149,7 +149,7 @@ const (
 // IsKnown reports whether there is a page for the step.
 func (s LostStep) IsKnown() bool { return s == LostAsk || s == LostStop || s == LostRemove }
 
-// Lost is a page of a user who has lost every second factor.
+// Lost is a page for a user without any second factor left.
 type Lost struct {
 	Step      LostStep
 	Done      bool // it was answered: there is no form

@@ -115,7 +115,7 @@ func (v *frameView) forms(list []frame.Form) (out []frameForm) {
 	return out
 }
 
-// titled is a view whose title is not a text of the library.
+// titled is a view with a title of its own in place of a text of the library.
 type titled interface{ pageTitle() string }
 
 // ownTitle returns the title of a view, escaped, or "".

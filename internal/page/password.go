@@ -141,6 +141,7 @@ func (v passwordView) NamesEmail() bool {
 // new password for it.
 func (v passwordView) Saves() bool { return v.Email != "" && v.asksForNew() && v.Step != SignUpStep }
 
+// asksForNew reports whether the page has a field for a new password.
 func (v *Password) asksForNew() bool {
 	return v.Step == SignUpStep || v.Step == ResetStep || v.Step == ChangeStep || v.Step == VerifyStep && v.New
 }
@@ -226,7 +227,7 @@ func (v *Password) wrong() (m message, field string) {
 	return message{Key: "account.error.other"}, "password"
 }
 
-// Offer offers a passkey to a user who has signed in with a password.
+// Offer offers a passkey to a user after a sign-in with a password.
 type Offer struct {
 	CSRFToken   string
 	Provider    string // id of the passkey provider

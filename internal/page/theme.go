@@ -80,7 +80,7 @@ func newLook(t Theme) (look, error) {
 	return l, nil
 }
 
-// contact is a link to the people who run the site. The zero value is none.
+// contact is a link to the operator of the site. The zero value is none.
 type contact struct{ URL, Text string }
 
 // newContact returns the link for Theme.Contact. Its text is what the operator wrote,

@@ -138,8 +138,8 @@ func (f *Flows) Prove(email string, from Asker) {
 // purpose of codes for sign-ups is Provider.
 func (f *Flows) MoveCodes() string { return f.Provider + " email" }
 
-// LinkByCode returns the handle of the link that belongs to a typed code. handle is that
-// of the code, which the browser keeps. purpose is that of the code: Provider, or
+// LinkByCode returns the handle of the link that belongs to a typed code. handle is the
+// handle of the code, which the browser keeps. purpose is the code's: Provider, or
 // MoveCodes. A wrong code is ErrVerification. Tries are counted before they are
 // compared, and five end the code; the link lives.
 func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, from Asker) (link string, err error) {

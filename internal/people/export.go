@@ -128,7 +128,7 @@ func Exported[T any](record T) map[string]any {
 	return out
 }
 
-// ExportedAll is Exported for a list. It is never nil.
+// ExportedAll does what Exported does, for a list. It never returns nil.
 func ExportedAll[T any](records []T) []map[string]any {
 	out := make([]map[string]any, 0, len(records))
 	for _, r := range records {

@@ -208,6 +208,8 @@ func (r *renewal) takeLease(ctx context.Context) (storage.Lease, error) {
 	})
 }
 
+// release releases the lease, if this renewal has one. It logs a failure, after which
+// other processes wait until the lease ends.
 func (r *renewal) release(ctx context.Context) {
 	if !r.leased {
 		return

@@ -22,6 +22,7 @@ type unsaved struct {
 	grant Grant
 }
 
+// unsavedOf returns the tokens of an account that the store has not taken yet, or nil.
 func (v *Vault) unsavedOf(key accountKey) *unsaved {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -66,6 +67,8 @@ func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tok
 	return u.clear, nil
 }
 
+// swap puts the tokens of u into the row. It returns storage.ErrConflict if the row has
+// changed since it was read.
 func (r *renewal) swap(ctx context.Context, u *unsaved) error {
 	return r.Rows.SwapTokens(ctx, r.at.row.Provider, r.at.row.ProviderAccountID, u.old, u.next)
 }

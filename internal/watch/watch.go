@@ -77,6 +77,8 @@ func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, fu
 	}
 }
 
+// begin begins the step of a call, and adds the headers of the trace to header. With
+// opaque it does not tell the path of the URL.
 func (p *Provider) begin(ctx context.Context, what, method string, to *url.URL, opaque bool, header http.Header) (context.Context, *journal.Step) {
 	var carrier http.Header
 	ctx, step := p.Log.BeginCall(ctx, telemetry.OpProvider, func() *telemetry.Operation {

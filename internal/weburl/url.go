@@ -68,8 +68,8 @@ func Parses(s string) bool {
 	return err == nil && !HasControl(s) && !lacksHost(s)
 }
 
-// lacksHost reports whether s is an http(s) URL in which browsers find no host, however many
-// slashes there are (WHATWG URL 4.4, special authority states).
+// lacksHost reports whether s is an http(s) URL in which browsers find no host, however
+// many slashes there are (WHATWG URL 4.4, special authority states).
 func lacksHost(s string) bool {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || !isHTTPScheme(scheme) {
@@ -129,6 +129,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// unsafe reports whether Escape encodes r.
 func unsafe(r rune) bool {
 	return r <= 0x20 || r == 0x7f || r == '\\' || r == '"' || r == '<' || r == '>' || r == '`'
 }
@@ -154,8 +155,8 @@ func WithQuery(to string, params ...string) string {
 	return b.String()
 }
 
-// SamePage reports whether two URLs are equal without their queries and without slashes at
-// their end.
+// SamePage reports whether two URLs are equal without their queries and without slashes
+// at their end.
 func SamePage(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
@@ -169,9 +170,9 @@ func ReplaceQuery(target string, params url.Values) string {
 	return base + "?" + params.Encode()
 }
 
-// IsPage reports whether a URL leads to a page: it has the path of the page, up to
-// one slash at its end, and every parameter of the page's query, with the same
-// values.
+// IsPage reports whether a URL leads to a page. It has to have the path of the page, up
+// to one slash at its end. It also has to have every parameter of the page's query, with
+// the same values.
 func IsPage(to, page string) bool {
 	to, _, _ = strings.Cut(to, "#")
 	page, _, _ = strings.Cut(page, "#")

@@ -148,10 +148,9 @@ func Direction(tag string) string {
 	return "ltr"
 }
 
-// Isolate returns a value that does not disturb the order of the words around
-// it. In a language from right to left it wraps the value in directional
-// isolates, so that a name, a time or a URL is shown as it would be alone
-// (Unicode UAX 9, 2.4).
+// Isolate returns a value that does not disturb the order of the words around it. In a
+// language from right to left it wraps the value in directional isolates. A name, a time
+// or a URL is then shown as it would be alone (Unicode UAX 9, 2.4).
 func Isolate(tag, value string) string {
 	if Direction(tag) == "rtl" {
 		return "\u2068" + value + "\u2069"
