@@ -30,7 +30,8 @@ type oneSignOut struct {
 // signOutKey is where a context has what was asked.
 type signOutKey struct{}
 
-// goesOn reports whether a sign-out goes on to the provider.
+// goesOn reports whether a sign-out goes on to the provider: as asked says, else as
+// field, which is the form's atProvider, says, else as the configuration does.
 func goesOn(p *oauthProvider, field string, asked oneSignOut) bool {
 	switch {
 	case !p.Logout.isOn():
@@ -43,8 +44,9 @@ func goesOn(p *oauthProvider, field string, asked oneSignOut) bool {
 	return p.Logout.AtProvider
 }
 
-// signOutThere sends the browser on to the provider that opened the session which has
-// just ended here. Whatever goes wrong, the browser is signed out here.
+// signOutThere redirects the browser to the provider that opened the session which has
+// just ended here, or returns nil if the sign-out ends here. Whatever goes wrong, the
+// browser is signed out here.
 func signOutThere(ctx context.Context, x *exchange, p *oauthProvider, ended endedSession) (*Response, error) {
 	asked, _ := ctx.Value(signOutKey{}).(oneSignOut)
 	if !goesOn(p, x.field("atProvider"), asked) {
@@ -58,6 +60,8 @@ func signOutThere(ctx context.Context, x *exchange, p *oauthProvider, ended ende
 	return &Response{Redirect: to}, nil
 }
 
+// endSessionURL returns the URL at the provider that ends the session there. It sets the
+// cookie with the state that the browser has to bring back.
 func endSessionURL(ctx context.Context, x *exchange, p *oauthProvider, ended endedSession, params url.Values) (to string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
@@ -182,8 +186,8 @@ func backChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *oauth.LogoutToken) (first bool, err error) {
 	e := directory.ProviderEnd{
 		Provider: p.ID, Issued: said.Issued,
-		SIDs: directory.ProviderNames(s.keys, keys.ProviderSession, said.Issuer, p.ClientID, said.SessionID),
-		Subs: directory.ProviderNames(s.keys, keys.ProviderSubject, said.Issuer, p.ClientID, said.Subject),
+		SID: directory.ProviderName(s.keys, keys.ProviderSession, said.Issuer, p.ClientID, said.SessionID),
+		Sub: directory.ProviderName(s.keys, keys.ProviderSubject, said.Issuer, p.ClientID, said.Subject),
 	}
 	if said.Subject != "" {
 		e.AccountID = accountID(&p.OAuth, s.tenant, said.Subject)
@@ -236,8 +240,7 @@ func accountsOf(s *setup, p *oauthProvider, issuer string, row *storage.StoredSe
 		if prefix != "" {
 			subject = strings.TrimPrefix(subject, prefix+".")
 		}
-		names := directory.ProviderNames(s.keys, keys.ProviderSubject, issuer, p.ClientID, subject)
-		if row.ProviderSub != "" && slices.Contains(names, row.ProviderSub) {
+		if row.ProviderSub != "" && row.ProviderSub == directory.ProviderName(s.keys, keys.ProviderSubject, issuer, p.ClientID, subject) {
 			return []Account{a}
 		}
 	}
@@ -266,8 +269,8 @@ func frontChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response 
 // own.
 func endFramed(ctx context.Context, x *exchange, p *oauthProvider) error {
 	s := x.setup
-	names := directory.ProviderNames(s.keys, keys.ProviderSession, x.query.Get("iss"), p.ClientID, x.query.Get("sid"))
-	own, err := s.sessions.isNamed(ctx, &x.visit, p.ID, names)
+	name := directory.ProviderName(s.keys, keys.ProviderSession, x.query.Get("iss"), p.ClientID, x.query.Get("sid"))
+	own, err := s.sessions.isNamed(ctx, &x.visit, p.ID, name)
 	if err != nil || !own {
 		return err
 	}

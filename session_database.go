@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -68,16 +67,17 @@ func rowToken(t browser.Token) string {
 	return t.Text
 }
 
-// live does what find does. The session of another tenant is none.
+// live does what find does, but returns nil and no error for the session of another
+// tenant.
 func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	found, token, err := d.find(ctx, v, shown, useCache)
 	return found, token, failure.Ignoring(err, errOtherTenant)
 }
 
-// find returns the session that a token opens, or nil. It deletes an expired session
-// and returns errOtherTenant for the session of another tenant. With
-// useCache, for callers that only read, a cached session will do unless a renewal is
-// due.
+// find returns the session that a token opens, or nil, and the key of its row. It deletes
+// an expired session, and returns nil for a suspended user and errOtherTenant for
+// the session of another tenant. With useCache, for callers that only read, a cached
+// session will do unless a renewal is due.
 func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(shown)
@@ -168,7 +168,7 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 	return r, nil
 }
 
-// sessionOfRow returns a stored session as Go sees it.
+// sessionOfRow returns a stored session of user u as a [Session].
 func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	s := &Session{
 		User: SessionUser{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
@@ -183,8 +183,8 @@ func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	return s
 }
 
-// extend moves the stored expiry when it is due, at most once in UpdateAge. A
-// session that was ended meanwhile stays ended: gone.
+// extend moves the stored expiry when it is due, at most once in UpdateAge. gone reports
+// that the session was ended meanwhile: it stays ended.
 func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSession, token string) (gone bool, err error) {
 	if !d.isDue(row) {
 		return false, nil
@@ -239,7 +239,8 @@ func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
 	return here
 }
 
-// markOf reads the row again, since the store may have chosen another id.
+// markOf returns a reference to the session that a sign-in opened. It reads the row
+// again, since the store may have chosen another id.
 func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error) {
 	found, err := d.setup.store.Session(ctx, who.Session.Token)
 	if err != nil {
@@ -248,12 +249,13 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 	return currentUserOf(&found, who.Session.Token).mark(), nil
 }
 
-// close deletes the row; a store that fails is asked once more, and then again
-// after the response.
+// close deletes the row and the cookie. A store that fails is asked once more,
+// and then again after the response. It returns the zero endedSession if there was no
+// session, or one of another tenant, which stays.
 func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
 	token := rowToken(v.credential.Token())
-	row, err := d.end(ctx, token)
+	ended, err := d.end(ctx, &v.events, token)
 	if errors.Is(err, errOtherTenant) {
 		return endedSession{}, nil
 	}
@@ -266,7 +268,7 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 	if failure.Ignoring(err, ErrNotFound) != nil {
 		retry, cancel := guarded.Background(ctx, s.config.Limits.StoreTimeout)
 		defer cancel()
-		row, err = d.end(retry, token)
+		ended, err = d.end(retry, &v.events, token)
 	}
 	if errors.Is(err, ErrNotFound) { // it was gone before
 		addSignOut(&v.events, endedSession{}, SignOutEvent{})
@@ -279,21 +281,15 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 		})
 		return endedSession{}, err
 	}
-	ended := endedSession{id: row.ID, userID: row.UserID, provider: row.Provider, hint: s.hints.OpenHint(&row, s.now())}
-	if row.Actor != "" {
-		by := directory.ActorSession{UserID: row.Actor}
-		v.events.Add(by.Ended(row.UserID, row.ID), nil)
-		return endedSession{id: row.ID, userID: row.UserID}, nil // which ends here alone
-	}
-	addSignOut(&v.events, ended, SignOutEvent{Session: &row})
 	return ended, nil
 }
 
-// end deletes the row with a key. It returns errOtherTenant for the row of another
-// tenant, which stays. A site without tenants does not look first.
-func (d *databaseStrategy) end(ctx context.Context, token string) (storage.StoredSession, error) {
+// end deletes the row with a key, adds the event of it, and returns the session. It
+// returns ErrNotFound if there is none, and errOtherTenant for the row of another tenant,
+// which stays. A site without tenants does not look first.
+func (d *databaseStrategy) end(ctx context.Context, events *directory.Outbox, token string) (ended endedSession, err error) {
 	if token == "" {
-		return storage.StoredSession{}, ErrNotFound
+		return endedSession{}, ErrNotFound
 	}
 	if d.setup.tenant != "" {
 		found, err := d.setup.store.Session(ctx, token)
@@ -301,16 +297,26 @@ func (d *databaseStrategy) end(ctx context.Context, token string) (storage.Store
 			err = errOtherTenant
 		}
 		if err != nil {
-			return storage.StoredSession{}, err
+			return endedSession{}, err
 		}
 	}
-	return d.setup.store.DeleteSession(ctx, token)
+	err = events.EndSession(ctx, d.setup.store, token, func(row *storage.StoredSession) {
+		ended = endedSession{id: row.ID, userID: row.UserID}
+		if row.Actor != "" { // such a session ends here alone, not at the provider
+			by := directory.ActorSession{UserID: row.Actor}
+			events.Add(by.Ended(row.UserID, row.ID), nil)
+			return
+		}
+		ended.provider, ended.hint = row.Provider, d.setup.hints.OpenHint(row, d.setup.now())
+		addSignOut(events, ended, SignOutEvent{Session: row})
+	})
+	return ended, err
 }
 
-func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error) {
+func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	found, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if found == nil || err != nil {
 		return false, err
 	}
-	return found.Row.Provider == provider && slices.Contains(names, found.Row.ProviderSID), nil
+	return found.Row.Provider == provider && name != "" && found.Row.ProviderSID == name, nil
 }

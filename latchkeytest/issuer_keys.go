@@ -31,6 +31,8 @@ type signingKey struct {
 // published beside it, as many providers do.
 type keyRing struct{ usual, other signingKey }
 
+// newKeyRing returns a ring with a usual key of this algorithm, and another key of a
+// different one.
 func newKeyRing(algorithm string) (keyRing, error) {
 	usual, err := firstKey(algorithm)
 	if err != nil {
@@ -48,6 +50,7 @@ func newKeyRing(algorithm string) (keyRing, error) {
 // second. Every Issuer gives it a name of its own.
 var sharedRSA = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
+// firstKey returns a key with a new name. RSA keys are all the same key, sharedRSA.
 func firstKey(algorithm string) (signingKey, error) {
 	if algorithm != "RS256" {
 		return generateKey(algorithm)
@@ -56,6 +59,7 @@ func firstKey(algorithm string) (signingKey, error) {
 	return signingKey{rand.Text(), algorithm, key}, err
 }
 
+// generateKey returns a new key with a new name, or an error for an unknown algorithm.
 func generateKey(algorithm string) (k signingKey, err error) {
 	k = signingKey{id: rand.Text(), algorithm: algorithm}
 	switch algorithm {
@@ -71,7 +75,7 @@ func generateKey(algorithm string) (k signingKey, err error) {
 	return k, err
 }
 
-// publishedKeys is the key set (RFC 7517, section 5).
+// publishedKeys returns the key set (RFC 7517, section 5).
 func (iss *Issuer) publishedKeys() map[string]any {
 	iss.mu.Lock()
 	ring := iss.keys
@@ -87,7 +91,8 @@ func (iss *Issuer) publishedKeys() map[string]any {
 	return map[string]any{"keys": list}
 }
 
-// sign makes a token of claims, as badly as asked for.
+// sign returns a signed token of claims, with the faults of bad: Sign, Header and
+// RawIDToken.
 func (iss *Issuer) sign(bad Misbehaviour, claims map[string]any) (string, error) {
 	k, err := iss.signer(bad.Sign)
 	if err != nil {
@@ -110,6 +115,7 @@ type signer struct {
 	sign   func(input []byte) ([]byte, error)
 }
 
+// signer returns the signer of a Signing. It returns an error for an unknown one.
 func (iss *Issuer) signer(how Signing) (signer, error) {
 	iss.mu.Lock()
 	ring := iss.keys
@@ -142,6 +148,7 @@ func (k signingKey) signer() signer {
 	return signer{map[string]any{"alg": k.algorithm, "kid": k.id, "typ": "JWT"}, k.sign}
 }
 
+// damaged returns a signer that flips a bit of the signatures of s.
 func (s signer) damaged() signer {
 	return signer{s.header, func(input []byte) ([]byte, error) {
 		signature, err := s.sign(input)

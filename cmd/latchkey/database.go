@@ -52,7 +52,8 @@ var errOtherKind = errors.New("the database is of a kind that this command does 
 // errRedis tells an operator who has Redis in the variable of the other databases.
 var errRedis = errors.New("this is a URL of Redis, which goes into REDIS_URL and needs no migration")
 
-// parseDatabase recognizes a database URL by its form.
+// parseDatabase returns the database of a URL, which it recognizes by its form. It
+// returns errDatabaseURL, errOtherKind or errRedis, or an error for SQLite in memory.
 func parseDatabase(rawURL string) (database, error) {
 	scheme, rest, _ := strings.Cut(rawURL, ":")
 	scheme = strings.ToLower(scheme)
@@ -86,6 +87,7 @@ func isKeywords(text string) bool {
 	return first >= 0 && text[first] == '=' && (strings.Contains(text, "dbname=") || strings.Contains(text, "host="))
 }
 
+// postgresDatabase returns the database of a URL or of keywords, or errDatabaseURL.
 func postgresDatabase(rawURL string) (database, error) {
 	c, err := pgx.ParseConfig(rawURL)
 	if err != nil {
@@ -107,7 +109,8 @@ func postgresDatabase(rawURL string) (database, error) {
 	}, nil
 }
 
-// mysqlURL rewrites the URL that other tools have as the driver wants it.
+// mysqlURL returns the database of a URL such as mysql://user:password@host/name, which
+// other tools use and the driver does not know.
 func mysqlURL(rawURL string) (database, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -134,6 +137,8 @@ func mysqlURL(rawURL string) (database, error) {
 	return mysqlDatabase(dsn)
 }
 
+// mysqlDatabase returns the database of a DSN of the driver, or errDatabaseURL. The DSN
+// has to name a database.
 func mysqlDatabase(dsn string) (database, error) {
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil || c.DBName == "" {
@@ -163,6 +168,9 @@ func mayHoldPassword(file string) bool {
 	return isAt && strings.Contains(user, ":")
 }
 
+// sqliteDatabase returns the database in a file, percent-encoded or not, with parameters
+// behind a question mark. It returns errDatabaseURL if the name may hold a password, and
+// an error for a database in memory.
 func sqliteDatabase(name string) (database, error) {
 	file, query, _ := strings.Cut(name, "?")
 	if unescaped, err := url.PathUnescape(file); err == nil {
@@ -192,8 +200,9 @@ type connection struct {
 	database
 }
 
-// connect opens the database of the flag or of the environment and waits until
-// it answers. create lets SQLite make a file that is not there.
+// connect opens the database of the flag or of the environment and waits until it
+// answers, at most connectTimeout. create lets SQLite make a file that is not there. A
+// URL that is missing or malformed is wrong usage.
 func (p *program) connect(ctx context.Context, flag string, create bool) (*connection, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	if rawURL == "" {

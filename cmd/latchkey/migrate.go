@@ -89,6 +89,8 @@ func (d *dialect) String() string { return string(d.Dialect) }
 // Type implements pflag.Value.
 func (d *dialect) Type() string { return "name" }
 
+// printSchema prints the statements of a migration. The dialect is that of the flag or of
+// the database's URL; no database is opened.
 func (p *program) printSchema(f migrateFlags) error {
 	of := f.dialect.Dialect
 	if of == "" && f.adopt {
@@ -111,6 +113,8 @@ func (p *program) printSchema(f migrateFlags) error {
 	return err
 }
 
+// migrate migrates the database, or prints why it leaves that alone. With --check it
+// changes nothing, and returns errTold if there is something to do.
 func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	if other, err := p.openService(ctx, f.database); err != nil {
 		return err
@@ -168,8 +172,8 @@ func (p *program) refused(db *connection, err error) error {
 	return errTold
 }
 
-// announce says what a migration would do. It fails either way: there is
-// something to do.
+// announce prints what a migration would do and returns errTold, since there is something
+// to do. If the rows do not allow it, it returns what refused does.
 func (p *program) announce(ctx context.Context, db *connection, found sqlstore.Found) error {
 	if err := sqladapter.Check(ctx, db.DB, db.dialect, sqladapter.Options{}); err != nil {
 		return p.refused(db, err)
@@ -221,8 +225,8 @@ It works as it stands, also with Auth.js beside it: give the adapter the layout
 not kept.
 `
 
-// layoutText is a layout as it is written in a program. A site without passkeys
-// needs no word on them.
+// layoutText returns a layout as it is written in a program. It leaves out that there is
+// no table for passkeys, if all else is the layout of Auth.js.
 func layoutText(found sqlstore.Found) string {
 	usual := found.Layout
 	usual.Names = maps.Clone(usual.Names)
@@ -233,7 +237,8 @@ func layoutText(found sqlstore.Found) string {
 	return found.Layout.GoString()
 }
 
-// reportAuthJS changes nothing.
+// reportAuthJS prints how the tables of Auth.js can be used, and what adopting them would
+// take. It changes nothing. It returns errTold if they cannot be used.
 func (p *program) reportAuthJS(ctx context.Context, db *connection, found sqlstore.Found) error {
 	state := "It works as it stands, also with Auth.js beside it: give the adapter the layout\n\n" + layoutText(found)
 	if !found.Usable() {

@@ -47,7 +47,8 @@ func (p *program) resealCommand() *cobra.Command {
 	return c
 }
 
-// openUsable opens a database whose tables can be used, and its store.
+// openUsable opens the database and its store. It returns an error if the tables are
+// missing or cannot be used. The caller closes the connection.
 func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *sqladapter.Adapter, sqlstore.Found, error) {
 	db, err := p.connect(ctx, rawURL, false)
 	if err != nil {
@@ -71,6 +72,9 @@ func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *
 	return db, store, found, nil
 }
 
+// reseal seals secrets of authenticator apps and provider tokens anew. keys are those of
+// tokens; plain stores tokens in clear. It returns an error if something opens with no
+// secret or key, after it has resealed the rest.
 func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plain bool) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {

@@ -52,7 +52,8 @@ func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, er
 	}, nil
 }
 
-// amazon is what the environment says, which may come from a file.
+// amazon returns the options for region and credentials of the environment, which may
+// come from a file. A region that is not empty wins.
 func (p *program) amazon(region string) (o []func(*config.LoadOptions) error) {
 	if region == "" {
 		region = p.env.get("AWS_REGION")
@@ -89,8 +90,8 @@ var amazonCures = map[string]string{
 	"InternalServerError": amazonDown, "InternalFailure": amazonDown, "ServiceUnavailable": amazonDown,
 }
 
-// explainAmazon says why DynamoDB refused a request and what to do about it. It returns ""
-// for what other parts of the program explain.
+// explainAmazon returns why DynamoDB could not be used and what to do about it, or "" if the
+// error may be shown.
 func explainAmazon(err error) string {
 	if said, is := errors.AsType[smithy.APIError](err); is && !isNotMigrated(err) {
 		text := amazonCures[strings.TrimSuffix(said.ErrorCode(), "Exception")]

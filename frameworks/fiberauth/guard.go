@@ -27,6 +27,7 @@ func (a *Auth) Mount(r fiber.Router) {
 	refuseInParents(a, app)
 }
 
+// handle answers a request for a route of Latchkey's own, and passes on any other.
 func (a *Auth) handle(c fiber.Ctx) error {
 	if !a.Match(c) {
 		return c.Next()
@@ -101,10 +102,10 @@ func (a *Auth) RequireSession() fiber.Handler {
 	})
 }
 
-// Authorize returns a guard that asks the application. decide gets the session, nil
-// without one, and answers as with [latchkey.Auth.Authorize]: nil,
-// [latchkey.RedirectTo], [latchkey.RespondWith], [latchkey.ErrNoSession],
-// [latchkey.ErrAccessDenied].
+// Authorize returns a guard that lets decide judge each request. decide gets the session,
+// nil without one, and returns what that of [latchkey.Auth.Authorize] may return: nil to
+// let the request pass, [latchkey.RedirectTo], [latchkey.RespondWith],
+// [latchkey.ErrNoSession] or [latchkey.ErrAccessDenied].
 func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fiber.Handler {
 	var known sync.Map
 	return a.inFront(func(c fiber.Ctx) error {
@@ -123,9 +124,9 @@ func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fi
 	})
 }
 
-// ErrorHandler is an error handler for [fiber.Config] that answers handlers which
+// ErrorHandler returns an error handler for [fiber.Config]. It answers handlers that
 // return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
-// or [latchkey.RespondWith] as a guard would. Everything else is for next; nil:
+// or [latchkey.RespondWith] as a guard would. All other errors go to next. A nil next is
 // [fiber.DefaultErrorHandler].
 func (a *Auth) ErrorHandler(next fiber.ErrorHandler) fiber.ErrorHandler {
 	if next == nil {

@@ -35,9 +35,9 @@ type ownEnd struct {
 
 // revokeUser voids everything of the user from before now and returns the instant on
 // record. That is ahead of now by the tolerance between clocks: another process with a
-// clock that is ahead may have opened a session just before. It is always later than
-// the one before, and so than every sign-in that was accepted since. s is the store of
-// the transaction that this is part of; nil: none.
+// clock that is ahead may have opened a session just before. It is always later than the
+// one before, and so than every sign-in that was accepted since. s is the store of the
+// transaction that this is part of; nil: none. A nil r returns the zero time.
 func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r == nil {
 		return time.Time{}, nil
@@ -64,8 +64,8 @@ func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time
 	return at, err
 }
 
-// userVoidAt returns the instant before which everything of the user is void. It
-// is zero if none is on record, or if the store has no place for it.
+// userVoidAt returns the instant before which everything of the user is void. It is zero
+// if none is on record, or if the store has no place for it. r must not be nil.
 func (r *Revocations) userVoidAt(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r.Store == nil {
 		own, _ := r.own.Get(id)
@@ -274,5 +274,64 @@ func renewKept(ctx context.Context, d *Directory, s *Store, userID, keep string,
 		d.Log.Warn(ctx, "the sessions of a user have ended, the one that was to go on included: its store gave it no new token",
 			"user", userID, "error", errors.Join(err, ended).Error())
 		return nil
+	})
+}
+
+// OpenBeside stores a session beside one of the same user, whose token is former. It
+// returns ErrNotFound if that one has ended, or ends meanwhile: whatever ends it may have
+// listed the sessions before the new one was stored. begun is a time before
+// former was looked up.
+func OpenBeside(ctx context.Context, d *Directory, row storage.StoredSession, former string, begun time.Time) error {
+	var err error
+	if d.Store.SessionsInTx() {
+		err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+			if _, err := s.LockUser(ctx, row.UserID); err != nil { // a call that ends all sessions waits, and then finds this one
+				return err
+			}
+			if _, err := s.Session(ctx, former); err != nil {
+				return err
+			}
+			return s.CreateSession(ctx, row)
+		})
+	} else {
+		err = d.Store.CreateSession(ctx, row)
+	}
+	if err != nil {
+		return err
+	}
+	if err := confirmBeside(ctx, d, &row, former, begun); err != nil {
+		_, undone := d.Store.DeleteSession(context.WithoutCancel(ctx), row.Token)
+		return errors.Join(err, failure.Ignoring(undone, storage.ErrNotFound))
+	}
+	return nil
+}
+
+// confirmBeside returns ErrNotFound if a session that OpenBeside has stored must not stay.
+// A logout at the provider takes no part in transactions, and locks no user. It records
+// its instant first, so that it is seen here, or finds the new session.
+func confirmBeside(ctx context.Context, d *Directory, row *storage.StoredSession, former string, begun time.Time) error {
+	void, err := d.Revocations.isVoidAtProvider(ctx, &AtProvider{SID: row.ProviderSID, Sub: row.ProviderSub, Issued: row.ProviderIssued})
+	if err == nil && void {
+		err = storage.ErrNotFound
+	}
+	if err != nil || d.Store.SessionsInTx() {
+		return err
+	}
+	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, row.UserID); err != nil { // waits for a call that ends all sessions
+			return err
+		}
+		found, err := s.Session(ctx, former)
+		if err == nil && found.User.Suspension.Holds(d.Now()) {
+			err = storage.ErrNotFound
+		}
+		if err != nil || d.Revocations == nil {
+			return err
+		}
+		ended, err := d.Revocations.userVoidAt(ctx, s, row.UserID)
+		if err == nil && !begun.After(ended) {
+			err = storage.ErrNotFound
+		}
+		return err
 	})
 }

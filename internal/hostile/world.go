@@ -45,7 +45,7 @@ type Report struct {
 	Armed    bool     // the program made a site
 }
 
-// run plays the world on a site and returns what the intruder saw.
+// run plays the world on a site and adds to report what the intruder saw.
 func (s *stage) run(site http.Handler, report *Report) {
 	at, others, basePath := s.where(site)
 	v := open(site, at, basePath, victim, s.address)
@@ -97,8 +97,8 @@ func (s *stage) run(site http.Handler, report *Report) {
 	report.Faults = append(report.Faults, s.told...)
 }
 
-// dress gives the intruder what the world says, and returns the issuer that they sign in at
-// and what it says of the address.
+// dress gives the intruder the address and the subject of the world. It returns the
+// issuer at which the intruder signs in, and what that says in email_verified.
 func (s *stage) dress(i *browser) (iss *latchkeytest.Issuer, verified any) {
 	switch s.world {
 	case "stranger", "latecomer", "elsewhere", "first":

@@ -14,7 +14,8 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// check returns every fault in c that it can find without the signing key.
+// check returns every fault in c that it can find without the signing key, joined, or
+// nil.
 func (c *Config) check() error {
 	faults := []error{
 		c.checkIssuer(),
@@ -61,6 +62,8 @@ func (c *Config) checkIssuerURL() error {
 	return nil
 }
 
+// checkEndpoint returns the fault of an endpoint, named by field. An empty endpoint has
+// none.
 func (c *Config) checkEndpoint(field, endpoint string) error {
 	if endpoint == "" || c.followsFromBadIssuer(endpoint) {
 		return nil
@@ -128,7 +131,7 @@ func (c *Config) checkLimits() error {
 	return errors.Join(faults...)
 }
 
-// checkMaxAge refuses a configured max_age that is not a number.
+// checkMaxAge returns a fault for a configured max_age that is not a number of seconds.
 func (c *Config) checkMaxAge() error {
 	if !c.OIDC {
 		return nil
@@ -147,7 +150,8 @@ func (c *Config) checkMaxAge() error {
 }
 
 // signer checks that key and algorithm belong together and returns the signer of
-// assertions (RFC 7523; CVE-2020-15222).
+// assertions (RFC 7523; CVE-2020-15222). It returns nil, nil for any other method than
+// PrivateKeyJWT and without a SigningKey, which checkClient reports.
 func (c *Config) signer() (jose.Signer, error) {
 	k := c.SigningKey
 	if c.ClientAuth != PrivateKeyJWT || k == nil {
@@ -208,8 +212,8 @@ func (s ed25519Signer) SignPayload(payload []byte, _ jose.SignatureAlgorithm) ([
 	return s.OpaqueSigner.SignPayload(payload, jose.EdDSA)
 }
 
-// checkURL parses an absolute https URL and refuses userinfo and a fragment.
-// It accepts http on loopback hosts, or on any host if insecure (RFC 8414
+// checkURL parses an absolute https URL and returns an error for one with userinfo or a
+// fragment. It accepts http on loopback hosts, or on any host if insecure (RFC 8414
 // section 2).
 func checkURL(endpoint string, insecure bool) (*url.URL, error) {
 	u, err := url.Parse(endpoint)

@@ -121,8 +121,8 @@ type Current struct {
 }
 
 // CheckCurrent decides about a password that a signed-in user has typed. Wrong ones
-// count as at a sign-in, and after too many of them none is right, and the link is mailed
-// to the user.
+// count as at a sign-in. After too many of them OK is false for every password, and the link
+// to a new one is mailed.
 func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password string, from Asker) (Current, error) {
 	mail := from.Mail
 	from.Mail = func(func(context.Context) (Mail, error)) {} // the user is here
@@ -142,6 +142,9 @@ func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password stri
 	return Current{OK: true, Hash: stored.Hash}, err
 }
 
+// check decides about a password for user, which is nil if no user has the address. It
+// counts the try, compares the hash, and mails a link for the verdicts Unproven and
+// Closed. If too many tries were made, it compares nothing and sets Wait.
 func (f *Flows) check(ctx context.Context, user *storage.User, email, password string, from Asker) (shown Shown, err error) {
 	id, counted := secret.NewUserID(), ""
 	if user != nil {
@@ -192,7 +195,8 @@ func (f *Flows) OffersPasskey(ctx context.Context, signIn *directory.SignIn) boo
 	return offers
 }
 
-// compare calls Hasher.Check. A hash that it does not know fits no password.
+// compare calls Hasher.Check, for at most Timeout. A hash that the hasher does not know
+// fits no password. A nil stored is compared as an empty hash, so that it takes as long.
 func (f *Flows) compare(ctx context.Context, stored *storage.PasswordHash, password string) (Result, error) {
 	hash := ""
 	if stored != nil {
@@ -215,8 +219,9 @@ func busyAsOutage(err error) error {
 	return err
 }
 
-// judge says what a right password is good for. A browser gets a link to a new password
-// at once only for a proven address: the link proves the address.
+// judge returns the verdict about a right password. known says that the browser is known
+// for the user. A browser gets a link to a new password at once only for a proven
+// address: the link proves the address.
 func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result, known bool) Verdict {
 	switch {
 	case (stored.Renew || res.Breached) && known && !u.EmailVerified.IsZero():
@@ -249,7 +254,8 @@ func (f *Flows) renew(ctx context.Context, stored *storage.PasswordHash, passwor
 	}
 }
 
-// Hash calls Hasher.Hash.
+// Hash calls Hasher.Hash, for at most Timeout. An empty hash is an error, and a hasher
+// without free memory is ErrAdapter.
 func (f *Flows) Hash(ctx context.Context, password string) (string, error) {
 	hash, err := guarded.Timed(ctx, f.Timeout, "Password.Hasher: Hash", func(ctx context.Context) (string, error) { return f.Hasher.Hash(ctx, password) })
 	if err == nil && hash == "" {
@@ -258,8 +264,9 @@ func (f *Flows) Hash(ctx context.Context, password string) (string, error) {
 	return hash, busyAsOutage(err)
 }
 
-// Weakness returns an ErrPassword whose Code says why a new password is refused, or
-// nil. about holds what an attacker would try first.
+// Weakness returns an ErrPassword with a Code that says why a new password is refused,
+// or nil. about holds what an attacker would try first. Another error is that of the
+// call.
 func (f *Flows) Weakness(ctx context.Context, password string, about ...string) error {
 	code, err := guarded.Timed(ctx, f.Timeout, "Password.Weakness", func(ctx context.Context) (string, error) { return f.Hasher.Weakness(ctx, password, about) })
 	if err == nil && code != "" {
