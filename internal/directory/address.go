@@ -121,6 +121,7 @@ func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c 
 	return u, err
 }
 
+// moveAddress does the work of MoveAddress in the transaction of s.
 func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle string, c *PasswordChange) (storage.User, error) {
 	u, err := s.LockUser(ctx, c.UserID)
 	if err != nil {
@@ -226,6 +227,7 @@ func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u st
 	return u, taken, err
 }
 
+// undoMove does the work of UndoMove in the transaction of s.
 func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
 	if err != nil {

@@ -72,6 +72,7 @@ func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange)
 	return u, err
 }
 
+// setPassword does the work of SetPassword in the transaction of s.
 func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *PasswordChange) (storage.User, error) {
 	var reset *ResetLink
 	if c.Reset != "" {
