@@ -265,7 +265,8 @@ func (t *lazySetups) live() (all []*setup) {
 	return all
 }
 
-// share gives c the connections that all configurations share.
+// share returns c with the HTTP client that all configurations share, unless c has its
+// own.
 func (t *lazySetups) share(c Config) Config {
 	if c.Runtime.HTTPClient == nil {
 		c.Runtime.HTTPClient = t.client
