@@ -130,7 +130,7 @@ func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChang
 	return s.Passwords().Set(ctx, storage.PasswordHash{UserID: c.UserID, Hash: c.Hash, Created: now, Changed: now}, was)
 }
 
-// removePassword removes the hash of a user who has a passkey to sign in with. It
+// removePassword removes the hash of a user that has a passkey to sign in with. It
 // returns ErrLastAccount for any other.
 func (d Passwords) removePassword(ctx context.Context, s *Store, userID string) error {
 	accounts, keys, err := d.WaysIn(ctx, s, userID)
