@@ -34,18 +34,21 @@ func readFlat(raw []byte, v flat) bool {
 	return true
 }
 
+// takeText sets to to the text of m. It returns false if m is no text.
 func takeText[T ~string](to *T, m jsonscan.Member) bool {
 	text, ok := m.Text()
 	*to = T(text)
 	return ok
 }
 
+// takeStamp sets to to the time of m. It returns false if m is no whole number.
 func takeStamp(to *stamp, m jsonscan.Member) bool {
 	n, err := strconv.ParseInt(string(m.Raw), 10, 64)
 	to.Time = time.UnixMilli(n).UTC()
 	return err == nil
 }
 
+// take implements flat.
 func (v *sessionValue) take(m jsonscan.Member) bool {
 	switch string(m.Key) {
 	case "user":
@@ -72,6 +75,7 @@ func (v *sessionValue) take(m jsonscan.Member) bool {
 	return false
 }
 
+// take implements flat.
 func (v *userValue) take(m jsonscan.Member) bool {
 	switch string(m.Key) {
 	case "id":

@@ -28,6 +28,8 @@ type place struct {
 	id   string
 }
 
+// compare returns a negative number if p comes before o in a list, and 0 if they
+// are the same place.
 func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(strings.IndexByte(parts, p.part), strings.IndexByte(parts, o.part)), cmp.Compare(p.key, o.key), cmp.Compare(p.id, o.id))
 }
@@ -37,7 +39,7 @@ const parts = "cuien"
 
 func (p place) String() string { return string(p.part) + strconv.Quote(p.key) + p.id }
 
-// parsePlace reads what String returns.
+// parsePlace reads what String returns, and returns an error for any other text.
 func parsePlace(text string) (p place, err error) {
 	if text == "" || !strings.Contains(parts, text[:1]) {
 		return p, fmt.Errorf("memoryadapter: %q is no position", text)
@@ -79,7 +81,9 @@ func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n i
 	return n, err
 }
 
-// page returns the users after a position.
+// page returns up to q.Limit users after q.After, in the order of the places that
+// where returns, and the position to go on from. That is "" at the end. It looks
+// at no more than q.Window users. It returns an error if q.After is no position.
 func (p people) page(ctx context.Context, q *storage.PeopleQuery, where func(*storage.PeopleQuery, *storage.User) (place, bool)) (users []storage.User, next string, err error) {
 	var after place
 	if q.After != "" {
@@ -118,7 +122,7 @@ func (p people) page(ctx context.Context, q *storage.PeopleQuery, where func(*st
 	return users, next, err
 }
 
-// placeInList returns where a user stands in a list.
+// placeInList returns where a user stands in a list. The result is always true.
 func placeInList(q *storage.PeopleQuery, u *storage.User) (place, bool) {
 	switch {
 	case q.Order == storage.ByID:
@@ -130,7 +134,8 @@ func placeInList(q *storage.PeopleQuery, u *storage.User) (place, bool) {
 	return place{'c', fmt.Sprintf("%020d", 1<<62-u.Created.UnixMilli()) + reversed(u.ID), u.ID}, true
 }
 
-// reversed returns a text that sorts the other way round.
+// reversed returns a text for an id. Such texts sort in the opposite order of
+// their ids.
 func reversed(id string) string {
 	b := []byte(id)
 	for i := range b {

@@ -15,9 +15,10 @@ import (
 const batch = 1000
 
 // Sweep implements [storage.SweepAdapter], for servers that do not remove by
-// themselves what has expired. It removes limits, used values and leases, too. If the deadline
-// of ctx leaves no time for another batch it returns a [storage.ErrUnfinished]: what a
-// command that is cut off has removed is counted by nothing.
+// themselves what has expired. It removes limits, used values and leases, too. If
+// the deadline of ctx leaves no time for another batch it returns a
+// [storage.ErrUnfinished]: the server does not tell how much an interrupted
+// command has removed.
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	var longest time.Duration
 	for _, c := range []*collection{a.sessions, a.links, a.revocations, a.limits, a.used, a.leases} {
@@ -35,7 +36,8 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err e
 	return total, nil
 }
 
-// sweep removes one batch. What was renewed since it was looked for stays.
+// sweep removes at most one batch of expired documents, and returns how many it
+// removed. A document that was renewed since it was found stays.
 func sweep(ctx context.Context, c *collection, before time.Time) (int, error) {
 	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}
 	found, err := c.Find(ctx, expired, options.Find().SetLimit(batch).SetProjection(bson.D{{Key: "_id", Value: 1}}))

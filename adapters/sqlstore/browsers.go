@@ -21,6 +21,8 @@ type browserRow struct {
 	created, seen, trusted, expires instant
 }
 
+// dest returns a destination in r for each column of browsers, in the order of
+// package model.
 func (r *browserRow) dest() []any {
 	b := &r.b
 	return []any{&b.ID, &b.UserID, &b.PublicID, &r.created, &r.seen, &r.trusted, &r.expires, &b.UserAgent}
@@ -46,12 +48,15 @@ func (s browsers) Put(ctx context.Context, b storage.Browser) error {
 	return fail(ctx, "put browser", err)
 }
 
-// plainAgent returns the user agent of a request, which need not be valid text, as
-// text.
+// plainAgent returns a user agent as valid text: it replaces invalid UTF-8 and
+// NUL by U+FFFD.
 func plainAgent(agent string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(agent, "\uFFFD"), "\x00", "\uFFFD")
 }
 
+// put adds the row, or replaces the one with the same id and user. It returns
+// ErrConflict if another row has the public id, and ErrNotFound for an unknown
+// user.
 func (s browsers) put(ctx context.Context, row []any) error {
 	in := s.db.q.proofs.insertBrowser
 	if s.db.layout.dialect == MySQL {

@@ -61,6 +61,7 @@ func Detect(ctx context.Context, c Conn, d Dialect) (Found, error) {
 	return f, fail(ctx, "detect", err)
 }
 
+// detect does what Detect does, and returns the driver's errors as they are.
 func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	if err := checkReadable(ctx, c, d); err != nil {
 		return f, err
@@ -88,8 +89,9 @@ func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	return f, f.theirs(ctx, c, d, db)
 }
 
-// own fills in what is known of our tables. It reports false for tables without a
-// version that differ from ours in more than what is missing.
+// own fills in what is known of our tables, and reports whether they are ours. It
+// returns false for tables without a version that differ from ours in more than
+// what is missing.
 func (f *Found) own(ctx context.Context, c Conn, d Dialect, db foreign.Database) (bool, error) {
 	var ids foreign.Layout
 	db.LeaveIDs(foreign.Engine(d), &ids)
@@ -132,8 +134,9 @@ func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, db foreign.Databa
 	return err
 }
 
-// timesIn returns the form of the times in the tables of a guess: as a value
-// shows, or else as guessed.
+// timesIn returns the form of the times in the tables of a guess. It looks at one
+// stored value, and falls back on the guess if there is none or its form is
+// unknown.
 func timesIn(ctx context.Context, c Conn, l grammar, guess foreign.Guess) (Times, error) {
 	for _, column := range guess.TimeColumns {
 		value, err := l.oneValue(ctx, c, column)
@@ -147,8 +150,8 @@ func timesIn(ctx context.Context, c Conn, l grammar, guess foreign.Guess) (Times
 	return Times(guess.Layout.Times), nil
 }
 
-// oneValue returns what some row has in a column, as text, or "" if no row has
-// anything.
+// oneValue returns a value of a column as text, from any row where it is not
+// null. It returns "" if there is no such row.
 func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value string, err error) {
 	as := "TEXT"
 	if l.dialect == MySQL {
@@ -163,7 +166,8 @@ func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value str
 	return value, err
 }
 
-// foreign returns the error that refuses the tables of another program.
+// foreign returns an ErrForeignSchema that names the adapter and the misfits, if
+// they are known.
 func (f Found) foreign() error {
 	if err := asError(f.Misfits); err != nil {
 		return fmt.Errorf("%w%s: %w", ErrForeignSchema, f.by(), err)
@@ -171,6 +175,7 @@ func (f Found) foreign() error {
 	return fmt.Errorf("%w%s", ErrForeignSchema, f.by())
 }
 
+// by returns the part of an error's text that names the adapter, or "".
 func (f Found) by() string {
 	if f.Adapter == "" {
 		return ""

@@ -20,14 +20,16 @@ type fitting struct {
 	bounds    bounds
 }
 
-// misfits compares every table of the layout. Tables that a layout may be without
-// may be missing unless all is set.
+// misfits compares every table of the layout with the database. With unindexed it
+// does not look for the unique keys of shared tables. Without all, dispensable
+// tables may be missing. With an error it returns the misfits found so far.
 func (l grammar) misfits(ctx context.Context, c Conn, unindexed, all bool) ([]Misfit, error) {
 	f, err := l.fit(ctx, c, unindexed, all)
 	return f.misfits, err
 }
 
-// fit is misfits, and notes what the columns take.
+// fit compares the tables as misfits does, and also notes what their columns
+// take.
 func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting, error) {
 	f := &fitting{typing: typing{layout: l}, unindexed: unindexed, conn: c, bounds: bounds{}}
 	for _, table := range model.Tables {
@@ -42,11 +44,14 @@ func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting
 	return f, nil
 }
 
+// add notes a misfit of a table or column. missing says that a migration can make
+// it.
 func (f *fitting) add(table, column string, missing bool, problem string, args ...any) {
 	f.misfits = append(f.misfits, Misfit{Table: f.layout.name(table), Column: column, Problem: fmt.Sprintf(problem, args...), missing: missing})
 }
 
-// table compares one table.
+// table compares one table, and learns what its columns take if it fits. A
+// missing table is a misfit only if it is needed.
 func (f *fitting) table(ctx context.Context, table model.Table, needed bool) error {
 	fields, err := readFields(ctx, f.conn, f.layout.dialect, f.layout.name(table.Name))
 	if err != nil {
@@ -73,8 +78,8 @@ func (f *fitting) table(ctx context.Context, table model.Table, needed bool) err
 	return f.values(ctx, table)
 }
 
-// cure asks for a migration, unless the table or column has another name than a
-// migration would give it.
+// cure returns a clause that asks for a migration. It returns "" if the table or
+// column has another name than a migration would give it.
 func (f *fitting) cure(logical string) string {
 	if f.layout.name(logical) != logical[strings.LastIndexByte(logical, '.')+1:] {
 		return ""
@@ -82,7 +87,8 @@ func (f *fitting) cure(logical string) string {
 	return ": was `latchkey migrate` forgotten?"
 }
 
-// columns compares the columns of a table by name and type.
+// columns notes a misfit for each column that is missing, has an unfit type, or
+// must be written and is unknown to the layout.
 func (f *fitting) columns(table model.Table, fields []field) {
 	known := map[string]bool{}
 	for _, c := range table.Columns {
@@ -119,7 +125,8 @@ func (f *fitting) columns(table model.Table, fields []field) {
 // expression finds the column in the key of a unique index that ignores case.
 var expression = regexp.MustCompile(`(?i)\blower\(+"?(\w+)"?`)
 
-// keys looks for the unique key of a table.
+// keys notes a misfit if no unique index keeps the key of the table unique. With
+// f.unindexed it does not look at shared tables.
 func (f *fitting) keys(ctx context.Context, table model.Table) error {
 	if f.unindexed && table.Shared {
 		return nil
@@ -161,8 +168,9 @@ func isUnique(key, want []string, expires string) bool {
 // maxSample is how many rows values looks at.
 const maxSample = 1000
 
-// values looks at the times of some rows, where the type does not say in which
-// form they are: seconds, taken for milliseconds, would all have expired.
+// values notes a misfit for a column with times in another form than that of the
+// layout. It looks at up to maxSample rows, where the type does not tell the
+// form: seconds, taken for milliseconds, would all have expired.
 func (f *fitting) values(ctx context.Context, table model.Table) error {
 	other := f.layout.otherForms()
 	if other == "" {

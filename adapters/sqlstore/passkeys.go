@@ -90,6 +90,8 @@ type authenticatorRow struct {
 	created, used              instant
 }
 
+// dest returns a destination in r for each column of authenticators, in the order
+// of package model.
 func (r *authenticatorRow) dest() []any {
 	k := &r.k
 	return []any{
@@ -98,6 +100,8 @@ func (r *authenticatorRow) dest() []any {
 	}
 }
 
+// read returns the passkey of the row. It returns errText if an id or key is no
+// base64.
 func (r *authenticatorRow) read() (k storage.Authenticator, err error) {
 	k = r.k
 	k.Counter, k.Created, k.Used = uint32(r.counter), r.created.t, r.used.t
@@ -129,7 +133,7 @@ func (s passkeys) values(k storage.Authenticator) []any {
 }
 
 // find returns a passkey. It returns an [errors.ErrUnsupported] if the layout has
-// none.
+// no table for passkeys, and ErrNotFound for an unknown passkey.
 func (s passkeys) find(ctx context.Context, credentialID []byte) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
@@ -141,8 +145,9 @@ func (s passkeys) find(ctx context.Context, credentialID []byte) (k storage.Auth
 	return row.read()
 }
 
-// raiseCounter sets the counter of a passkey. It returns ErrConflict if the stored
-// one is not lower, unless both are zero: such a passkey never counts.
+// raiseCounter sets the counter of a passkey and returns the passkey. It returns
+// ErrNotFound for an unknown one. It returns ErrConflict if the stored counter is
+// not lower, unless both are zero: such a passkey never counts.
 func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter uint32) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
@@ -162,8 +167,8 @@ func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter
 	return k, err
 }
 
-// change changes the members of a passkey that c has and the layout has columns
-// for.
+// change writes the members that c has and the layout has columns for, and
+// returns the passkey. It returns ErrNotFound for an unknown one.
 func (s passkeys) change(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err

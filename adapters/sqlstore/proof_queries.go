@@ -21,6 +21,8 @@ type proofQueries struct {
 // owned is the statement that deletes what a user has in a table.
 type owned struct{ table, sql string }
 
+// proofQueries writes the statements of a layout, which are written once for a
+// store.
 func (l grammar) proofQueries() (q proofQueries) {
 	q.insertFactor, q.insertChallenge = l.insert("factors"), l.insert("challenges")
 	q.insertBrowser, q.insertPassword = l.insert("browsers"), l.insert("passwords")
@@ -64,8 +66,9 @@ func (q *proofQueries) aboutChallenges(l grammar) {
 	q.deleteChallenge = l.sql(`DELETE FROM {challenges}` + id)
 }
 
-// listChallenges returns the statement that lists challenges by the columns, which
-// are compared, or null if there is no argument for them.
+// listChallenges returns the statement that lists challenges, newest first. It
+// compares the columns in compared with arguments. The column isNull, unless
+// empty, must be null.
 func (l grammar) listChallenges(compared []string, isNull string) string {
 	var where []string
 	for _, column := range compared {

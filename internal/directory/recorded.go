@@ -59,6 +59,27 @@ func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context,
 	return o.InTx(ctx, s, f)
 }
 
+// EndSession deletes the session with a token. tell gets it and adds its events, which
+// are stored with the deletion in one transaction if sessions take part in those of s. A
+// session ends although the audit log takes no events, even a required one.
+func (o *Outbox) EndSession(ctx context.Context, s *Store, token string, tell func(*storage.StoredSession)) error {
+	end := func(ctx context.Context, s *Store) error {
+		row, err := s.DeleteSession(ctx, token)
+		if err == nil {
+			tell(&row)
+		}
+		return err
+	}
+	if !s.SessionsInTx() {
+		return end(ctx, s)
+	}
+	err := o.together(ctx, s, end)
+	if errors.Is(err, fault.ErrAudit) {
+		err = end(ctx, s)
+	}
+	return err
+}
+
 // notRecorded reports events that the audit log has not taken. It is the cause for a
 // store that tries a transaction again.
 type notRecorded struct{ err error }
