@@ -132,7 +132,8 @@ func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *l
 }
 
 // askForAddress shows the form for a new address, and mails a link to it by POST, with a
-// code where the library keeps passwords. The answer does not tell whether the address has a user.
+// code where the library keeps passwords. The answer does not tell whether the address
+// has a user.
 func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.url("account?do=email")); res != nil || err != nil {
 		return res, err

@@ -28,7 +28,8 @@ const (
 	longestDelay    = 30 * 24 * time.Hour
 )
 
-// prepareFactors checks the configuration of second factors.
+// prepareFactors checks the configuration of second factors, and adds to f what is wrong
+// with it. It fills in the defaults, and has demandFactor run in each sign-in.
 func prepareFactors(s *setup, f *failure.List) {
 	c := &s.config.Factors
 	if !c.isOn() {
@@ -180,7 +181,8 @@ func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User)
 	return known, held, err
 }
 
-// askPolicy asks the application.
+// askPolicy returns what Factors.Require demands of a sign-in, or the zero Demand if
+// there is no Require. The application gets the user's factors without their secrets.
 func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion, user *User, held *factor.Held) (factor.Demand, error) {
 	own := s.config.Factors.Require
 	if own == nil {

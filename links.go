@@ -63,7 +63,7 @@ func (l *links) signIn(to string) string {
 	return l.url("signin") + "?callbackUrl=" + url.QueryEscape(to)
 }
 
-// change returns the account page after a recent sign-in.
+// change returns the URL of the account page that asks for a recent proof first.
 func (l *links) change() string { return l.url("account?do=change") }
 
 // deletion returns the page that asks before an account is deleted.
@@ -72,9 +72,9 @@ func (l *links) deletion() string { return l.url("account?do=delete") }
 // ownExport returns the page where users download what is kept of them.
 func ownExport(l *links) string { return l.url("account?do=export") }
 
-// errorPageFor leads to own, which is [Pages].Error, with the name of an error. It
-// returns nil where the built-in page has to answer: own is empty, the request is
-// not believed, or it asks for own itself, which a guard would refuse once more.
+// errorPageFor returns a redirect to own, which is [Pages].Error, with the name of an
+// error. It returns nil where the built-in page has to answer: own is empty, the request
+// is not believed, or it asks for own itself, which a guard would refuse once more.
 func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	if own == "" || l.origin.Text == "" || weburl.SamePage(l.absolute(own), l.asked(r)) {
 		return nil
@@ -83,7 +83,8 @@ func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// reauthURL returns the page that asks for a proof and leads to the URL back.
+// reauthURL returns the page that asks for a proof and leads to the URL back. more are
+// further parameters, name and value in turn.
 func reauthURL(l *links, byFactor bool, back string, more ...string) string {
 	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
 }

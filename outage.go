@@ -25,7 +25,7 @@ func faultJSON(err error) *Response {
 	return laterOn(res)
 }
 
-// laterOn says when to try again.
+// laterOn sets Retry-After on r, and returns r.
 func laterOn(r *Response) *Response {
 	r.Header["Retry-After"] = []string{strconv.Itoa(retryAfter)}
 	return r

@@ -81,7 +81,7 @@ func (p *passwordProvider) use(f *passwords.Flows) { p.flows = f }
 
 func (p *passwordProvider) info() *providerInfo { return &p.about }
 
-// begin leads to the form.
+// begin redirects to the sign-in page, which has the form.
 func (p *passwordProvider) begin(_ context.Context, x *exchange) (outcome, error) {
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
@@ -121,7 +121,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	return outcome{}, CredentialsError("")
 }
 
-// assertion returns what a right password says.
+// assertion returns the assertion of user u after a right password.
 func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	return &directory.Assertion{
 		Person: *u, UserID: u.ID, Counted: true,
@@ -205,8 +205,8 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 // errWrongFactor reports a second factor beside a reset link that does not fit.
 var errWrongFactor = &Error{Type: ErrPassword, Code: "factor", Err: &failure.Mistake{Err: errors.New("the second factor is wrong, or was tried too often")}}
 
-// provesReset returns what a typed second factor uses up, beside a reset link. Tries
-// count as at a sign-in, and five end the link.
+// provesReset returns what the second factor that was typed beside a reset link uses up,
+// or errWrongFactor. Tries count as at a sign-in, and five end the link.
 func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (*directory.Second, error) {
 	v.hide(typed)
 	if typed == "" {

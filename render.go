@@ -284,8 +284,8 @@ func withNotice(x *exchange, err error, res *Response) *Response {
 	return res
 }
 
-// refuseTry tells a script when to come back, where err is about too many
-// tries.
+// refuseTry returns res, or for a script JSON that says when to come back if err is about
+// too many tries.
 func refuseTry(x *exchange, err error, res *Response) *Response {
 	many, ok := errors.AsType[*tooManyTries](err)
 	if !ok || !x.wantsJSON() {
@@ -322,7 +322,8 @@ func refuseSuspended(x *exchange, err error, res *Response) *Response {
 	return res
 }
 
-// secondsOf rounds up, as Retry-After counts (RFC 9110, section 10.2.3).
+// secondsOf returns d in whole seconds, rounded up, for Retry-After (RFC 9110, section
+// 10.2.3).
 func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // crossSite answers a post that another site sent.

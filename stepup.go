@@ -187,7 +187,8 @@ func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, &x.visit).Prove(view))
 }
 
-// passedOn returns what the application's own page is told.
+// passedOn returns the parameters, name and value in turn, for the application's own
+// page.
 func passedOn(query url.Values, callbackURL string) []string {
 	params := []string{"callbackUrl", callbackURL}
 	for _, name := range []string{"for", "use", "provider", "done", "error"} {

@@ -41,8 +41,9 @@ type knownOrigin struct {
 // errBadHost: the request names a host that is malformed or not ours.
 var errBadHost = errors.New("the request names a host that is malformed or not allowed")
 
-// originOf finds out under which origin the browser sees the site. A request is
-// only believed where the operator said so.
+// originOf returns the origin under which the browser sees the site. A request is only
+// believed where the operator said so. It returns ErrUntrustedHost
+// for any other, which is an errBadHost if the request names a host that is not allowed.
 func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	if t.origin.Text != "" {
 		return t.origin, nil

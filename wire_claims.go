@@ -187,6 +187,7 @@ func claimsOf(u *User, said *jwtclaims.Said) Claims {
 	return c
 }
 
+// putClaim sets a claim to text. For an empty text, said is what to say: nil: nothing.
 func putClaim(c Claims, name, text string, said []byte) {
 	switch {
 	case text != "" || bytes.Equal(said, emptyText):

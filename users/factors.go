@@ -68,10 +68,9 @@ func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error)
 
 // ConfirmTOTP turns an authenticator app on if the code fits, and ends all sessions of
 // the user except the one of ctx: see [Users]. name is the name that the user gives the
-// app; empty: none. It returns recovery codes if this is the user's
-// first factor: show them to the user once. A wrong code is ErrSecondFactor; after
-// five of them, and after 15 minutes, the enrolment is gone and the error is
-// ErrFactor.
+// app; empty: none. It returns recovery codes if this is the user's first factor: show
+// them to the user once. A wrong code is ErrSecondFactor; after five of them, and after
+// 15 minutes, the enrolment is gone and the error is ErrFactor.
 func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code string) (recovery []string, err error) {
 	w, err := u.openFactors(ctx, userID, "Users.ConfirmTOTP")
 	if err != nil {

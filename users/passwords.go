@@ -23,7 +23,8 @@ type Keeper struct {
 
 var errNoHash = errors.New("latchkey: the hash of a password is empty")
 
-// keeper opens the directory of a user, and what passwords need.
+// keeper opens the directory of a user, and returns it with the flows of passwords. With
+// mails, a site without a known URL is ErrInvalidConfig.
 func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool) (*directory.Work, *Keeper, error) {
 	w, err := u.open(ctx, userID, operation)
 	if err != nil {

@@ -40,7 +40,8 @@ type AddressMove struct {
 	Until   time.Time // the end of the link to the former address
 }
 
-// NewMove stores a change of address that a user asked for.
+// NewMove stores a change of address that a user asked for, with a link to the new
+// address and, if the former address was proven, one to that. It sends no mail.
 func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m AddressMove, err error) {
 	isProven, err := IsAddressProven(ctx, d.Directory, u)
 	if err != nil {
@@ -95,6 +96,8 @@ func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.Use
 	return row.Identifier, nil
 }
 
+// checkMove returns an error unless row is about u, from the address that u has, and was
+// made after the sessions of u were last ended.
 func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, u *storage.User) error {
 	var data moveData
 	if err := row.Read(&data); err != nil || row.UserID != u.ID || data.From != u.Email {
@@ -144,7 +147,8 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	return u, err
 }
 
-// giveAddress gives a user an address that a link has proven.
+// giveAddress gives a user an address that a link has proven, and returns the user as
+// stored. It returns ErrAddressTaken if another user has it.
 func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *storage.User, email string) (storage.User, error) {
 	other, err := guarded.Optional(s.UserByEmail(ctx, email))
 	if err != nil {
@@ -188,7 +192,8 @@ func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep st
 	return d.dropProofs(ctx, s, other.ID)
 }
 
-// LookAtUndo returns the address that a link gives back, without using it up.
+// LookAtUndo returns the address that a link gives back, without using it up. It returns
+// ErrVerification for a link that is void.
 func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
 	if err != nil {
@@ -198,6 +203,8 @@ func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, 
 	return row.Identifier, err
 }
 
+// undoData decodes the row of a link that undoes a move. It returns errChanged if the
+// link is older than undoLife.
 func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 	if err := row.Read(&data); err != nil || !d.Now().Before(row.Created.Add(undoLife)) {
 		return data, errChanged

@@ -29,6 +29,8 @@ func (o *Outbox) InTx(ctx context.Context, s *Store, f func(context.Context, *St
 	return o.runTx(ctx, s, f, false)
 }
 
+// runTx does one run of InTx. With records it stores the events in the audit log; if the
+// log does not take them, the error is a notRecorded.
 func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *Store) error, records bool) error {
 	begun, foretold, written := o.mark(), len(o.foretold), 0
 	err := s.InTx(ctx, func(ctx context.Context, s *Store) error {
@@ -218,8 +220,8 @@ func (o *Outbox) unnameGone() {
 	}
 }
 
-// storeNow stores what was added since a mark and is not in the audit log yet. A log that takes no
-// events is no error here: what was added is stored later.
+// storeNow stores what was added since a mark and is not in the audit log yet. A log that
+// takes no events is no error here: what was added is stored later.
 func (o *Outbox) storeNow(ctx context.Context, s *Store, begun int) error {
 	if s.Tx != nil {
 		_, err := o.record(ctx, s, begun, len(o.foretold))
@@ -243,14 +245,16 @@ func ListAudit(ctx context.Context, s *Store, q storage.AuditQuery) ([]storage.A
 	})
 }
 
-// PruneAudit removes old records of the audit log, or what is personal of them.
+// PruneAudit removes old records of the audit log, or what is personal of them, and
+// returns how many, which is most or fewer.
 func PruneAudit(ctx context.Context, s *Store, before, personalBefore time.Time, most int) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Prune", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Prune(ctx, before, personalBefore, most)
 	})
 }
 
-// EraseAudit erases what is personal of the records about a user.
+// EraseAudit erases what is personal of the records about a user, and returns of how
+// many.
 func EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Erase", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Erase(ctx, userID)

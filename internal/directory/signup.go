@@ -37,8 +37,8 @@ type SignUp struct {
 // signUpLife is how long a sign-up waits.
 const signUpLife = time.Hour
 
-// NewSignUp stores a sign-up and returns the handle for its link. The user is not
-// created.
+// NewSignUp stores a sign-up and returns the handle for its link. It sets in.Mark. The
+// user is not created.
 func (d Passwords) NewSignUp(ctx context.Context, in *SignUp) (handle string, expires time.Time, err error) {
 	handle, err = d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.SignUp, Identifier: in.Email, Life: signUpLife, Data: in})
 	in.Mark = d.Box.ID(challenge.SignUp, handle)
@@ -67,8 +67,8 @@ func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *Sign
 	return d.awaitProof(ctx, s, signIn, owner)
 }
 
-// signUp creates a user with a password. It returns ErrAddressTaken if the address
-// is a user's by now.
+// signUp creates a user with a password. It returns ErrAddressTaken if the address is a
+// user's by now, and errChanged if the link or the invitation is void.
 func (d Passwords) signUp(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner *storage.User) error {
 	switch {
 	case owner != nil:

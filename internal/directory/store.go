@@ -119,9 +119,10 @@ func (s *Store) linkAccount(ctx context.Context, a storage.Account) error {
 // errNoTx reports a transaction that has succeeded without doing anything.
 var errNoTx = failure.Wrap(fault.ErrAdapter, failure.Of(fault.StoreAnswer, errors.New("InTx has not called its function")))
 
-// InTx runs f in one transaction if the store has transactions. The transaction
-// has the time of one call: calls in f must use the context that f is given. An
-// error of f rolls everything back and is returned as it is.
+// InTx runs f in one transaction if the store has transactions, and otherwise without.
+// The transaction has the time of one call: calls in f must use the context that f is
+// given. An error of f rolls everything back and is returned as it is. The adapter may
+// call f again.
 func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error) error {
 	if s.Tx == nil {
 		return f(ctx, s)
