@@ -129,8 +129,8 @@ func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	}
 }
 
-// checkMail leads to the page that says where to look for a mail. about is email, reset
-// or move.
+// checkMail returns a redirect to the page that says where to look for a mail. about is
+// email, reset or move.
 func (p *passwordProvider) checkMail(v *visit, l *links, email, about string) *Response {
 	leaveSent(v, p.ID, email)
 	return &Response{Redirect: l.url("verify-request?provider=" + p.ID + "&type=" + about)}
@@ -278,7 +278,7 @@ func (p *passwordProvider) mayOffer(ctx context.Context, s *setup, v *visit) (bo
 	return may, err
 }
 
-// offerPasskey offers a passkey to a user who has just signed in with the password. Any
+// offerPasskey offers a passkey to a user that has just signed in with the password. Any
 // other browser goes where it was going.
 func offerPasskey(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
 	s, id := x.setup, passkeysOf(x.setup)
@@ -325,7 +325,7 @@ func wrongCode(err error) string {
 	return ""
 }
 
-// wrongJSON tells a script what is wrong with what was typed.
+// wrongJSON returns the JSON for a script of what is wrong with what was typed.
 func wrongJSON(code string) *Response {
 	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
 	return jsonBytes(http.StatusUnprocessableEntity, body)

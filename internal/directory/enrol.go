@@ -100,8 +100,8 @@ func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment,
 	return readEnrolment(row, of)
 }
 
-// notPendingIf returns ErrNotPending if err says that a challenge is gone or spent, and err
-// otherwise.
+// notPendingIf returns ErrNotPending if err says that a challenge is gone or spent, and
+// err otherwise.
 func notPendingIf(err error) error {
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, challenge.ErrSpent) {
 		return ErrNotPending

@@ -35,12 +35,13 @@ func NewStore(a storage.Adapter, bounds *guarded.Bounds) *Store {
 	return &Store{adapter: a, bounds: bounds, abilities: abilitiesOf(a)}
 }
 
+// isUser returns a function that reports whether a user has the id, which is not empty.
 func isUser(id string) func(storage.User) bool {
 	return func(u storage.User) bool { return id != "" && u.ID == id }
 }
 
-// hasEmail reports whether a user has the e-mail address. Some stores find
-// ASCII letters in any case, so it compares them without case.
+// hasEmail returns a function that reports whether a user has the e-mail address. Some
+// stores find ASCII letters in any case, so it compares them without case.
 func hasEmail(email string) func(storage.User) bool {
 	return func(u storage.User) bool {
 		return u.ID != "" && (u.Email == email || mailbox.EqualASCII(u.Email, email))
@@ -239,6 +240,7 @@ func (s *Store) ListAuthenticators(ctx context.Context, userID string) ([]storag
 		})
 }
 
+// hasCredential returns a function that reports whether a passkey has the credential id.
 func hasCredential(id []byte) func(storage.Authenticator) bool {
 	return func(k storage.Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
 }
