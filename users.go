@@ -163,7 +163,11 @@ func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
 	}
 	if s.mails.mail.Send != nil {
 		in.Mail = func(ctx context.Context, to, url string, expires time.Time) error {
-			return s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
+			err := s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
+			if errors.Is(err, errTooManyMails) {
+				err = &Error{Type: ErrEmailSignIn, Code: "limit", Detail: fault.LimitMails, Err: err}
+			}
+			return err
 		}
 	}
 	return in, nil
@@ -177,8 +181,8 @@ func (b usersBackend) Vault(ctx context.Context) (*vault.Vault, error) {
 	return s.vault, hasVault(s)
 }
 
-// setupWithStore returns the setup for work without a request. It needs an
-// Adapter.
+// setupWithStore returns the setup for work without a request, or ErrMissingAdapter if it
+// has no Adapter.
 func setupWithStore(ctx context.Context, a *Auth) (*setup, error) {
 	s, err := a.setupIn(ctx)
 	if err != nil {

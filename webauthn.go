@@ -31,7 +31,7 @@ const (
 	actionAuthenticate = "authenticate"
 )
 
-// begin leads to the form.
+// begin redirects to the sign-in page, which has the form.
 func (w *webauthnProvider) begin(_ context.Context, x *exchange) (outcome, error) {
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
@@ -105,8 +105,8 @@ func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 	return actionRegister
 }
 
-// admitQuestion counts an unauthenticated client that asks about an e-mail
-// address.
+// admitQuestion counts a question of an unauthenticated client about a user, and returns
+// how long the client has to wait. 0: not at all.
 func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query url.Values) (time.Duration, error) {
 	if !w.isAboutSomebody(query) {
 		return 0, nil
@@ -136,8 +136,8 @@ func tooManyQuestions(wait time.Duration) *Response {
 	return res
 }
 
-// stranger returns the user that an unauthenticated client names. It looks up
-// nothing if the client may learn nothing.
+// stranger returns the user that an unauthenticated client names, or nil, and whether the
+// user exists. It looks up nothing if the client may learn nothing.
 func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
 		return w.ownStranger(ctx, r, action)
@@ -159,7 +159,7 @@ func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, acti
 	return &User{Email: email}, false, nil
 }
 
-// ownStranger asks the application.
+// ownStranger does what stranger does, by asking the application's UserInfo.
 func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action string) (*User, bool, error) {
 	exists := false
 	found, err := hook(ctx, w.setup, "WebAuthn.UserInfo", func(ctx context.Context) (u *User, err error) {
@@ -185,8 +185,8 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 	return &u, false, nil
 }
 
-// requestOptions asks for a passkey: one of the signed-in user or of the named
-// e-mail address, or else any.
+// requestOptions returns the options that ask for a passkey: one of the signed-in user or
+// of the named e-mail address, or else any.
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: w.setup.mark.newID(), Challenge: newChallenge()}
 	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
@@ -206,7 +206,8 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 	})
 }
 
-// keysOf returns the passkeys that options list.
+// keysOf returns the passkeys that options list, for unauthenticated clients with decoys
+// where the site has those. The list is never nil.
 func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys []storage.Authenticator, err error) {
 	hides := who.here == nil && who.second == "" && w.ListCredentials == passkey.ListDecoys
 	switch {
@@ -252,7 +253,8 @@ func (w *webauthnProvider) blend(name string, keys []storage.Authenticator) []st
 // mostPasskeys is how many passkeys one user can add: options list them all.
 const mostPasskeys = 64
 
-// creationOptions asks for a new passkey.
+// creationOptions returns the options for a new passkey. It refuses with status 400 if
+// the user needs a recent sign-in first, or has mostPasskeys.
 func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	if who.here != nil && x.setup.config.AccountPage.Enabled && !x.isFresh(who.here) {
 		res := optionsRefused("Recent sign-in needed")

@@ -40,7 +40,8 @@ type Inviter struct {
 // for which the Adapter has to be a [storage.ChallengeAdapter], and latchkey.Site.URL.
 // Without in.NoMail it also needs a way to send mails: latchkey.Mail.Send, or a
 // latchkey.Email provider. Mails count for latchkey.Limits.MailsPerRecipient. If a mail
-// could not be sent, or is one too many, Invite revokes the invitation and returns an error.
+// could not be sent, or is one too many, Invite revokes the invitation and returns an error:
+// the latchkey.Error of one too many has the Code "limit".
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {
@@ -93,7 +94,7 @@ func (u *Users) RevokeInvitation(ctx context.Context, id string) error {
 	return directory.RevokeInvitation(ctx, w.Directory, w.Events, id)
 }
 
-// inviting opens the directory, and what invitations need.
+// inviting opens the directory, and returns it with what makes invitations.
 func (u *Users) inviting(ctx context.Context) (*directory.Work, *Inviter, error) {
 	i, err := u.backend.Inviter(ctx)
 	if err != nil {

@@ -18,6 +18,9 @@ import (
 // Members that no field is named after are fields of the document all the same.
 // Their values are those of JSON.
 
+// errBusy reports a document that other calls changed each time.
+var errBusy = errors.New("other calls changed the document each time: try again")
+
 // errValue says nothing of the value.
 var errValue = errors.New("a value has no form in JSON, or is too large a number")
 
@@ -104,9 +107,10 @@ func toNumber(n json.Number) (any, error) {
 	return f, nil
 }
 
-// exactly decodes a document into the struct that fields points to, each field by its exact
-// name, and returns the members that meet a field in lower case only: the driver would take
-// the member Email of a provider's answer for the field email.
+// exactly decodes a document into the struct that fields points to, each field by
+// its exact name. It returns the members that meet a field in lower case only.
+// The driver would take such a member, say Email of a provider's answer, for the
+// field email.
 func exactly(doc bson.Raw, names []string, fields any) (strays bson.M, err error) {
 	elements, err := doc.Elements()
 	if err != nil {

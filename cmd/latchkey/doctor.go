@@ -87,7 +87,7 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	return d.end()
 }
 
-// checkEnvironment looks at everything that the environment says.
+// checkEnvironment makes all checks of the environment, and of what it names.
 func (d *doctor) checkEnvironment(ctx context.Context, f doctorFlags) {
 	d.checkNames()
 	d.checkSpelling()
@@ -110,7 +110,7 @@ func newDoctor(p *program, out io.Writer, accept []string) *doctor {
 	return &doctor{&report{out: out, accept: accept}, p, p.env}
 }
 
-// report prints findings as they come.
+// report counts findings, and prints each at once unless isHeld or isJSON is set.
 type report struct {
 	out                    io.Writer
 	accept                 []string

@@ -89,6 +89,9 @@ func noReseal(rawURL string) error {
 		"Keep the older secret until then. A program of yours renews the tokens of an account at once: Users.AccessToken, and again with the result as TokenOptions.Rejected", store)
 }
 
+// reseal seals secrets of authenticator apps and provider tokens anew. keys are those of
+// tokens; plain stores tokens in clear. It returns an error if something opens with no
+// secret or key, after it has resealed the rest.
 func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plain bool) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {

@@ -46,7 +46,8 @@ func NewFunc(f Func) (a *Auth, err error) {
 	return a, err
 }
 
-// configKey is where a context has the answer of an Auth's configOf.
+// configKey is the context key of a function that returns what configOf answered. Each
+// Auth has a key of its own.
 type configKey struct{ of *Auth }
 
 // config returns what configOf answered for the request that ctx belongs to.
@@ -126,8 +127,8 @@ func (a *Auth) LoadSession() echo.MiddlewareFunc {
 // [latchkey.Auth.RequireSession] does.
 func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.RequireSession) }
 
-// Authorize returns a guard that asks the application, as [latchkey.Auth.Authorize]
-// does. The session is nil for a request without one.
+// Authorize returns a guard that lets decide judge each request, as that of
+// [latchkey.Auth.Authorize]. decide gets a nil session for a request without one.
 func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {

@@ -45,7 +45,8 @@ func NewFunc(f Func) (a *Auth, err error) {
 	return a, err
 }
 
-// configKey is where a context has the answer of an Auth's configOf.
+// configKey is the context key of a function that returns what configOf answered. Each
+// Auth has a key of its own.
 type configKey struct{ of *Auth }
 
 // config returns what configOf answered for the request that ctx belongs to.
@@ -128,8 +129,8 @@ func (a *Auth) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) { a.pass(c, a.auth.RequireSession) }
 }
 
-// Authorize returns a guard that asks the application, as [latchkey.Auth.Authorize]
-// does. The session is nil for a request without one.
+// Authorize returns a guard that lets decide judge each request, as that of
+// [latchkey.Auth.Authorize]. decide gets a nil session for a request without one.
 func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.pass(c, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))

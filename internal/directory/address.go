@@ -40,7 +40,8 @@ type AddressMove struct {
 	Until   time.Time // the end of the link to the former address
 }
 
-// NewMove stores a change of address that a user asked for.
+// NewMove stores a change of address that a user asked for, with a link to the new
+// address and, if the former address was proven, one to that. It sends no mail.
 func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m AddressMove, err error) {
 	isProven, err := IsAddressProven(ctx, d.Directory, u)
 	if err != nil {
@@ -95,6 +96,8 @@ func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.Use
 	return row.Identifier, nil
 }
 
+// checkMove returns an error unless row is about u, from the address that u has, and was
+// made after the sessions of u were last ended.
 func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, u *storage.User) error {
 	var data moveData
 	if err := row.Read(&data); err != nil || row.UserID != u.ID || data.From != u.Email {
@@ -118,6 +121,7 @@ func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c 
 	return u, err
 }
 
+// moveAddress does the work of MoveAddress in the transaction of s.
 func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle string, c *PasswordChange) (storage.User, error) {
 	u, err := s.LockUser(ctx, c.UserID)
 	if err != nil {
@@ -137,14 +141,15 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	if err == nil {
 		err = d.dropProofs(ctx, s, u.ID)
 	}
-	if err == nil && c.Renew != nil {
-		err = c.Renew(ctx, s, after(ended))
+	if err == nil {
+		err = renewKept(ctx, d.Directory, s, u.ID, c.Keep, c.Renew, after(ended))
 	}
 	q.Add(event.Event{Type: event.EmailChanged, UserID: u.ID}, nil)
 	return u, err
 }
 
-// giveAddress gives a user an address that a link has proven.
+// giveAddress gives a user an address that a link has proven, and returns the user as
+// stored. It returns ErrAddressTaken if another user has it.
 func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *storage.User, email string) (storage.User, error) {
 	other, err := guarded.Optional(s.UserByEmail(ctx, email))
 	if err != nil {
@@ -161,9 +166,9 @@ func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *stor
 	return changed, err
 }
 
-// freeAddress takes the address of a move from a user who has not proven it, or who came
-// after the move was asked for, and ends the sessions of that user. It does nothing if
-// the user called keep has the address. The mailbox has shown the link of the move.
+// freeAddress takes the address of a move from a user that has not proven it, or that
+// came after the move was asked for, and ends the sessions of that user. It does nothing
+// if the user called keep has the address. The mailbox has shown the link of the move.
 func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep string, move *challenge.Row) error {
 	found, err := guarded.Optional(s.UserByEmail(ctx, move.Identifier))
 	if err != nil || found == nil || found.ID == keep {
@@ -188,7 +193,8 @@ func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep st
 	return d.dropProofs(ctx, s, other.ID)
 }
 
-// LookAtUndo returns the address that a link gives back, without using it up.
+// LookAtUndo returns the address that a link gives back, without using it up. It returns
+// ErrVerification for a link that is void.
 func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
 	if err != nil {
@@ -198,6 +204,8 @@ func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, 
 	return row.Identifier, err
 }
 
+// undoData decodes the row of a link that undoes a move. It returns errChanged if the
+// link is older than undoLife.
 func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 	if err := row.Read(&data); err != nil || !d.Now().Before(row.Created.Add(undoLife)) {
 		return data, errChanged
@@ -207,7 +215,7 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 
 // UndoMove gives a user the former address back and ends everything of the user:
 // sessions, the password, and what has been added since the change was asked for,
-// passkeys and second factors. It takes the address from a user who has not proven it or
+// passkeys and second factors. It takes the address from a user that has not proven it or
 // came after that. It returns ErrAddressTaken if any other user has the address by now;
 // that user keeps it. The link works once. taken is the address that the user had. For 30
 // days [Factors.BeginLost] refuses the user.
@@ -219,6 +227,7 @@ func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u st
 	return u, taken, err
 }
 
+// undoMove does the work of UndoMove in the transaction of s.
 func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
 	if err != nil {

@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
@@ -34,9 +35,9 @@ type ownEnd struct {
 
 // revokeUser voids everything of the user from before now and returns the instant on
 // record. That is ahead of now by the tolerance between clocks: another process with a
-// clock that is ahead may have opened a session just before. It is always later than
-// the one before, and so than every sign-in that was accepted since. s is the store of
-// the transaction that this is part of; nil: none.
+// clock that is ahead may have opened a session just before. It is always later than the
+// one before, and so than every sign-in that was accepted since. s is the store of the
+// transaction that this is part of; nil: none. A nil r returns the zero time.
 func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r == nil {
 		return time.Time{}, nil
@@ -63,8 +64,8 @@ func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time
 	return at, err
 }
 
-// userVoidAt returns the instant before which everything of the user is void. It
-// is zero if none is on record, or if the store has no place for it.
+// userVoidAt returns the instant before which everything of the user is void. It is zero
+// if none is on record, or if the store has no place for it. r must not be nil.
 func (r *Revocations) userVoidAt(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r.Store == nil {
 		own, _ := r.own.Get(id)
@@ -244,6 +245,36 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 		return nil
 	}
 	return s.checkOwner(ctx, &signIn.Account, now)
+}
+
+// renewKept gives the session called keep, which outlives the end of the others, a new
+// token, after the transaction of s if sessions take no part in it. renew does it; nil: no
+// session goes on. renewKept returns ErrNotFound before the commit if the session is gone.
+// If a renewal fails after the commit, the change stands, and that session ends too.
+func renewKept(ctx context.Context, d *Directory, s *Store, userID, keep string, renew func(context.Context, *Store, time.Time) error, after time.Time) error {
+	if renew == nil {
+		return nil
+	}
+	if s.late == nil {
+		return renew(ctx, s, after)
+	}
+	rows, err := s.ListSessions(ctx, userID)
+	if err == nil && keep != "" && !slices.ContainsFunc(rows, func(row storage.StoredSession) bool { return row.ID == keep }) {
+		err = storage.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	return afterCommit(ctx, s, func(ctx context.Context, s *Store) error {
+		err := renew(ctx, s, after)
+		if err == nil {
+			return nil
+		}
+		ended := failure.Ignoring(s.deleteSessions(ctx, userID, ""), storage.ErrNotFound)
+		d.Log.Warn(ctx, "the sessions of a user have ended, the one that was to go on included: its store gave it no new token",
+			"user", userID, "error", errors.Join(err, ended).Error())
+		return nil
+	})
 }
 
 // OpenBeside stores a session beside one of the same user, whose token is former. It

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// directoryStore is what the promises about lists need.
+// directoryStore is a store that can list users.
 type directoryStore interface {
 	storage.Adapter
 	storage.DirectoryAdapter
@@ -202,7 +202,7 @@ func listUnderWrites(t *testing.T, a directoryStore) {
 	}
 }
 
-// crowdOf stores n users whose addresses begin with mark, and returns their ids.
+// crowdOf stores n users with addresses that begin with mark, and returns their ids.
 func crowdOf(t *testing.T, a storage.Adapter, n int, mark storage.Order) (ids []string) {
 	t.Helper()
 	for i := range n {
