@@ -60,12 +60,19 @@ func (d Passwords) KnownBrowsers(ctx context.Context, userID string) ([]storage.
 // ForgetBrowser removes a known browser of a user, named by its public id, and with
 // an empty id all of them. It returns ErrNotFound if there is none such.
 func (d Passwords) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
-	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
-	if err == nil && n == 0 && publicID != "" {
-		err = storage.ErrNotFound
-	}
-	if err == nil && n > 0 {
-		q.Add(event.Event{Type: event.BrowserForgot, UserID: userID}, nil)
-	}
-	return err
+	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
+}
+
+// forgetBrowser removes a known browser of a user, or with an empty id all of them.
+func forgetBrowser(ctx context.Context, d *Directory, q *Outbox, userID, publicID string) error {
+	return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		n, err := s.Browsers().Delete(ctx, userID, publicID)
+		if err == nil && n == 0 && publicID != "" {
+			err = storage.ErrNotFound
+		}
+		if err == nil && n > 0 {
+			q.Add(event.Event{Type: event.BrowserForgot, UserID: userID}, nil)
+		}
+		return err
+	})
 }

@@ -284,10 +284,6 @@ func (d *Factors) CanHaveCodes(held *factor.Held) bool {
 
 // ForgetBrowser removes a known browser of a user, named by its public id, and with an
 // empty id all of them. It returns ErrNotFound if there is none such.
-func (d *Factors) ForgetBrowser(ctx context.Context, userID, publicID string) error {
-	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
-	if err == nil && n == 0 && publicID != "" {
-		err = storage.ErrNotFound
-	}
-	return err
+func (d *Factors) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
+	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
 }

@@ -50,9 +50,7 @@ type Lost struct {
 // It replaces an earlier request of the user. browser is the handle that the browser
 // keeps. It returns ErrLostRefused if that cannot be.
 func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID, browser, language string, delay time.Duration) (l Lost, err error) {
-	begun := q.mark()
-	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)
 		if err != nil {
 			return err
@@ -76,9 +74,6 @@ func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID
 		q.Add(event.Event{Type: event.RecoveryAsked, UserID: u.ID}, nil)
 		return err
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	return l, err
 }
 
@@ -198,22 +193,36 @@ func (d *Factors) LookAtLost(ctx context.Context, stop string) (Lost, error) {
 
 // StopLost stops the request that a link names.
 func (d *Factors) StopLost(ctx context.Context, q *Outbox, stop string) error {
-	row, err := d.Waiting(d.Store).Take(ctx, challenge.Lost, stop)
-	if err != nil {
+	return q.together(ctx, d.Store, stopLost(d, q, stop))
+}
+
+// WithdrawLost stops a request whose owner could not be told of it, whatever becomes of
+// its record.
+func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
+	return q.InTxAnyway(ctx, d.Store, stopLost(d, q, l.Stop))
+}
+
+func stopLost(d *Factors, q *Outbox, stop string) func(context.Context, *Store) error {
+	return func(ctx context.Context, s *Store) error {
+		row, err := d.Waiting(s).Take(ctx, challenge.Lost, stop)
+		if err == nil {
+			q.Add(event.Event{Type: event.RecoveryStopped, UserID: row.UserID}, nil)
+		}
 		return voidIf(err)
 	}
-	q.Add(event.Event{Type: event.RecoveryStopped, UserID: row.UserID}, nil)
-	return nil
 }
 
 // StopLostOf stops the requests of a user: in a session, or because the user has shown
-// a second factor.
+// a second factor. s is the store of the transaction that this is part of; nil: none.
 func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID string) error {
 	if d.Delay == 0 || userID == "" {
 		return nil
 	}
 	if s == nil {
-		s = d.Store
+		if all, err := d.lostOf(ctx, d.Store, userID); err != nil || len(all) == 0 {
+			return err
+		}
+		return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error { return d.StopLostOf(ctx, q, s, userID) })
 	}
 	ended, err := d.endLost(ctx, s, userID)
 	if ended > 0 {
@@ -245,9 +254,7 @@ func (d *Factors) CanComplete(ctx context.Context, s *Store, userID, link, brows
 // included, by a link. It ends the sessions of the user and the sign-in: the user signs
 // in again. The link works once.
 func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, userID, pending, link, browser string) error {
-	begun := q.mark()
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)
 		if err != nil {
 			return err
@@ -271,10 +278,6 @@ func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, use
 		}
 		return d.Waiting(s).End(ctx, challenge.SignIn, pending)
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
-	return err
 }
 
 // dropFactors removes the factors, recovery codes and passkeys of a user.

@@ -18,12 +18,23 @@ import (
 // are dropped. If the log takes no events, InTx runs f once more without them, or
 // returns ErrAudit if the log is required.
 func (o *Outbox) InTx(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
-	err := o.runTx(ctx, s, f, o.Audit != nil && s.Tx != nil)
+	return o.inTx(ctx, s, f, o.Audit != nil && o.Audit.Required)
+}
+
+// InTxAnyway runs f as InTx does, and once more without its events also if the log is
+// required: for ends of sessions, which no log may hold up. KeepRecords then counts the
+// events as lost.
+func (o *Outbox) InTxAnyway(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
+	return o.inTx(ctx, s, f, false)
+}
+
+func (o *Outbox) inTx(ctx context.Context, s *Store, f func(context.Context, *Store) error, isRequired bool) error {
+	err := o.runTx(ctx, s, f, o.recordsIn(s))
 	cause, lost := errors.AsType[*notRecorded](err)
 	switch {
 	case !lost:
 		return err
-	case o.Audit.Required:
+	case isRequired:
 		return failure.Wrap(fault.ErrAudit, failure.Of(fault.AuditStore, cause.err))
 	}
 	return o.runTx(ctx, s, f, false)
@@ -53,11 +64,14 @@ func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *S
 // together is InTx where an audit log is kept. Elsewhere f, which is one call of the
 // store, needs no transaction.
 func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
-	if o.Audit == nil || s.Tx == nil {
+	if !o.recordsIn(s) {
 		return f(ctx, s)
 	}
 	return o.InTx(ctx, s, f)
 }
+
+// recordsIn reports whether events are stored in transactions of s.
+func (o *Outbox) recordsIn(s *Store) bool { return o.Audit != nil && s.Tx != nil }
 
 // notRecorded reports events that the audit log has not taken. It is the cause for a
 // store that tries a transaction again.
@@ -108,7 +122,7 @@ func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *S
 // the session is made, so that a sign-in that fails is in the log once. It returns ErrAudit
 // if the log is required and does not take it.
 func (o *Outbox) RecordSignIn(ctx context.Context, s *Store, in *SignIn) error {
-	if o.Audit == nil || s.Tx == nil {
+	if !o.recordsIn(s) {
 		return nil
 	}
 	return o.InTx(ctx, s, func(context.Context, *Store) error { o.Foretell(in.Event()); return nil })
