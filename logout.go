@@ -182,8 +182,8 @@ func backChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *oauth.LogoutToken) (first bool, err error) {
 	e := directory.ProviderEnd{
 		Provider: p.ID, Issued: said.Issued,
-		SIDs: directory.ProviderNames(s.keys, keys.ProviderSession, said.Issuer, p.ClientID, said.SessionID),
-		Subs: directory.ProviderNames(s.keys, keys.ProviderSubject, said.Issuer, p.ClientID, said.Subject),
+		SID: directory.ProviderName(s.keys, keys.ProviderSession, said.Issuer, p.ClientID, said.SessionID),
+		Sub: directory.ProviderName(s.keys, keys.ProviderSubject, said.Issuer, p.ClientID, said.Subject),
 	}
 	if said.Subject != "" {
 		e.AccountID = accountID(&p.OAuth, s.tenant, said.Subject)
@@ -236,8 +236,7 @@ func accountsOf(s *setup, p *oauthProvider, issuer string, row *storage.StoredSe
 		if prefix != "" {
 			subject = strings.TrimPrefix(subject, prefix+".")
 		}
-		names := directory.ProviderNames(s.keys, keys.ProviderSubject, issuer, p.ClientID, subject)
-		if row.ProviderSub != "" && slices.Contains(names, row.ProviderSub) {
+		if row.ProviderSub != "" && row.ProviderSub == directory.ProviderName(s.keys, keys.ProviderSubject, issuer, p.ClientID, subject) {
 			return []Account{a}
 		}
 	}
@@ -266,8 +265,8 @@ func frontChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response 
 // own.
 func endFramed(ctx context.Context, x *exchange, p *oauthProvider) error {
 	s := x.setup
-	names := directory.ProviderNames(s.keys, keys.ProviderSession, x.query.Get("iss"), p.ClientID, x.query.Get("sid"))
-	own, err := s.sessions.isNamed(ctx, &x.visit, p.ID, names)
+	name := directory.ProviderName(s.keys, keys.ProviderSession, x.query.Get("iss"), p.ClientID, x.query.Get("sid"))
+	own, err := s.sessions.isNamed(ctx, &x.visit, p.ID, name)
 	if err != nil || !own {
 		return err
 	}

@@ -304,15 +304,15 @@ func sessionAtProvider(p *oauthProvider, g *Grant) *directory.AtProvider {
 		return nil
 	}
 	at := &directory.AtProvider{Issued: oauth.IssuedAt(g.IDToken)}
-	first := func(kind keys.Kind, claim string) string {
-		name, _ := g.IDToken[claim].(string)
+	name := func(kind keys.Kind, claim string) string {
+		value, _ := g.IDToken[claim].(string)
 		issuer, _ := g.IDToken["iss"].(string)
-		if name == "" || len(name) > 255 {
+		if len(value) > 255 {
 			return ""
 		}
-		return directory.ProviderNames(p.setup.keys, kind, issuer, p.ClientID, name)[0]
+		return directory.ProviderName(p.setup.keys, kind, issuer, p.ClientID, value)
 	}
-	at.SID, at.Sub = first(keys.ProviderSession, "sid"), first(keys.ProviderSubject, "sub")
+	at.SID, at.Sub = name(keys.ProviderSession, "sid"), name(keys.ProviderSubject, "sub")
 	if p.Logout.AtProvider {
 		at.Hint.Login, _ = g.IDToken["login_hint"].(string)
 		if !p.Logout.OmitIDToken {

@@ -140,9 +140,9 @@ type sessionStrategy interface {
 	acts(ctx context.Context, v *visit) bool
 	// markOf names the session that a sign-in has just opened.
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
-	// isNamed reports whether the session of the browser is one that a provider calls
-	// by one of the names.
-	isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error)
+	// isNamed reports whether the session of the browser is one to which a provider
+	// gives the name.
+	isNamed(ctx context.Context, v *visit, provider, name string) (bool, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, v *visit) (endedSession, error)
 	// renewal prepares a new token for the session of the request, whose user has

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -195,13 +194,13 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 	return ended, nil
 }
 
-func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error) {
+func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	claims, err := t.claims(ctx, v)
 	if claims == nil || err != nil {
 		return false, err
 	}
 	opened, at := atProviderIn(claims)
-	return opened == provider && slices.Contains(names, at.SID), nil
+	return opened == provider && name != "" && at.SID == name, nil
 }
 
 func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {

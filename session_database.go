@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -253,7 +252,7 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
 	token := rowToken(v.credential.Token())
-	row, err := d.end(ctx, token)
+	ended, err := d.end(ctx, &v.events, token)
 	if errors.Is(err, errOtherTenant) {
 		return endedSession{}, nil
 	}
@@ -266,7 +265,7 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 	if failure.Ignoring(err, ErrNotFound) != nil {
 		retry, cancel := guarded.Background(ctx, s.config.Limits.StoreTimeout)
 		defer cancel()
-		row, err = d.end(retry, token)
+		ended, err = d.end(retry, &v.events, token)
 	}
 	if errors.Is(err, ErrNotFound) { // it was gone before
 		addSignOut(&v.events, endedSession{}, SignOutEvent{})
@@ -279,21 +278,14 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 		})
 		return endedSession{}, err
 	}
-	ended := endedSession{id: row.ID, userID: row.UserID, provider: row.Provider, hint: s.hints.OpenHint(&row, s.now())}
-	if row.Actor != "" {
-		by := directory.ActorSession{UserID: row.Actor}
-		v.events.Add(by.Ended(row.UserID, row.ID), nil)
-		return endedSession{id: row.ID, userID: row.UserID}, nil // which ends here alone
-	}
-	addSignOut(&v.events, ended, SignOutEvent{Session: &row})
 	return ended, nil
 }
 
-// end deletes the row with a key. It returns errOtherTenant for the row of another
-// tenant, which stays. A site without tenants does not look first.
-func (d *databaseStrategy) end(ctx context.Context, token string) (storage.StoredSession, error) {
+// end deletes the row with a key, and adds the event of it. It returns errOtherTenant for
+// the row of another tenant, which stays. A site without tenants does not look first.
+func (d *databaseStrategy) end(ctx context.Context, events *directory.Outbox, token string) (ended endedSession, err error) {
 	if token == "" {
-		return storage.StoredSession{}, ErrNotFound
+		return endedSession{}, ErrNotFound
 	}
 	if d.setup.tenant != "" {
 		found, err := d.setup.store.Session(ctx, token)
@@ -301,16 +293,26 @@ func (d *databaseStrategy) end(ctx context.Context, token string) (storage.Store
 			err = errOtherTenant
 		}
 		if err != nil {
-			return storage.StoredSession{}, err
+			return endedSession{}, err
 		}
 	}
-	return d.setup.store.DeleteSession(ctx, token)
+	err = events.EndSession(ctx, d.setup.store, token, func(row *storage.StoredSession) {
+		ended = endedSession{id: row.ID, userID: row.UserID}
+		if row.Actor != "" { // such a session ends here alone, not at the provider
+			by := directory.ActorSession{UserID: row.Actor}
+			events.Add(by.Ended(row.UserID, row.ID), nil)
+			return
+		}
+		ended.provider, ended.hint = row.Provider, d.setup.hints.OpenHint(row, d.setup.now())
+		addSignOut(events, ended, SignOutEvent{Session: row})
+	})
+	return ended, err
 }
 
-func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider string, names []string) (bool, error) {
+func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	found, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if found == nil || err != nil {
 		return false, err
 	}
-	return found.Row.Provider == provider && slices.Contains(names, found.Row.ProviderSID), nil
+	return found.Row.Provider == provider && name != "" && found.Row.ProviderSID == name, nil
 }

@@ -33,8 +33,9 @@ type Options struct {
 	// the user that an action is for. An error, a panic, and no answer within five
 	// seconds refuse. Required.
 	Staff func(ctx context.Context, u latchkey.User) (bool, error)
-	// Allow returns an error for what a staff member may not do. nil: all but ActAs. It
-	// hides the button, and refuses the request. It is bounded as Staff is.
+	// Allow returns an error for an action that a staff member may not do, which hides
+	// its button and refuses its request. It is bounded as Staff is. nil: everything but
+	// ActAs is allowed.
 	Allow func(ctx context.Context, a Attempt) error
 
 	Path   string        // of the pages, as browsers see it; empty: /admin
@@ -156,7 +157,8 @@ func (h *Handler) Serve(ctx context.Context, r *latchkey.Request) (*latchkey.Res
 	return res, nil
 }
 
-// wantsJSON reports whether a program has sent the request.
+// wantsJSON reports whether the answer has to be JSON: the body is JSON, or Accept names
+// application/json and not text/html.
 func wantsJSON(r *latchkey.Request) bool {
 	accept := r.Header.Get("Accept")
 	return isJSON(r) || strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")

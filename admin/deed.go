@@ -13,10 +13,10 @@ import (
 	"github.com/latchkeyhq/latchkey/users"
 )
 
-// deed is something that is done to a user.
+// deed is an action on a user that a form or a JSON body asks for.
 type deed struct {
 	action  Action
-	onStaff bool // it may be done to staff, oneself included
+	onStaff bool // it may be done to staff, the acting staff member included
 	fields  fields
 	// answer answers by itself. nil: do does it, and returns the key of a notice.
 	answer func(ctx context.Context, c *call, u *latchkey.User, in input) (*latchkey.Response, error)
@@ -46,7 +46,9 @@ func deeds() map[Action]*deed {
 	return all
 }
 
-// act does a deed and answers.
+// act reads the fields of d, runs d on u and answers: with the page of the user, or the
+// list after Delete. If the sessions of u could not be ended, the deed counts as done,
+// and the notice ends in "-partly".
 func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Response, error) {
 	in, err := c.read(d.fields)
 	if err == nil && d.answer != nil {
@@ -87,6 +89,8 @@ func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, e
 	return "updated", err
 }
 
+// changeEmail begins a change of the e-mail address, or makes it at once for a user that
+// was provisioned and has not signed in yet.
 func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"]})
 	if errors.Is(err, latchkey.ErrConflict) {
@@ -178,7 +182,8 @@ func actAs(ctx context.Context, c *call, u *latchkey.User, in input) (*latchkey.
 	})
 }
 
-// create stores a user, and invites the user if that was asked for.
+// create stores a user, and invites the user if that was asked for. An invitation that
+// fails is logged and changes the notice; the user remains.
 func (c *call) create(ctx context.Context) (*latchkey.Response, error) {
 	in, err := c.read(fields{"name": text, "email": text, "image": text, "invite": flag})
 	var u latchkey.User
@@ -205,15 +210,16 @@ func (c *call) create(ctx context.Context) (*latchkey.Response, error) {
 	return c.done(c.personURL(u.ID), notice), nil
 }
 
-// failedForm is a form that was sent in vain.
+// failedForm is a form that was sent and refused.
 type failedForm struct {
 	action Action
 	typed  input
 	wrong  *users.InputError
 }
 
-// failOn answers a form that failed: with the form and what is wrong in it, if that is
-// known.
+// failOn answers a form that failed. If err is a *users.InputError and a browser asks, it
+// shows the form with what was typed and what is wrong. Otherwise it answers as fail
+// does.
 func (c *call) failOn(ctx context.Context, err error, form *failedForm, u latchkey.User) (*latchkey.Response, error) {
 	input, is := errors.AsType[*users.InputError](err)
 	if !is || c.json {
@@ -229,7 +235,8 @@ func (c *call) failOn(ctx context.Context, err error, form *failedForm, u latchk
 	return c.personPage(ctx, &u, form)
 }
 
-// fail answers an error.
+// fail answers err with a page or JSON: 422 for an InputError, 404, 409, 429 or 501 for
+// errors of package latchkey. It leaves all others to failed.
 func (c *call) fail(ctx context.Context, err error) (*latchkey.Response, error) {
 	known, _ := errors.AsType[*latchkey.Error](err)
 	status, code := 0, ""

@@ -34,8 +34,9 @@ var errNotAllowed = errors.New("admin: set Options.Allow to let staff act as use
 
 var errSlow = errors.New("admin: Options.Staff or Allow did not answer in time")
 
-// bounded calls a function of the application's. A panic is an error, and so is no
-// answer within patience.
+// bounded calls f, a function of the application, on a goroutine of its own. It returns
+// an error if f panics, ends its goroutine, or does not return within patience. It then
+// does not wait for f.
 func bounded[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -63,7 +64,7 @@ func bounded[T any](ctx context.Context, f func(context.Context) (T, error)) (T,
 	}
 }
 
-// isStaff asks the application about a user.
+// isStaff calls Options.Staff about a user. Its errors are those of bounded and of Staff.
 func (c *call) isStaff(ctx context.Context, u latchkey.User) (bool, error) {
 	return bounded(ctx, func(ctx context.Context) (bool, error) { return c.Staff(ctx, u) })
 }
@@ -82,8 +83,9 @@ func (c *call) may(ctx context.Context, action Action, on latchkey.User) error {
 	return err
 }
 
-// answer lets staff in and answers everything else itself. A user outside the staff
-// gets the same answer on every path.
+// answer authenticates the staff member of the request and routes it. It answers every
+// request of anyone else itself; a user outside the staff gets the same answer on every
+// path.
 func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
 	below, in := strings.CutPrefix(c.r.URL.EscapedPath(), c.Path)
 	if !in || below != "" && below[0] != '/' {
@@ -116,7 +118,8 @@ func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
 	return withCookies(withCookies(res, c.cookies), cookies), nil
 }
 
-// withCookies adds cookies to a response, but for those that it has another value of.
+// withCookies adds cookies to res and returns res. A cookie whose name res has already is
+// left out.
 func withCookies(res *latchkey.Response, cookies []*http.Cookie) *latchkey.Response {
 	for _, cookie := range cookies {
 		if !slices.ContainsFunc(res.Cookies, func(c *http.Cookie) bool { return c.Name == cookie.Name }) {
@@ -230,13 +233,13 @@ func (c *call) prove(ctx context.Context, need error) (*latchkey.Response, error
 	return withCookies(found.Response, found.Cookies), nil
 }
 
-// tell tells an event of this staff member.
+// tell reports an event with this staff member as its actor.
 func (c *call) tell(ctx context.Context, e event.Event) {
 	e.By = event.Actor{Kind: event.ActorAdmin, ID: c.staff.ID}
 	c.core.Tell(ctx, c.r, e)
 }
 
-// notFound answers a path that is none, and every path for a user outside the staff.
+// notFound answers an unknown path, and every path for a user outside the staff.
 func (c *call) notFound(ctx context.Context) (*latchkey.Response, error) {
 	return c.problem(ctx, http.StatusNotFound, "NotFound", "error.missing.heading", "error.missing.text")
 }
@@ -246,7 +249,8 @@ func (c *call) refused(ctx context.Context) (*latchkey.Response, error) {
 	return c.problem(ctx, http.StatusForbidden, "AccessDenied", "error.forbidden.heading", "error.forbidden.text")
 }
 
-// problem answers with a page of the library's own texts, or with JSON.
+// problem answers with JSON that holds code, or with a page. heading and text are keys of
+// the library's own texts.
 func (c *call) problem(ctx context.Context, status int, code, heading, text string) (*latchkey.Response, error) {
 	if c.json {
 		return failJSON(status, code, "", ""), nil

@@ -26,12 +26,14 @@ type fields map[string]kind
 // was left out is absent.
 type input map[string]string
 
+// wrong returns a [users.InputError].
 func wrong(field, problem string) error { return &users.InputError{Field: field, Problem: problem} }
 
 const longestValue = 4 << 10
 
-// read reads the body of a request. A field that is not among known, comes twice, or has
-// another kind is an InputError that names it.
+// read reads the body of a request, a form or JSON. A field that is not among known,
+// comes twice, or has another kind is an InputError that names it. In a form, an empty
+// field counts as left out unless it is text. The CSRF token is not part of the input.
 func (c *call) read(known fields) (input, error) {
 	in := input{}
 	if isJSON(c.r) {
@@ -61,6 +63,8 @@ func (c *call) read(known fields) (input, error) {
 	return in, nil
 }
 
+// readJSON adds the members of a JSON object to in. A null counts as left out, and an
+// empty body as an object without members. A repeated name takes the last value.
 func (in input) readJSON(body []byte, known fields) error {
 	members := map[string]json.RawMessage{}
 	if len(body) == 0 {
@@ -99,7 +103,8 @@ func (in input) readJSON(body []byte, known fields) error {
 // layouts are the forms of an instant: that of JSON and those of the inputs of browsers.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04", time.DateOnly}
 
-// set keeps a value of a kind.
+// set checks that value is of the kind k, and adds it to in. It stores an instant in UTC
+// as RFC 3339. It returns an InputError.
 func (in input) set(name string, k kind, value string) error {
 	if len(value) > longestValue {
 		return wrong(name, "it is too long")

@@ -73,7 +73,8 @@ func each[T any](list []T, of func(T) any) []any {
 	return out
 }
 
-// passkeyID returns the name of a passkey in forms and JSON.
+// passkeyID returns the credential id of a passkey as forms and JSON have it: base64url
+// without padding.
 func passkeyID(k *storage.Authenticator) string {
 	return base64.RawURLEncoding.EncodeToString(k.CredentialID)
 }
@@ -98,8 +99,8 @@ func failJSON(status int, code, field, message string) *latchkey.Response {
 	}{code, field, message})
 }
 
-// failed answers an error as a guard does. For programs the body is an object, as for all
-// other errors.
+// failed answers an error as [latchkey.Core.ErrorResponse] does. If the answer has to be
+// JSON, the body is an object, as for all other errors.
 func (c *call) failed(ctx context.Context, err error) *latchkey.Response {
 	res := c.core.ErrorResponse(ctx, c.r, err)
 	if !c.json || res.Redirect != "" {

@@ -57,7 +57,8 @@ func readQuery(r *latchkey.Request) (input, error) {
 	return in, nil
 }
 
-// list answers GET /users.
+// list answers GET /users. A search comes as a sealed query in the parameter s, which
+// only the session that made it can open.
 func (c *call) list(ctx context.Context) (*latchkey.Response, error) {
 	in, err := readQuery(c.r)
 	if err != nil {
@@ -79,7 +80,8 @@ func (c *call) list(ctx context.Context) (*latchkey.Response, error) {
 // holder names the session that a saved query belongs to.
 func holder(s *latchkey.Session) string { return s.ID + " " + s.UserID }
 
-// search answers POST /users/search.
+// search answers POST /users/search: with the list as JSON, or by a redirect to a URL
+// with the sealed query. A name or an e-mail address never stands in a URL.
 func (c *call) search(ctx context.Context) (*latchkey.Response, error) {
 	in, err := c.read(searched)
 	if err != nil {
@@ -99,7 +101,9 @@ func (c *call) search(ctx context.Context) (*latchkey.Response, error) {
 	return &latchkey.Response{Status: http.StatusSeeOther, Redirect: c.Path + "/users?s=" + url.QueryEscape(saved)}, nil
 }
 
-// listed answers with a page of a list.
+// listed answers with the page of a list that q asks for. If a search finds no user, it
+// takes the text for an id. For a store that cannot list users it shows a page that says
+// so, or fails as JSON.
 func (c *call) listed(ctx context.Context, q users.Query, in input) (*latchkey.Response, error) {
 	found, err := c.users.List(ctx, q)
 	if q.Search != "" && err == nil && q.After == "" {

@@ -61,7 +61,8 @@ func (c *call) listPage(ctx context.Context, v *listView) (*latchkey.Response, e
 	return c.core.Page(ctx, c.r, p)
 }
 
-// countText says how many users a list has; empty: that is not known.
+// countText returns a text that says how many users a list has. It returns "" for a
+// single user, and if the store cannot count.
 func (c *call) countText(ctx context.Context, w *words, q users.Query) string {
 	n, more, err := c.users.Count(ctx, q)
 	key := "people.count"
@@ -74,7 +75,8 @@ func (c *call) countText(ctx context.Context, w *words, q users.Query) string {
 	return w.text(key, "count", strconv.Itoa(n))
 }
 
-// pageURL returns another page of the same list.
+// pageURL returns the URL of the page of the list in that begins behind after. An empty
+// after means the first page.
 func (c *call) pageURL(in input, after string) string {
 	params := url.Values{}
 	for name := range maps.Keys(in) {
@@ -140,7 +142,7 @@ func (c *call) tagOf(w *words, u *latchkey.User) frame.Tag {
 	return frame.Tag{Text: w.text("tag.active"), Kind: frame.Good}
 }
 
-// doneText returns what a page says has been done.
+// doneText returns the text of a notice, or "" for an unknown one: it comes from the URL.
 func doneText(w *words, notice string) string {
 	if key := "done." + notice; has(key) {
 		return w.text(key)
@@ -148,7 +150,7 @@ func doneText(w *words, notice string) string {
 	return ""
 }
 
-// newPage shows the form for a new user. failed is what was typed in vain; nil: nothing.
+// newPage shows the form for a new user. failed is the form that was refused; nil: none.
 func (c *call) newPage(ctx context.Context, failed *failedForm) (*latchkey.Response, error) {
 	w, err := c.inWords(ctx)
 	if err != nil {
@@ -173,8 +175,9 @@ func (c *call) newPage(ctx context.Context, failed *failedForm) (*latchkey.Respo
 	return c.core.Page(ctx, c.r, p)
 }
 
-// blame puts what was typed in vain into a form, and what is wrong beside it and into
-// the title of the page.
+// blame fills form with what was typed, if failed is a form of the same action. It puts
+// what is wrong beside the field and into the title of p, and sets the status of p to
+// 422. It does nothing if failed is nil or of another action.
 func blame(w *words, p *latchkey.Frame, form *frame.Form, failed *failedForm, action Action) {
 	if failed == nil || failed.action != action {
 		return
@@ -201,7 +204,8 @@ func blame(w *words, p *latchkey.Frame, form *frame.Form, failed *failedForm, ac
 	}
 }
 
-// failPage shows what went wrong. message is for staff, and names what the site lacks.
+// failPage shows the text of code. It shows message, which names what the site lacks,
+// only for the code "Unsupported".
 func (c *call) failPage(ctx context.Context, status int, code, message string) (*latchkey.Response, error) {
 	w, err := c.inWords(ctx)
 	if err != nil {

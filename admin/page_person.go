@@ -13,7 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/users"
 )
 
-// personPage shows a user. failed is a form that was sent in vain; nil: none.
+// personPage shows a user. failed is a form that was refused; nil: none.
 func (c *call) personPage(ctx context.Context, u *latchkey.User, failed *failedForm) (*latchkey.Response, error) {
 	w, err := c.inWords(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func leadOf(w *words, u *latchkey.User) string {
 	return u.Email
 }
 
-// suspensionPart shows a suspension that holds.
+// suspensionPart returns a part that shows the suspension of u, or nil if none holds.
 func (c *call) suspensionPart(ctx context.Context, w *words, u *latchkey.User) []frame.Part {
 	if !u.Suspension.Holds(c.clock()) {
 		return nil
@@ -78,7 +78,8 @@ func (c *call) suspensionPart(ctx context.Context, w *words, u *latchkey.User) [
 	return []frame.Part{{Alert: u.Suspension.Reason, Rows: []frame.Row{row}}}
 }
 
-// formOf returns the form of an action that stands by itself.
+// formOf returns the form of an action. single is false for an action whose form belongs
+// to an account or a passkey and does not stand by itself.
 func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.Form, single bool) {
 	name := w.text("action." + string(action))
 	form = frame.Form{
@@ -257,7 +258,7 @@ func activityName(w *words, a *users.Activity) string {
 	return w.text(key)
 }
 
-// deletePage asks before a user is deleted.
+// deletePage shows the form that confirms a deletion. It has no JSON: the answer is 404.
 func (c *call) deletePage(ctx context.Context, u latchkey.User) (*latchkey.Response, error) {
 	if c.json {
 		return c.notFound(ctx)
@@ -265,7 +266,8 @@ func (c *call) deletePage(ctx context.Context, u latchkey.User) (*latchkey.Respo
 	return c.deleteForm(ctx, &u, false)
 }
 
-// deleteForm asks; unconfirmed: once more, for the box that was not ticked.
+// deleteForm shows the form that confirms a deletion. With unconfirmed it says that the
+// box was not ticked.
 func (c *call) deleteForm(ctx context.Context, u *latchkey.User, unconfirmed bool) (*latchkey.Response, error) {
 	w, err := c.inWords(ctx)
 	if err != nil {

@@ -39,7 +39,8 @@ func (c *call) person(ctx context.Context, u latchkey.User) (*latchkey.Response,
 	return writeJSON(http.StatusOK, personJSON(p)), nil
 }
 
-// look reads what is kept of a user, as far as the store has it.
+// look reads what is kept of a user, as far as the store has it, and which actions to
+// offer. If Options.Staff fails, the user counts as staff.
 func (c *call) look(ctx context.Context, u *latchkey.User) (p *person, err error) {
 	p = &person{user: *u}
 	staff, asked := c.isStaff(ctx, *u)
@@ -57,7 +58,8 @@ func (c *call) look(ctx context.Context, u *latchkey.User) (p *person, err error
 	return p, err
 }
 
-// read reads a list, unless something failed before or the site has none.
+// read returns list(ctx, id). If failed is not nil it returns that error instead, and if
+// the site or its store does not have the list it returns nil.
 func read[T any](ctx context.Context, failed error, can bool, id string, list func(context.Context, string) ([]T, error)) ([]T, error) {
 	if failed != nil || !can {
 		return nil, failed

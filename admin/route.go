@@ -9,7 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 )
 
-// route answers a staff member.
+// route answers a request of a staff member. A POST needs a valid CSRF token.
 func (c *call) route(ctx context.Context) (*latchkey.Response, error) {
 	switch c.r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -58,7 +58,8 @@ func (c *call) post(ctx context.Context) (*latchkey.Response, error) {
 	return c.notFound(ctx)
 }
 
-// allowed asks the application before it goes on.
+// allowed calls next if Options.Allow allows the action, and otherwise reports the
+// refusal and answers 403.
 func (c *call) allowed(ctx context.Context, action Action, on latchkey.User, next func(context.Context) (*latchkey.Response, error)) (*latchkey.Response, error) {
 	if err := c.may(ctx, action, on); err != nil {
 		c.tell(ctx, event.Event{Type: event.AccessRefused, UserID: on.ID, Outcome: event.Failed, Detail: event.Detail(action), Err: err})
@@ -67,7 +68,9 @@ func (c *call) allowed(ctx context.Context, action Action, on latchkey.User, nex
 	return next(ctx)
 }
 
-// about answers a request about the user that the path names.
+// about calls next with the user that the path names, if Options.Allow allows the action.
+// It answers 404 for an unknown user. It refuses a deed on staff, or on a user that
+// Options.Staff fails for, unless the deed may be done to staff.
 func (c *call) about(ctx context.Context, action Action, next func(context.Context, latchkey.User) (*latchkey.Response, error)) (*latchkey.Response, error) {
 	if c.path[1] == "" {
 		return c.notFound(ctx)
@@ -86,10 +89,11 @@ func (c *call) about(ctx context.Context, action Action, next func(context.Conte
 	return c.allowed(ctx, action, u, func(ctx context.Context) (*latchkey.Response, error) { return next(ctx, u) })
 }
 
-// personURL returns the page of a user.
+// personURL returns the path of the page of a user.
 func (c *call) personURL(id string) string { return c.Path + "/users/" + url.PathEscape(id) }
 
-// done answers an action that has been done. notice is the key of a text.
+// done answers an action that has been done: by a redirect to the path to, or with JSON.
+// notice is the key of the text that the page then shows.
 func (c *call) done(to, notice string) *latchkey.Response {
 	if c.json {
 		return writeJSON(http.StatusOK, map[string]string{"done": notice})

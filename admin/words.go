@@ -46,7 +46,9 @@ type words struct {
 	change   func(language, key, text string) string // nil: no text is replaced
 }
 
-// inWords returns the texts in the language of the request.
+// inWords returns the texts in the language of the request, and remembers them. It stores
+// the cookies that they came with in c.cookies. The error is that of
+// [latchkey.Core.Forms].
 func (c *call) inWords(ctx context.Context) (*words, error) {
 	if c.words != nil {
 		return c.words, nil
@@ -60,6 +62,8 @@ func (c *call) inWords(ctx context.Context) (*words, error) {
 	return c.words, nil
 }
 
+// wordsOf returns the texts in the language of f. If this package lacks them for a tag
+// such as pt-BR, it takes those of pt, and the English ones otherwise.
 func wordsOf(f *latchkey.Forms, change func(language, key, text string) string) *words {
 	w := &words{language: f.Language, rtl: f.Direction == "rtl", root: f.Text, change: change}
 	for tag := f.Language; tag != "" && w.own == nil; {
@@ -73,7 +77,8 @@ func wordsOf(f *latchkey.Forms, change func(language, key, text string) string) 
 // has reports whether there is a text with the key.
 func has(key string) bool { return textsOf("en")[key] != "" }
 
-// text returns a text with its place filled by values, in pairs of place and value.
+// text returns the text of key, in English if the language lacks it. values are pairs of
+// name and value, which replace {name} in the text.
 func (w *words) text(key string, values ...string) string {
 	s := w.own[key]
 	if s == "" {

@@ -3,6 +3,10 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,6 +180,49 @@ func walkAutofill(k *keyholder) {
 	k.signUp("ada@example.com")
 	k.leave()
 	k.open("/auth/signin?callbackUrl=/stable") // where the authenticator chooses at once
+	k.waitFor("/stable")
+	k.gives(signedInEmail, `"ada@example.com"`)
+}
+
+// heldOptions keeps the first options of autofill until release is closed, and counts
+// those that are asked for meanwhile.
+type heldOptions struct {
+	http.Handler
+	once           sync.Once
+	asked, release chan struct{}
+	meanwhile      atomic.Int64
+}
+
+func (h *heldOptions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.Path, "/webauthn-options/") {
+		if r.URL.Query().Get("mediation") == "conditional" {
+			h.once.Do(func() { close(h.asked); <-h.release })
+		}
+		select {
+		case <-h.release:
+		default:
+			h.meanwhile.Add(1)
+		}
+	}
+	h.Handler.ServeHTTP(w, r)
+}
+
+// TestPasskeyOptionsInTurn is R-647: a click while options of autofill are under way.
+// Each answer sets the cookie of the challenges, and the later one would lose the other's.
+func TestPasskeyOptionsInTurn(t *testing.T) {
+	held := &heldOptions{Handler: newClientTest(t), asked: make(chan struct{}), release: make(chan struct{})}
+	k := newKeyholder(openTab(t, startChromium(t), serve(t, held)))
+	release := sync.OnceFunc(func() { close(held.release) })
+	defer release() // or the server would not stop
+	k.open("/auth/signin?callbackUrl=/stable")
+	<-held.asked
+	k.write(passkeyEmail, "ada@example.com")
+	k.click(passkeyButton)
+	k.settles()
+	if n := held.meanwhile.Load(); n != 0 {
+		t.Errorf("%d more options are asked for before the first are answered", n)
+	}
+	release()
 	k.waitFor("/stable")
 	k.gives(signedInEmail, `"ada@example.com"`)
 }

@@ -11,11 +11,10 @@ import (
 )
 
 // Claims are what a token says of its owner and of itself, by name: a JSON
-// object as a map. Values that were read from a token are what encoding/json
-// makes of JSON, except that numbers are json.Number: a float64 would round an
-// id above 2^53 to the next one's, and whose session it is must not depend on
-// that. A nil Claims is empty. Its methods may be called concurrently while
-// it is not written to.
+// object as a map. Values read from a token have the types of encoding/json, but
+// numbers are json.Number. A float64 would round an id above 2^53 to the id of
+// another user. A nil Claims is empty. Its methods may be called concurrently
+// while it is not written to.
 type Claims map[string]any
 
 // String returns the value of the first of keys with a claim that is text or a
@@ -62,8 +61,9 @@ func (c Claims) Time(key string) (t time.Time, ok bool) {
 	return jwtclaims.Instant(seconds)
 }
 
-// decimal writes the number types that come from JSON or are likely in Claims
-// made by hand.
+// decimal returns a number in decimal notation without an exponent. It knows the number
+// types that come from JSON or are likely in Claims made by hand. It returns false for
+// every other type, int8 and uint16 among them, and for NaN and infinities.
 func decimal(value any) (text string, ok bool) {
 	switch n := value.(type) {
 	case json.Number:

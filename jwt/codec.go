@@ -29,22 +29,24 @@ type Codec struct {
 	gcm    func() gcmRing
 }
 
-// A ring holds the keys of all secrets for one content encryption, without
-// those that the platform forbids.
+// cbcRing holds the A256CBC-HS512 keys of all secrets, without those that the platform
+// forbids.
 type cbcRing struct {
 	byHeader map[string]*cbcKey
 	byKid    map[string]*cbcKey
 }
 
+// gcmRing holds the A256GCM keys of all secrets, without those that the platform forbids.
 type gcmRing struct {
-	newest *gcmKey
+	newest *gcmKey // of the first secret; nil: the platform forbids it
 	byKid  map[string]*gcmKey
 }
 
 // NewCodec returns a [Codec] that seals new tokens with the first of secrets,
 // the newest, and opens tokens sealed with any of them. salt is the name of the
-// cookie the tokens are for: they open under no other. With no secret, or a
-// blank one among them, every operation of the Codec fails with [ErrNoSecret].
+// cookie the tokens are for: they open under no other. With no secret, or a blank
+// one among them, every method of the Codec that returns an error returns
+// [ErrNoSecret].
 func NewCodec(secrets []string, salt string) *Codec {
 	c := &Codec{secrets: slices.Clone(secrets), salt: salt, usable: len(secrets) > 0}
 	for _, secret := range secrets {
@@ -56,6 +58,7 @@ func NewCodec(secrets []string, salt string) *Codec {
 	return c
 }
 
+// cbcRing derives the A256CBC-HS512 keys of all secrets.
 func (c *Codec) cbcRing() cbcRing {
 	ring := cbcRing{make(map[string]*cbcKey), make(map[string]*cbcKey)}
 	for i, secret := range c.secrets {
@@ -70,6 +73,7 @@ func (c *Codec) cbcRing() cbcRing {
 	return ring
 }
 
+// gcmRing derives the A256GCM keys of all secrets.
 func (c *Codec) gcmRing() gcmRing {
 	ring := gcmRing{byKid: make(map[string]*gcmKey)}
 	for i, secret := range c.secrets {
@@ -105,8 +109,8 @@ func (c *Codec) Seal(payload []byte) (string, error) {
 // does with very short ones.
 func (c *Codec) Open(token string) ([]byte, error) { return c.AppendOpen(nil, token) }
 
-// AppendOpen is [Codec.Open] that appends the payload to dst. With an error dst
-// comes back as it was, though what its array has room for may have changed.
+// AppendOpen opens token as [Codec.Open] does and appends the payload to dst. With an
+// error it returns dst; bytes beyond its length, within its capacity, may have changed.
 func (c *Codec) AppendOpen(dst []byte, token string) ([]byte, error) {
 	opened, err := c.appendOpen(dst, token)
 	if err != nil {
@@ -133,6 +137,8 @@ func (c *Codec) appendOpen(dst []byte, token string) ([]byte, error) {
 	return c.openOther(dst, k, p)
 }
 
+// key returns the key of the newest secret. It returns [ErrNoSecret], or the error of a
+// platform that forbids the secret.
 func (c *Codec) key() (*cbcKey, error) {
 	if !c.usable {
 		return nil, ErrNoSecret
@@ -171,6 +177,8 @@ func (c *Codec) openOther(dst []byte, newest *cbcKey, p parts) ([]byte, error) {
 	return k.open(dst, p, []byte(p.header))
 }
 
+// openGCM opens an A256GCM token with the key that its kid names, or with the newest key
+// if it has no kid. The error is ErrInvalid.
 func (c *Codec) openGCM(dst []byte, h header, p parts) ([]byte, error) {
 	ring := c.gcm()
 	k := ring.newest
@@ -185,8 +193,8 @@ func (c *Codec) openGCM(dst []byte, h header, p parts) ([]byte, error) {
 
 // SealedBy returns the index of the secret whose key the header of token names by its kid,
 // and -1 if the kid is of no key of c. It also returns 0, the index of the newest secret,
-// for a token without a kid and for text that is no token. It opens nothing, so its result
-// proves nothing.
+// for a token without a kid, for text that is no token, and if c has no usable secret. It
+// opens nothing, so its result proves nothing.
 func (c *Codec) SealedBy(token string) int {
 	newest, err := c.key()
 	if err != nil || len(token) > MaxLen {
@@ -222,6 +230,8 @@ type parts struct {
 	header, iv, ciphertext, tag string
 }
 
+// split cuts a compact JWE at its dots. It returns false if a part is missing or the
+// encrypted key is not empty. A tag with a dot in it is left for the decoder to refuse.
 func split(token string) (p parts, ok bool) {
 	var key string
 	p.header, token, _ = strings.Cut(token, ".")

@@ -27,8 +27,9 @@ const (
 // its validity.
 var strict = base64.RawURLEncoding.Strict()
 
-// seal is A256CBC-HS512 of RFC 7518 section 5.2.2.1 in the compact
-// serialization of RFC 7516.
+// seal encrypts payload with A256CBC-HS512 (RFC 7518 section 5.2.2.1) and returns the
+// token in the compact serialization of RFC 7516. It returns ErrTooLong for a token over
+// MaxLen.
 func (k *cbcKey) seal(payload []byte) (string, error) {
 	padded := len(payload) + aes.BlockSize - len(payload)%aes.BlockSize
 	if k.tokenLen(padded) > MaxLen {
@@ -82,8 +83,9 @@ func (k *cbcKey) open(dst []byte, p parts, aad []byte) ([]byte, error) {
 	return opened[:len(dst)+size], nil
 }
 
-// tag returns the MAC over AAD, IV, ciphertext and the length of the AAD in
-// bits, cut to its first half.
+// tag returns the MAC over AAD, IV, ciphertext and the length of the AAD in bits, cut to
+// its first half. The result is part of s. Call it once after each borrow, which resets
+// the MAC.
 func (s *scratch) tag(aad, ciphertext []byte) []byte {
 	s.mac.Write(aad)
 	s.mac.Write(s.iv[:])
@@ -109,9 +111,9 @@ func (k *gcmKey) open(dst []byte, p parts) ([]byte, error) {
 	return opened, nil
 }
 
-// decodeExactly fills dst from text and reports whether text is the one way to
-// write that many bytes. The count is compared because the decoder skips line
-// breaks.
+// decodeExactly decodes text into dst. It reports whether text is the canonical base64url
+// of exactly len(dst) bytes; if not, dst has no defined content. The count is compared
+// because the decoder skips line breaks.
 func decodeExactly(dst []byte, text string) bool {
 	if strict.EncodedLen(len(dst)) != len(text) {
 		return false
@@ -129,7 +131,8 @@ func pad(b []byte) []byte {
 	return b
 }
 
-// unpadded returns the length of b without its padding.
+// unpadded returns the length of b without its padding. It returns false for a malformed
+// padding. b must consist of one or more whole blocks.
 func unpadded(b []byte) (size int, ok bool) {
 	n := int(b[len(b)-1])
 	if n == 0 || n > aes.BlockSize {

@@ -13,10 +13,11 @@ type header struct {
 	hasKid bool // without kid the newest secret is meant
 }
 
-// parseHeader refuses what it does not understand and what changes the meaning
-// of a token: an algorithm other than "dir", compression (zip), and extensions
-// that must be understood (crit). It ignores other members, as RFC 7516 section
-// 4 demands, but no member may come twice.
+// parseHeader decodes a protected header. It returns false for a header over maxHeader, a
+// malformed one, and one with a member that comes twice. It also returns false for what
+// changes the meaning of a token: an algorithm other than "dir", an unknown encryption,
+// compression (zip), and extensions that must be understood (crit). It ignores other
+// members, as RFC 7516 section 4 demands.
 func parseHeader(encoded string) (h header, ok bool) {
 	if len(encoded) > maxHeader {
 		return h, false

@@ -67,12 +67,15 @@ func newScratch(macKey []byte, block cipher.Block) *scratch {
 	return s
 }
 
+// borrow takes memory for one operation from the pool, with the MAC reset. The caller
+// returns it with giveBack.
 func (k *cbcKey) borrow() *scratch {
 	s := k.pool.Get().(*scratch)
 	s.mac.Reset()
 	return s
 }
 
+// giveBack puts s into the pool, or drops it if its buffers are larger than maxKept.
 func (k *cbcKey) giveBack(s *scratch) {
 	if cap(s.out) <= maxKept {
 		k.pool.Put(s)
@@ -85,7 +88,8 @@ type gcmKey struct {
 	aead cipher.AEAD
 }
 
-// newGCMKey fails only where the platform forbids the key or the mode.
+// newGCMKey derives the A256GCM key of a secret and a salt, with its kid. It fails only
+// where the platform forbids the key or the mode.
 func newGCMKey(secret, salt string) (*gcmKey, error) {
 	raw, block, err := derive(secret, salt, 32, 0)
 	if err != nil {
@@ -99,9 +103,9 @@ func newGCMKey(secret, salt string) (*gcmKey, error) {
 	return &gcmKey{kid: base64.RawURLEncoding.EncodeToString(sum[:]), aead: aead}, nil
 }
 
-// derive returns a key by HKDF-SHA256. The salt is named in the info as well,
-// so that keys of different cookies have nothing in common. The cipher takes
-// the key from cut on.
+// derive returns a key of size bytes by HKDF-SHA256, and the AES cipher of its bytes from
+// cut on. The info of HKDF names the salt as well, as in Auth.js, so that keys of
+// different cookies have nothing in common.
 func derive(secret, salt string, size, cut int) (key []byte, block cipher.Block, err error) {
 	key, err = hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", size)
 	if err != nil {

@@ -26,13 +26,13 @@ type TokenParams struct {
 	Secrets []string
 	Salt    string // what the token was sealed for; empty: the name of the cookie
 
-	// CookieName is the name of the session cookie. Empty:
-	// authjs.session-token, when SecureCookie says so with the prefix __Host-
-	// where the request has one of that name, else with __Secure-.
+	// CookieName is the name of the session cookie. Empty: authjs.session-token.
+	// For a site with secure cookies the name then has the prefix __Host- if the
+	// request has a cookie of that name, and __Secure- otherwise.
 	CookieName string
 
-	// SecureCookie says whether the site sets secure cookies. Nil: unless
-	// ApplicationURL is empty or begins with http://.
+	// SecureCookie says whether the site sets secure cookies. Nil: it does if
+	// ApplicationURL is neither empty nor begins with http://.
 	SecureCookie *bool
 
 	// ApplicationURL is where the site lives. Empty: AUTH_URL from the
@@ -101,6 +101,7 @@ func rawToken(h http.Header, p TokenParams) (token string, isCookie bool, err er
 	return token, false, err
 }
 
+// sessionCookie returns the name of the session cookie, as CookieName documents it.
 func (p TokenParams) sessionCookie(jar cookie.Jar) string {
 	const name = "authjs.session-token"
 	switch {
@@ -131,7 +132,7 @@ func (p TokenParams) baseURL() string {
 	return p.env("AUTH_URL", "NEXTAUTH_URL")
 }
 
-// env returns the first of the variables that is set.
+// env returns the value of the first of the variables that is not empty, or "".
 func (p TokenParams) env(names ...string) string {
 	getenv := p.Getenv
 	if getenv == nil {
@@ -160,6 +161,7 @@ func (p TokenParams) secrets() []string {
 	return found
 }
 
+// params returns what Decode needs to open a token of the request with these cookies.
 func (p TokenParams) params(jar cookie.Jar) Params {
 	salt := p.Salt
 	if salt == "" {
@@ -168,8 +170,9 @@ func (p TokenParams) params(jar cookie.Jar) Params {
 	return Params{Secrets: p.secrets(), Salt: salt, MaxAge: p.MaxAge, Time: p.Time}
 }
 
-// refused logs a class and not err: a replaced Decode may have put the token
-// into it.
+// refused logs at debug level that the token of the cookie called name was refused. It
+// logs the class of err and not err, since a replaced Decode may have put the token into
+// it.
 func (p TokenParams) refused(err error, name string) {
 	if p.Logger == nil {
 		return
@@ -186,8 +189,8 @@ func (p TokenParams) refused(err error, name string) {
 	p.Logger.Debug("token refused", "cookie", name, "reason", class)
 }
 
-// unescape undoes the percent-encoding that cookies are sent with. Text that is
-// not validly encoded was not encoded.
+// unescape undoes the percent-encoding that cookies are sent with. It returns value
+// unchanged if that is not validly encoded or does not decode to UTF-8.
 func unescape(value string) string {
 	if plain, err := url.PathUnescape(value); err == nil && utf8.ValidString(plain) {
 		return plain
@@ -195,9 +198,10 @@ func unescape(value string) string {
 	return value
 }
 
-// bearer returns the percent-decoded token of the Authorization headers. It returns
-// ErrNoToken if there is not exactly one header, or if that does not begin with "Bearer"
-// in this spelling and one space, as existing clients send it.
+// bearer returns the percent-decoded token of the Authorization headers, up to a second
+// space. It returns ErrNoToken if there is not exactly one header, or if that does not
+// begin with "Bearer" in this spelling and one space, as existing clients send it. An
+// empty, malformed or overlong token is ErrNoToken, too.
 func bearer(values []string) (string, error) {
 	const longest = 3 * MaxLen // every character percent-encoded
 	if len(values) != 1 || len(values[0]) > longest {

@@ -18,9 +18,11 @@ const DefaultMaxAge = jwtclaims.DefaultMaxAge
 // SealClaims makes an encrypted token that holds claims, as [Encode] does, with
 // the keys that c has derived already. The token's iat (issued at) is now, its
 // exp (expires at) is maxAge later (0: 30 days) and its jti (identifier) a
-// random UUID, whatever claims say about these. claims are not changed. It
-// fails with [ErrTooLong], with [ErrNoSecret], or when claims hold what JSON
-// cannot express.
+// random UUID, whatever claims say about these. With a negative maxAge the token
+// has expired already. claims are not changed. It fails with [ErrTooLong], with
+// [ErrNoSecret], or where the platform forbids so short a secret. It also fails if
+// claims hold what JSON cannot express, and with [ErrInvalid] if they are nested
+// too deep to be opened again.
 func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (string, error) {
 	payload := make([]byte, 0, 512)
 	nested := false
@@ -55,9 +57,10 @@ func ownKeys(claims Claims) []string {
 	return keys
 }
 
-// closeObject makes one object of members, each with a comma before it, and of
-// the claims that every new token gets. The brace that these begin with becomes
-// a comma too, and the first byte of all the brace.
+// closeObject returns one JSON object of members and the claims that every new token
+// gets: iat, exp and jti. Each member has a comma before it. It changes members: it
+// appends these claims as an object, replaces their opening brace by a comma, and the
+// first comma of all by a brace.
 func closeObject(members []byte, now time.Time, maxAge time.Duration) []byte {
 	end := len(members)
 	object := jwtclaims.AppendIssued(members, nil, now, maxAge)
@@ -66,9 +69,10 @@ func closeObject(members []byte, now time.Time, maxAge time.Duration) []byte {
 	return object
 }
 
-// appendValue writes plain values without reflection, and any other as
-// encoding/json does. It does not escape HTML characters: cookies have no room
-// for needless escapes.
+// appendValue appends value as JSON to dst. It writes nil, strings, booleans and integers
+// without reflection, with plain true, and any other value as encoding/json does. It does
+// not escape HTML characters, since cookies have no room for needless escapes. The error
+// is that of encoding/json.
 func appendValue(dst []byte, value any) (_ []byte, plain bool, _ error) {
 	switch v := value.(type) {
 	case nil:
@@ -119,8 +123,8 @@ func (c *Codec) OpenClaims(token string, now time.Time, maxAge time.Duration) (C
 	return claims, nil
 }
 
-// valueOf returns the value of m as encoding/json with UseNumber would decode
-// it.
+// valueOf returns the value of m as encoding/json with UseNumber would decode it. The
+// error is ErrInvalid.
 func valueOf(m jsonscan.Member) (value any, err error) {
 	if text, ok := m.Text(); ok {
 		return text, nil

@@ -28,8 +28,8 @@ func (p Params) now() time.Time {
 // (issued at) is now, its exp (expires at) is p.MaxAge later and its jti
 // (identifier) a random UUID, whatever c says about these; with a negative
 // p.MaxAge it has expired already. c is not changed. It fails with
-// [ErrNoSecret], with [ErrTooLong], or when c holds what JSON cannot express.
-// Safe for concurrent use as long as c is not written to.
+// [ErrNoSecret], with [ErrTooLong], or when c holds what JSON cannot express or is
+// nested too deep. It is safe for concurrent use as long as c is not written to.
 func Encode(c Claims, p Params) (string, error) {
 	token, err := NewCodec(p.Secrets, p.Salt).SealClaims(c, p.now(), p.MaxAge)
 	if err != nil && !errors.Is(err, ErrNoSecret) && !errors.Is(err, ErrTooLong) {

@@ -86,10 +86,11 @@ type Passkey struct {
 	key passkeyKey
 }
 
-// Passkeys are those that were made, oldest first.
+// Passkeys returns the passkeys that were made, oldest first. They are those of a, not
+// copies.
 func (a *Authenticator) Passkeys() []*Passkey { return slices.Clone(a.passkeys) }
 
-// Forget removes a passkey, as its owner may, without a word to the site.
+// Forget removes a passkey from a, as its owner may. The site is not told.
 func (a *Authenticator) Forget(p *Passkey) {
 	a.passkeys = slices.DeleteFunc(a.passkeys, func(one *Passkey) bool { return one == p })
 }
@@ -106,7 +107,7 @@ func (a *Authenticator) Clone() *Authenticator {
 	return &c
 }
 
-// Misbehave has all ceremonies that follow go wrong in this way. The zero
+// Misbehave makes all ceremonies that follow go wrong in this way. The zero
 // PasskeyMisbehaviour ends it.
 func (a *Authenticator) Misbehave(m PasskeyMisbehaviour) { a.bad = m }
 
@@ -160,7 +161,9 @@ func (a *Authenticator) Get(options []byte) ([]byte, error) {
 	return c.authenticate()
 }
 
-// begin checks what browsers check of every ceremony.
+// begin returns a ceremony after the checks that browsers make of each: the RP ID belongs
+// to the origin, and user verification can be had if it is required. The error wraps
+// ErrSecurity or ErrNotAllowed.
 func (a *Authenticator) begin(kind string, challenge base64URL, rpID, verification string) (*passkeyCeremony, error) {
 	rpID, err := relyingParty(a.Origin, rpID, a.bad.Unchecked)
 	if err != nil {
@@ -172,10 +175,12 @@ func (a *Authenticator) begin(kind string, challenge base64URL, rpID, verificati
 	return &passkeyCeremony{a: a, kind: kind, challenge: challenge, rpID: rpID}, nil
 }
 
+// hasOneOf reports whether a has a passkey for rpID that list names.
 func (a *Authenticator) hasOneOf(list []descriptor, rpID string) bool {
 	return slices.ContainsFunc(a.passkeys, func(p *Passkey) bool { return p.RPID == rpID && lists(list, p.ID) })
 }
 
+// newPasskey makes a passkey with a key of its own, and does not keep it.
 func (a *Authenticator) newPasskey(o creationOptions, rpID string) (*Passkey, error) {
 	alg, err := o.algorithm(a.Algorithm, a.bad.Unchecked)
 	if err != nil {
@@ -196,15 +201,16 @@ func (a *Authenticator) newPasskey(o creationOptions, rpID string) (*Passkey, er
 	return p, err
 }
 
-// keep adds a passkey. Of one user of a site an authenticator keeps one that is
-// discoverable (Web Authentication Level 3, section 6.3.2, step 7.4).
+// keep adds a passkey. A discoverable one replaces the discoverable one that the user has
+// for the site (Web Authentication Level 3, section 6.3.2, step 7.4).
 func (a *Authenticator) keep(p *Passkey) {
 	a.passkeys = append(slices.DeleteFunc(a.passkeys, func(old *Passkey) bool {
 		return old.Discoverable && p.Discoverable && old.RPID == p.RPID && bytes.Equal(old.UserHandle, p.UserHandle)
 	}), p)
 }
 
-// choose finds the passkey to sign in with, the newest of those that fit.
+// choose returns the passkey to sign in with: that of Misbehave, or the newest that fits,
+// or nil.
 func (a *Authenticator) choose(o requestOptions, rpID string) *Passkey {
 	if a.bad.Use != nil {
 		return a.bad.Use

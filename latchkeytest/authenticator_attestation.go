@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// AttestationRoot is the certificate that those of "basic" attestation are
-// issued by, for sites that check the maker of an authenticator.
+// AttestationRoot returns the certificate that issues those of "basic" attestation, for
+// sites that check the maker of an authenticator. The first call makes it.
 func (a *Authenticator) AttestationRoot() (*x509.Certificate, error) {
 	if a.attester == nil {
 		made, err := newAttester()
@@ -24,7 +24,8 @@ func (a *Authenticator) AttestationRoot() (*x509.Certificate, error) {
 	return a.attester.root, nil
 }
 
-// attest makes the attestation object (Web Authentication Level 3, section 6.5).
+// attest returns the attestation object (Web Authentication Level 3, section 6.5) of a
+// page that asked for this conveyance, such as "direct".
 func (c *passkeyCeremony) attest(asked string) ([]byte, error) {
 	format, statement, err := c.statement(asked)
 	if err != nil {
@@ -36,7 +37,8 @@ func (c *passkeyCeremony) attest(asked string) ([]byte, error) {
 	return rewrite(c.a.bad.RawAttestation, encoded), err
 }
 
-// statement is that of section 8.2, or of 8.7 where the site asks for no more.
+// statement returns the format and the attestation statement: "packed" (section 8.2), or
+// "none" (section 8.7) if the site asks for no more.
 func (c *passkeyCeremony) statement(asked string) (format string, statement map[string]any, err error) {
 	kind := c.a.Attestation
 	if asked == "" || asked == "none" {

@@ -27,7 +27,8 @@ func (c *passkeyCeremony) signed() []byte {
 	return slices.Concat(c.rawData, sha256Of(c.clientData))
 }
 
-// prepare makes everything that is signed.
+// prepare sets clientData, data and rawData of c, changed as Misbehave says. d holds what
+// the kind of ceremony adds to the authenticator data, and is changed.
 func (c *passkeyCeremony) prepare(d *AuthenticatorData) (err error) {
 	client := map[string]any{"type": c.kind, "challenge": c.challenge.String(), "origin": c.a.Origin, "crossOrigin": false}
 	edit(c.a.bad.ClientData, client)
@@ -46,7 +47,7 @@ func (c *passkeyCeremony) prepare(d *AuthenticatorData) (err error) {
 	return nil
 }
 
-// register is a RegistrationResponseJSON.
+// register returns the RegistrationResponseJSON of a new passkey.
 func (c *passkeyCeremony) register(o creationOptions) ([]byte, error) {
 	p := c.passkey
 	aaguid, err := c.a.aaguid()
@@ -101,7 +102,8 @@ func (c *passkeyCeremony) authenticate() ([]byte, error) {
 	return c.credential(map[string]any{}, response)
 }
 
-// credential is what both kinds have in common.
+// credential returns the JSON of a credential with this response, to which it adds the
+// client data.
 func (c *passkeyCeremony) credential(extensions, response map[string]any) ([]byte, error) {
 	id := base64URL(c.passkey.ID).String()
 	response["clientDataJSON"] = base64URL(c.clientData).String()

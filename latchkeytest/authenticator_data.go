@@ -32,6 +32,8 @@ type AuthenticatorData struct {
 	Extensions map[string]any // outputs; nil: none
 }
 
+// encode returns the bytes of d. It writes the parts that are not nil, whatever the flags
+// say.
 func (d *AuthenticatorData) encode() ([]byte, error) {
 	out := bytes.NewBuffer(bytes.Clone(d.RPIDHash))
 	out.WriteByte(d.Flags)

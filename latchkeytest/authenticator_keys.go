@@ -92,7 +92,7 @@ const (
 	coseP521, coseEd25519Curve = 3, 6
 )
 
-// cose is the public key as a COSE key.
+// cose returns the public key as a COSE key.
 func (k passkeyKey) cose() (map[int]any, error) {
 	switch public := k.Public().(type) {
 	case *ecdsa.PublicKey:

@@ -31,7 +31,8 @@ type PasskeyMisbehaviour struct {
 	Credential func(members, response map[string]any)
 }
 
-// signature signs as badly as asked for.
+// signature returns a signature by k as m.Sign asks for it, after m.Signature has changed
+// it. It returns an error for a Signing that passkeys do not have.
 func (m PasskeyMisbehaviour) signature(k passkeyKey, message []byte) (signature []byte, err error) {
 	switch m.Sign {
 	case SignUsual, SignDamaged:

@@ -73,8 +73,8 @@ type requestOptions struct {
 	UserVerification string       `json:"userVerification"`
 }
 
-// parseOptions reads options, which servers send as they are, or as the only
-// member that matters of an object.
+// parseOptions decodes raw into options, a pointer. Servers send options as they are, or
+// as the member "publicKey" or "options" of an object.
 func parseOptions(raw []byte, options any) error {
 	var wrapped struct {
 		Options   json.RawMessage `json:"options"`
@@ -115,9 +115,10 @@ func parseRequestOptions(raw []byte) (o requestOptions, err error) {
 	return o, nil
 }
 
-// relyingParty is the RP ID that a page of the origin asks with: its host, or
-// a domain above it (Web Authentication Level 3, section 5.1.3). Tests run on
-// 127.0.0.1, too, which browsers take for no domain.
+// relyingParty returns the RP ID that a page of the origin asks with: its host, or a
+// domain above it (Web Authentication Level 3, section 5.1.3). An empty asked means the
+// host. The error wraps ErrSecurity for any other RP ID, unless it is unchecked. Tests
+// run on 127.0.0.1, too, which browsers take for no domain.
 func relyingParty(origin, asked string, unchecked bool) (string, error) {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" {
@@ -134,8 +135,9 @@ func relyingParty(origin, asked string, unchecked bool) (string, error) {
 	return asked, nil
 }
 
-// algorithm chooses how a new passkey signs: as wanted, or else the first way
-// that the page asks for and the authenticator knows.
+// algorithm returns how a new passkey signs: as wanted, or if that is empty in the first
+// way that the page asks for and the authenticator knows. The error wraps ErrNotSupported
+// if the page does not ask for it, unless that is unchecked.
 func (o creationOptions) algorithm(wanted string, unchecked bool) (passkeyAlgorithm, error) {
 	known := passkeyAlgorithms()
 	named := func(alg passkeyAlgorithm) bool { return alg.name == wanted }

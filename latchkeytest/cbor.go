@@ -18,8 +18,9 @@ const (
 	cborMap
 )
 
-// encodeCBOR encodes what WebAuthn needs, in the one form that CTAP 2.1, section
-// 8, allows: numbers and lengths as short as possible, keys of maps in order.
+// encodeCBOR encodes the types that WebAuthn needs, in the one form that CTAP 2.1,
+// section 8, allows: numbers and lengths as short as possible, keys of maps in order. It
+// returns an error for any other type.
 func encodeCBOR(value any) ([]byte, error) {
 	switch v := value.(type) {
 	case nil:

@@ -86,7 +86,8 @@ type Page struct {
 	hops []string // the redirects that led here, one after the other
 }
 
-// Location is where the answer redirects to; nil: nowhere.
+// Location returns the absolute URL that the answer redirects to, or nil if it has no
+// usable Location.
 func (p *Page) Location() *url.URL {
 	to := p.Header.Get("Location")
 	if to == "" {
@@ -99,8 +100,8 @@ func (p *Page) Location() *url.URL {
 	return u
 }
 
-// Error is the error that the answer sends the user to a page with, such as
-// "AccessDenied"; empty: none.
+// Error returns the parameter error of the URL that the answer redirects to, such as
+// "AccessDenied", or "" if there is none.
 func (p *Page) Error() string {
 	if to := p.Location(); to != nil {
 		return to.Query().Get("error")
@@ -123,7 +124,7 @@ func (p *Page) Describe() string {
 	return text + ": " + body
 }
 
-// Get opens a URL of the site, or anywhere, as if typed in.
+// Get opens a URL as if it was typed in: a path of the site, or any absolute URL.
 func (c *Client) Get(rawURL string) *Page {
 	c.t.Helper()
 	return c.send(http.MethodGet, rawURL, nil, "")
@@ -141,8 +142,8 @@ func (c *Client) Post(rawURL string, form url.Values) *Page {
 // mostRedirects is after how many in a row browsers give up.
 const mostRedirects = 20
 
-// Follow goes where p redirects to. Without a redirect the test ends, and so it
-// does after twenty in a row, as browsers do: then the site goes in circles.
+// Follow goes where p redirects to. The test ends if p is no redirect, or after twenty
+// in a row, where browsers give up, too.
 func (c *Client) Follow(p *Page) *Page {
 	c.t.Helper()
 	to := p.Location()
@@ -163,8 +164,9 @@ func (c *Client) Follow(p *Page) *Page {
 
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// send makes a request. from is the origin of the page that made the browser
-// send it; empty: the user, or a redirect that began with them.
+// send makes a request with the headers of a browser. from is the origin of the page that
+// made the browser send it. It is empty for a request of the user, and for a redirect
+// that follows one.
 func (c *Client) send(method, rawURL string, form url.Values, from string) *Page {
 	c.t.Helper()
 	target, err := c.site.Parse(rawURL)
@@ -195,7 +197,7 @@ func (c *Client) Do(req *http.Request) *Page {
 	return c.do(req)
 }
 
-// do sends a request that has its headers.
+// do sends req as it is, keeps the cookies that the site sets, and returns the answer.
 func (c *Client) do(req *http.Request) *Page {
 	c.t.Helper()
 	browser := http.Client{Transport: c.Transport, Timeout: clientTimeout, CheckRedirect: neverFollow}
@@ -214,7 +216,7 @@ func (c *Client) do(req *http.Request) *Page {
 	return &Page{Status: resp.StatusCode, Header: resp.Header, Body: content, URL: req.URL}
 }
 
-// dress adds the headers that a browser would.
+// dress adds the headers and cookies of a browser that navigates. from is as in send.
 func (c *Client) dress(req *http.Request, from string) {
 	relation := "none"
 	switch {

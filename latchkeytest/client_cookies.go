@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Cookies returns what the browser holds for the site, by name.
+// Cookies returns copies of the site's cookies, sorted by name.
 func (c *Client) Cookies() []*http.Cookie {
 	list := make([]*http.Cookie, 0, len(c.jar))
 	for _, name := range slices.Sorted(maps.Keys(c.jar)) {
@@ -36,6 +36,8 @@ func (c *Client) SetCookie(cookie *http.Cookie) {
 	c.absorb([]*http.Cookie{&copied})
 }
 
+// absorb stores the cookies that browsers accept, and removes those that are expired. It
+// keeps the pointers.
 func (c *Client) absorb(cookies []*http.Cookie) {
 	for _, cookie := range cookies {
 		delete(c.jar, cookie.Name)
@@ -65,16 +67,16 @@ func (c *Client) accepts(cookie *http.Cookie) bool {
 	return true
 }
 
-// isTrustworthy says whether the site may have Secure cookies. Browsers trust
-// loopback hosts without TLS.
+// isTrustworthy reports whether the site may have Secure cookies. Browsers trust loopback
+// hosts without TLS.
 func (c *Client) isTrustworthy() bool {
 	host := c.site.Hostname()
 	return c.site.Scheme == "https" || host == "localhost" || host == "127.0.0.1" || host == "::1"
 }
 
-// attach sends the cookies that belong to a request. Lax ones follow the
-// user from other sites, but not guarded requests: what another site posts, or
-// has a script ask.
+// attach adds the cookies that belong to a request. With crossSite it leaves out Strict
+// ones. If the request is guarded, because another site posts it or a script sends it, it
+// leaves out Lax ones as well.
 func (c *Client) attach(req *http.Request, crossSite, guarded bool) {
 	for _, cookie := range c.Cookies() {
 		expired := !cookie.Expires.IsZero() && !cookie.Expires.After(time.Now())
@@ -86,7 +88,7 @@ func (c *Client) attach(req *http.Request, crossSite, guarded bool) {
 	}
 }
 
-// covers is the path rule of RFC 6265, section 5.1.4.
+// covers reports whether a cookie of cookiePath is for path (RFC 6265, section 5.1.4).
 func covers(cookiePath, path string) bool {
 	cookiePath = strings.TrimSuffix(cmp.Or(cookiePath, "/"), "/")
 	rest, found := strings.CutPrefix(path, cookiePath)

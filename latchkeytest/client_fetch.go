@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Fetch asks as a script of a page of the site does: with the browser's cookies,
-// and body as JSON, or as it is where it is a []byte; nil: none. header has what
+// Fetch sends a request as a script of a page of the site does, with the browser's
+// cookies. It sends body as JSON, a []byte as it is, and nil as no body. header has what
 // the script sets, and wins over what a browser would send. An Origin of another
 // site makes it a script of that site: the request is marked as cross-site, and
 // cookies go along only with SameSite=None.
@@ -47,8 +47,8 @@ func (c *Client) payload(body any) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// dressScript adds the headers that a browser would (Fetch standard, section
-// 3.2; W3C Fetch Metadata).
+// dressScript adds the headers of a browser whose script sends req (Fetch standard,
+// section 3.2; W3C Fetch Metadata), and header, which wins.
 func (c *Client) dressScript(req *http.Request, header http.Header) {
 	from, relation := c.URL, "same-origin"
 	if given := header.Get("Origin"); given != "" {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// RegisterPasskey has a make a passkey, for the signed-in user, or else for a new
+// RegisterPasskey makes a passkey with a, for the signed-in user, or else for a new
 // user with that e-mail address, and returns the answer of the callback. The test
 // ends unless it was registered and a user is signed in; [Client.TryRegisterPasskey]
 // is for what must be refused.
@@ -15,8 +15,9 @@ func (c *Client) RegisterPasskey(a *Authenticator, email string) *Page {
 	return c.mustBeIn(c.mustSucceed(c.TryRegisterPasskey(a, email)))
 }
 
-// TryRegisterPasskey is RegisterPasskey, however it ends. What the site refuses
-// earlier ends with that answer; what a refuses ends the test.
+// TryRegisterPasskey registers as RegisterPasskey does, and returns the answer of the
+// callback whatever it says. If the site refuses an earlier step, it returns that answer.
+// The test ends if a refuses.
 func (c *Client) TryRegisterPasskey(a *Authenticator, email string) *Page {
 	c.t.Helper()
 	return c.present(a, "register", email, a.Create)
@@ -31,13 +32,15 @@ func (c *Client) SignInByPasskey(a *Authenticator, email string) *Page {
 	return c.mustBeIn(c.mustSucceed(c.TryPasskey(a, email)))
 }
 
-// TryPasskey is SignInByPasskey, however it ends, as for TryRegisterPasskey.
+// TryPasskey signs in as SignInByPasskey does, and returns the answer of the callback or
+// of an earlier step that the site refuses. The test ends if a refuses.
 func (c *Client) TryPasskey(a *Authenticator, email string) *Page {
 	c.t.Helper()
 	return c.present(a, "authenticate", email, a.Get)
 }
 
-// present is a whole ceremony: options, the authenticator, the callback.
+// present runs a whole ceremony: it fetches the options, answers them by answer, and
+// posts the result to the callback.
 func (c *Client) present(a *Authenticator, action, email string, answer func(options []byte) ([]byte, error)) *Page {
 	c.t.Helper()
 	options := c.PasskeyOptions(a, action, email)
@@ -76,8 +79,8 @@ func (c *Client) PostPasskey(a *Authenticator, credential []byte) *Page {
 	})
 }
 
-// actionOf says what a credential is an answer to: only new ones have an
-// attestation.
+// actionOf returns "register" for a credential with an attestation, which only new ones
+// have, and "authenticate" for any other.
 func actionOf(credential []byte) string {
 	var members struct {
 		Response map[string]any `json:"response"`

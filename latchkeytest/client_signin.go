@@ -35,8 +35,8 @@ func (c *Client) SignIn(iss *Issuer) *Page {
 	return c.mustBeIn(c.TrySignIn(iss))
 }
 
-// TrySignIn is SignIn, however it ends. What the site refuses earlier ends with
-// that answer; see [Page.Error].
+// TrySignIn signs in as SignIn does, and returns the answer of the callback whatever it
+// says. If the site refuses an earlier step, it returns that answer. See [Page.Error].
 func (c *Client) TrySignIn(iss *Issuer) *Page {
 	c.t.Helper()
 	return c.Complete(c.Begin(iss.config.ID))
@@ -84,8 +84,8 @@ func (c *Client) Consent(p *Page) *Page {
 	return c.send(http.MethodPost, action.String(), form, origin(page.URL))
 }
 
-// returnToSite is the second half: the redirect or form post that leads to the
-// site.
+// returnToSite is the second half of Complete: it follows the redirect or posts the form
+// that leads to the site. It returns p if that is an answer of the site.
 func (c *Client) returnToSite(p *Page) *Page {
 	c.t.Helper()
 	if c.isSite(p.URL) {
@@ -105,7 +105,8 @@ func (c *Client) SignInCredentials(fields map[string]string) *Page {
 	return c.mustBeIn(c.TryCredentials(fields))
 }
 
-// TryCredentials is SignInCredentials, however it ends.
+// TryCredentials posts as SignInCredentials does, and returns the answer of the callback
+// whatever it says.
 func (c *Client) TryCredentials(fields map[string]string) *Page {
 	c.t.Helper()
 	form := url.Values{"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"}}
@@ -133,7 +134,8 @@ func (c *Client) SignInByEmail(email string, box *Mailbox) *Page {
 	return c.mustBeIn(page)
 }
 
-// Session reads the session as the site shows it to the browser; nil: no user is signed in.
+// Session fetches the session as the site shows it to the browser, or nil if no user is
+// signed in. The test ends if the answer is no session.
 func (c *Client) Session() *latchkey.Session {
 	c.t.Helper()
 	page := c.Get(c.BasePath + "/session")

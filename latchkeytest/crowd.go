@@ -40,8 +40,8 @@ var crowdBegan = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 
 // Crowd returns n users for tests and demonstrations of lists, with names in twenty
 // scripts. It returns the same users each time: their ids are crowd-1 and so on, and
-// each was created an hour after the one before. One in ten has no name, and one in
-// five an address that is not proven.
+// each was created an hour after the one before. About a tenth of them has no name, and a
+// fifth has an address that is not proven. A negative n is 0.
 func Crowd(n int) []storage.User {
 	list := make([]storage.User, 0, max(n, 0))
 	for i := range max(n, 0) {

@@ -156,7 +156,7 @@ func (iss *Issuer) Close() {
 	})
 }
 
-// Provider is the Issuer as an application configures it. The result is the
+// Provider returns the Issuer as an application configures it. The result is the
 // caller's own and may be changed.
 func (iss *Issuer) Provider() *latchkey.OAuth {
 	p := &latchkey.OAuth{
@@ -191,6 +191,7 @@ func defaultPerson() Person {
 	return Person{Subject: "person-1", Name: "Ada Example", Email: "ada@example.com", EmailVerified: true}
 }
 
+// allClaims returns the claims of p as a new map, without those that are empty.
 func (p Person) allClaims() map[string]any {
 	c := map[string]any{}
 	for name, value := range map[string]string{"sub": p.Subject, "name": p.Name, "email": p.Email, "picture": p.Picture} {
@@ -246,7 +247,7 @@ type RecordedRequest struct {
 	Header http.Header
 }
 
-// Requests returns the requests for path so far, oldest first. Empty: all.
+// Requests returns the requests for path so far, oldest first. An empty path means all.
 func (iss *Issuer) Requests(path string) []RecordedRequest {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
@@ -259,7 +260,7 @@ func (iss *Issuer) Requests(path string) []RecordedRequest {
 	return list
 }
 
-// Count is the number of requests for path so far. Empty: all.
+// Count returns the number of requests for path so far. An empty path means all.
 func (iss *Issuer) Count(path string) int { return len(iss.Requests(path)) }
 
 func (iss *Issuer) misbehaviour() Misbehaviour {

@@ -29,8 +29,8 @@ type grant struct {
 	expires     time.Time // of the code or token
 }
 
-// authorize is the authorization endpoint (OpenID Connect Core 1.0, section
-// 3.1.2).
+// authorize answers a request for the authorization endpoint (OpenID Connect Core 1.0,
+// section 3.1.2).
 func (iss *Issuer) authorize(bad Misbehaviour, r *http.Request) reply {
 	q := r.Form
 	back, err := url.Parse(q.Get("redirect_uri"))
@@ -59,7 +59,7 @@ func (iss *Issuer) allows(redirectURI string) bool {
 	return len(iss.config.RedirectURIs) == 0 || slices.Contains(iss.config.RedirectURIs, redirectURI)
 }
 
-// refusal is the error that a request deserves; empty: none.
+// refusal returns the error code that an authorization request deserves, or "".
 func (iss *Issuer) refusal(q url.Values) string {
 	mode := q.Get("response_mode")
 	public := iss.config.ClientAuth == latchkey.ClientAuthNone
@@ -76,7 +76,8 @@ func (iss *Issuer) refusal(q url.Values) string {
 	return ""
 }
 
-// choice returns the person of the sign-in, if that is decided.
+// choice returns the person of the sign-in: that of SignInAs, or the chosen one of
+// [IssuerConfig].People. It returns false while none of these is chosen.
 func (iss *Issuer) choice(r *http.Request) (Person, bool) {
 	if len(iss.config.People) == 0 {
 		iss.mu.Lock()
@@ -90,6 +91,7 @@ func (iss *Issuer) choice(r *http.Request) (Person, bool) {
 	return iss.config.People[i], true
 }
 
+// issueCode returns a new code for p, which stands for what the request q asked for.
 func (iss *Issuer) issueCode(p Person, q url.Values) string {
 	now := iss.config.Time()
 	code := rand.Text()
@@ -107,7 +109,8 @@ func (iss *Issuer) issueCode(p Person, q url.Values) string {
 	return code
 }
 
-// respond sends the browser back with an authorization response.
+// respond returns the authorization response to the request q, to which it adds iss and
+// state: a redirect, or a page with a form for form_post.
 func (iss *Issuer) respond(bad Misbehaviour, q, params url.Values) reply {
 	params.Set("iss", iss.URL)
 	if state := q.Get("state"); state != "" {

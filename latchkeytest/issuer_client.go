@@ -75,7 +75,8 @@ var (
 	publicKeyAlgorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
 )
 
-// accepts checks a client assertion (RFC 7523, section 3).
+// accepts reports whether a client assertion is valid and new (RFC 7523, section 3). It
+// remembers its jti.
 func (iss *Issuer) accepts(assertion string, method latchkey.ClientAuth) bool {
 	algorithms, key := publicKeyAlgorithms, any(iss.config.ClientKey)
 	if method == latchkey.ClientSecretJWT {
@@ -103,8 +104,8 @@ func (iss *Issuer) accepts(assertion string, method latchkey.ClientAuth) bool {
 		iss.isAudience(claims.Audience) && iss.config.Time().Unix() < claims.Expires && iss.isFresh(claims.ID)
 }
 
-// isAudience accepts the issuer, and the token endpoint as older clients write
-// it.
+// isAudience reports whether aud is, or lists, the issuer or the token endpoint, which
+// older clients write.
 func (iss *Issuer) isAudience(aud any) bool {
 	accepted := []any{iss.URL, iss.URL + PathToken}
 	if several, ok := aud.([]any); ok {
@@ -113,7 +114,8 @@ func (iss *Issuer) isAudience(aud any) bool {
 	return slices.Contains(accepted, aud)
 }
 
-// isFresh says whether an assertion is used for the first time.
+// isFresh reports whether the assertion of this jti is used for the first time, and
+// remembers it. An empty jti is never fresh.
 func (iss *Issuer) isFresh(id string) bool {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()

@@ -17,6 +17,7 @@ const (
 )
 
 // useRefreshToken returns the grant of a refresh token, and does what the rotation says.
+// It returns false for an unknown token. If that was replaced before, it ends the grant.
 func (iss *Issuer) useRefreshToken(token string) (grant, bool) {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
@@ -51,8 +52,8 @@ func (iss *Issuer) end(id string) {
 	maps.DeleteFunc(iss.access, of)
 }
 
-// revoke is the revocation endpoint (RFC 7009). It answers with success for unknown
-// tokens too.
+// revoke answers a request for the revocation endpoint (RFC 7009). It answers with
+// success for unknown tokens too.
 func (iss *Issuer) revoke(r *http.Request) reply {
 	if r.Method != http.MethodPost || !iss.isClient(r) {
 		return oauthError(http.StatusUnauthorized, "invalid_client")

@@ -71,7 +71,7 @@ func generateKey(algorithm string) (k signingKey, err error) {
 	return k, err
 }
 
-// publishedKeys is the key set (RFC 7517, section 5).
+// publishedKeys returns the key set (RFC 7517, section 5).
 func (iss *Issuer) publishedKeys() map[string]any {
 	iss.mu.Lock()
 	ring := iss.keys
@@ -87,7 +87,8 @@ func (iss *Issuer) publishedKeys() map[string]any {
 	return map[string]any{"keys": list}
 }
 
-// sign makes a token of claims, as badly as asked for.
+// sign returns a signed token of claims, with the faults of bad: Sign, Header and
+// RawIDToken.
 func (iss *Issuer) sign(bad Misbehaviour, claims map[string]any) (string, error) {
 	k, err := iss.signer(bad.Sign)
 	if err != nil {
@@ -110,6 +111,7 @@ type signer struct {
 	sign   func(input []byte) ([]byte, error)
 }
 
+// signer returns the signer of a Signing. It returns an error for an unknown one.
 func (iss *Issuer) signer(how Signing) (signer, error) {
 	iss.mu.Lock()
 	ring := iss.keys
@@ -142,6 +144,7 @@ func (k signingKey) signer() signer {
 	return signer{map[string]any{"alg": k.algorithm, "kid": k.id, "typ": "JWT"}, k.sign}
 }
 
+// damaged returns a signer that flips a bit of the signatures of s.
 func (s signer) damaged() signer {
 	return signer{s.header, func(input []byte) ([]byte, error) {
 		signature, err := s.sign(input)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 )
 
+// page returns a reply of HTML, or of status 500 if t cannot be executed with data.
 func page(t *template.Template, data any) reply {
 	var body bytes.Buffer
 	if err := t.Execute(&body, data); err != nil {
@@ -23,7 +24,7 @@ type login struct {
 	People []Person
 }
 
-// title is what the page calls a person.
+// title returns what the page calls a person.
 func (p Person) title() string {
 	for _, s := range []string{p.Name, p.Email, p.Subject} {
 		if s != "" {
@@ -33,13 +34,13 @@ func (p Person) title() string {
 	return "Somebody"
 }
 
-// initial stands for a picture.
+// initial returns the first character of the title, which stands for a picture.
 func (p Person) initial() string {
 	_, size := utf8.DecodeRuneInString(p.title())
 	return strings.ToUpper(p.title()[:size])
 }
 
-// detail is what tells people of one name apart.
+// detail returns the line below the title, which tells people of one name apart.
 func (p Person) detail() string {
 	if p.Email == "" || p.Email == p.title() {
 		return "without an e-mail address"

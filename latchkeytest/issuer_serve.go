@@ -12,7 +12,7 @@ import (
 // maxIssuerBody bounds what an Issuer reads of a request, in bytes.
 const maxIssuerBody = 1 << 20
 
-// serve records a request and answers it, well or badly.
+// serve records a request and answers it, as the Misbehaviour says.
 func (iss *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxIssuerBody)
 	if err := r.ParseForm(); err != nil {
@@ -82,7 +82,8 @@ func (iss *Issuer) discovery() map[string]any {
 	}
 }
 
-// endSession is RP-Initiated Logout 1.0, section 2, for a provider without sessions.
+// endSession answers a request for the logout endpoint (RP-Initiated Logout 1.0, section
+// 2) of a provider without sessions. It redirects to any post_logout_redirect_uri.
 func (iss *Issuer) endSession(r *http.Request) reply {
 	back, err := url.Parse(r.Form.Get("post_logout_redirect_uri"))
 	if err != nil || back.Host == "" {
@@ -96,7 +97,8 @@ func (iss *Issuer) endSession(r *http.Request) reply {
 	return redirect(back.String())
 }
 
-// userInfo is OpenID Connect Core 1.0, section 5.3.
+// userInfo answers a request for the userinfo endpoint (OpenID Connect Core 1.0, section
+// 5.3).
 func (iss *Issuer) userInfo(bad Misbehaviour, r *http.Request) reply {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	iss.mu.Lock()
@@ -122,7 +124,8 @@ func (iss *Issuer) userInfo(bad Misbehaviour, r *http.Request) reply {
 	return reply{http.StatusOK, http.Header{"Content-Type": {"application/jwt"}}, []byte(signed)}
 }
 
-// document is a JSON answer after spoil had its way with it.
+// document returns a reply of members as JSON, after spoil has changed them. spoil may be
+// nil.
 func document(members map[string]any, spoil func(map[string]any)) reply {
 	if spoil != nil {
 		spoil(members)

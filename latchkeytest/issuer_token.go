@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// token is the token endpoint (RFC 6749, sections 4.1.3 and 6).
+// token answers a request for the token endpoint (RFC 6749, sections 4.1.3 and 6).
 func (iss *Issuer) token(bad Misbehaviour, r *http.Request) reply {
 	if r.Method != http.MethodPost {
 		return oauthError(http.StatusMethodNotAllowed, "invalid_request")
@@ -42,7 +42,8 @@ func (iss *Issuer) token(bad Misbehaviour, r *http.Request) reply {
 	return iss.issueTokens(bad, g)
 }
 
-// spend takes what token stands for out of the store, so that it works once.
+// spend removes token from store and returns its grant. It returns false if the token is
+// unknown or has expired.
 func (iss *Issuer) spend(store map[string]grant, token string) (grant, bool) {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
@@ -51,9 +52,9 @@ func (iss *Issuer) spend(store map[string]grant, token string) (grant, bool) {
 	return g, found && (g.expires.IsZero() || iss.config.Time().Before(g.expires))
 }
 
-// proves checks a PKCE verifier (RFC 7636, section 4.6). One without a
-// challenge is refused too: an attacker stripped the challenge (RFC 9700, section
-// 4.8).
+// proves reports whether a PKCE verifier fits the challenge of g (RFC 7636, section 4.6).
+// Without a challenge only an empty verifier fits: otherwise an attacker has stripped the
+// challenge (RFC 9700, section 4.8).
 func (g grant) proves(verifier string) bool {
 	if g.challenge == "" {
 		return verifier == ""
@@ -61,14 +62,16 @@ func (g grant) proves(verifier string) bool {
 	return len(verifier) >= 43 && len(verifier) <= 128 && sum(crypto.SHA256, verifier, 1) == g.challenge
 }
 
-// sum is the first part of a hash in base64url: the whole for 1, half of it for
-// 2.
+// sum returns the beginning of the hash of text in base64url: all of it if part is 1, and
+// the first half if part is 2.
 func sum(hash crypto.Hash, text string, part int) string {
 	h := hash.New()
 	h.Write([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:hash.Size()/part])
 }
 
+// issueTokens returns the answer of the token endpoint with new tokens for g, and stores
+// them. It issues no refresh token if g was renewed and the rotation is RotateNever.
 func (iss *Issuer) issueTokens(bad Misbehaviour, g grant) reply {
 	access, refresh := rand.Text(), rand.Text()
 	setDefault(&g.id, rand.Text())
@@ -120,7 +123,7 @@ func (iss *Issuer) idToken(bad Misbehaviour, g grant, access string) (string, er
 	return iss.sign(bad, claims)
 }
 
-// hashOf is the hash inside a signature algorithm; Ed25519 has SHA-512.
+// hashOf returns the hash inside a signature algorithm. Ed25519 has SHA-512.
 func hashOf(algorithm string) crypto.Hash {
 	if strings.HasSuffix(algorithm, "256") {
 		return crypto.SHA256

@@ -152,7 +152,7 @@ func (s *recoverySite) has(want int) {
 // browser returns a browser of an instance.
 func (s *recoverySite) browser(instance int) *Client { return NewClient(s.t, s.sites[instance]) }
 
-// firstFactor opens a link from a mail, which is the first factor.
+// firstFactor signs in with the first factor, the link of a mail, and returns the answer.
 func (s *recoverySite) firstFactor(b *Client) *Page {
 	s.t.Helper()
 	b.Post("/auth/signin/email", url.Values{"email": {recoveryMail}})
@@ -169,7 +169,8 @@ func (s *recoverySite) latest(kind latchkey.MessageKind) (path string) {
 	return path
 }
 
-// mailed fails unless so many mails of a kind were sent. It returns the newest's link.
+// mailed fails unless want mails of a kind were sent in all. It returns the path of the
+// newest one's link.
 func (s *recoverySite) mailed(kind latchkey.MessageKind, want int) string {
 	s.t.Helper()
 	n := 0
@@ -207,7 +208,8 @@ func (s *recoverySite) ask() *Client {
 	return b
 }
 
-// lookAtOnce has both instances look for mails that are due, at the same time.
+// lookAtOnce makes both instances look for mails that are due, at the same time. Any
+// request does that.
 func (s *recoverySite) lookAtOnce() {
 	s.t.Helper()
 	browsers := []*Client{s.browser(0), s.browser(1)}
@@ -224,7 +226,7 @@ func (s *recoverySite) lookAtOnce() {
 	})
 }
 
-// crowd stores n other requests of the kind, newer than any of the user.
+// crowd stores n requests of other users for a removal, newer than that of the user.
 func (s *recoverySite) crowd(n int) {
 	s.t.Helper()
 	add := func(a storage.Adapter) error {

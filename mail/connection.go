@@ -17,11 +17,12 @@ const longestTalk = 256 << 10
 
 var errTooMuch = errors.New("the server says too much")
 
-// connection ends with its context and listens to a limited amount.
+// connection is a connection that is closed when its context ends. After longestTalk
+// bytes its Read returns errTooMuch.
 type connection struct {
 	net.Conn
 	left   int64
-	forget func() bool // stop watching the context
+	forget func() bool // stops watching the context
 }
 
 // connect opens a connection that lives no longer than ctx. With ImplicitTLS it
@@ -58,14 +59,15 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// The context is the only deadline. The holder of the connection would push
-// theirs further with every step.
+// Deadlines are ignored: the context is the only one. The SMTP library would set a later
+// one with every step.
 
 func (*connection) SetDeadline(time.Time) error      { return nil }
 func (*connection) SetReadDeadline(time.Time) error  { return nil }
 func (*connection) SetWriteDeadline(time.Time) error { return nil }
 
-// cause says why a conversation broke off, in words of our own; empty: unknown.
+// cause returns why a conversation broke off, without any words of the server, or "" if
+// that is not known.
 func cause(err error) string {
 	switch {
 	case err == nil:
@@ -86,7 +88,8 @@ func cause(err error) string {
 	return missing(err.Error())
 }
 
-// missing recognises what the library has no error values for.
+// missing returns the cause of an error that the SMTP library has no value for, by its
+// text, or "" if it does not know the text.
 func missing(text string) string {
 	switch {
 	case strings.Contains(text, "does not support STARTTLS"):
@@ -97,8 +100,8 @@ func missing(text string) string {
 	return ""
 }
 
-// status returns an answer's code, with the step that it answers if that is
-// known.
+// status describes an SMTP reply: the step that it answers, unless that is empty, what
+// the code means, and the code. For code 0, no reply, it returns step alone.
 func status(code int, step string) string {
 	var text string
 	switch {

@@ -109,7 +109,8 @@ func (s Server) check() error {
 
 func fault(field, what string) error { return fmt.Errorf("mail: Server.%s %s", field, what) }
 
-// clientTLS never verifies against a name other than Host by accident.
+// clientTLS returns a copy of s.TLSConfig, or the default. Unless it names another
+// server, the certificate has to be valid for Host.
 func (s Server) clientTLS() *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.TLSConfig != nil {
@@ -119,7 +120,7 @@ func (s Server) clientTLS() *tls.Config {
 	return c
 }
 
-// sender returns the sender of a mail.
+// sender returns the sender of a mail: message.From, or Server.From if that is empty.
 func (s Server) sender(message latchkey.Message) (*mail.Address, error) {
 	from, err := mailtext.Sender(cmp.Or(message.From, s.From))
 	if err != nil {
@@ -130,7 +131,8 @@ func (s Server) sender(message latchkey.Message) (*mail.Address, error) {
 
 func (s Server) encrypts() bool { return s.Security == STARTTLS || s.Security == ImplicitTLS }
 
-// plain text can stand in a command without beginning another.
+// plain reports whether s can stand in an SMTP command without beginning another: it is
+// not empty, and consists of printable ASCII characters without spaces.
 func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == 0x7f })
 }

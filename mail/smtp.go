@@ -15,8 +15,8 @@ import (
 )
 
 // SMTP returns a function for [latchkey.Email].Send that delivers each link to
-// s, on a connection of its own and with one try. An error from SMTP names the
-// field at fault; s is used as it is now.
+// s, on a connection of its own and with one try. SMTP connects to nothing. An
+// error from SMTP names the field at fault.
 //
 // The function honours its context. What it returns says which step failed and
 // with which SMTP status, never the e-mail address, the link, the password or
@@ -45,7 +45,8 @@ func (s Server) send(ctx context.Context, message latchkey.Message) error {
 	return s.converse(ctx, c, m)
 }
 
-// converse holds the whole conversation on an open connection.
+// converse sends m over an open connection. It returns nil once the server has accepted
+// the mail, whatever it answers to QUIT.
 func (s Server) converse(ctx context.Context, c net.Conn, m *gomail.Msg) error {
 	client, err := s.client(c)
 	if err != nil {
@@ -66,8 +67,8 @@ func (s Server) converse(ctx context.Context, c net.Conn, m *gomail.Msg) error {
 	return nil
 }
 
-// client speaks SMTP on c. It lives for one mail: the library's own dialling
-// cannot be cancelled once the connection stands.
+// client returns an SMTP client for one mail, which uses c instead of dialling. What the
+// SMTP library dials itself cannot be cancelled once the connection stands.
 func (s Server) client(c net.Conn) (*gomail.Client, error) {
 	options := []gomail.Option{
 		gomail.WithPort(s.Port), gomail.WithTimeout(s.Timeout), gomail.WithHELO(s.LocalName), gomail.WithTLSConfig(s.TLSConfig),
@@ -87,8 +88,8 @@ func (s Server) client(c net.Conn) (*gomail.Client, error) {
 	return client, nil
 }
 
-// mechanisms returns the ways to authenticate, the best first. Without
-// encryption the library has to be told that sending the password is meant.
+// mechanisms returns the ways to authenticate, the best first. Without encryption the
+// SMTP library needs the types that allow it to send the password in the clear.
 func (s Server) mechanisms() []gomail.SMTPAuthType {
 	if s.encrypts() {
 		return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin}
@@ -130,7 +131,7 @@ func (s Server) message(message latchkey.Message) (*gomail.Msg, error) {
 	return m, nil
 }
 
-// isASCII says whether the envelope does without SMTPUTF8 (RFC 6531).
+// isASCII reports whether the envelope does without SMTPUTF8 (RFC 6531).
 func isASCII(m *gomail.Msg) bool {
 	for _, a := range append(m.GetFrom(), m.GetTo()...) {
 		if !plain(a.Address) {
@@ -140,8 +141,9 @@ func isASCII(m *gomail.Msg) bool {
 	return true
 }
 
-// failure keeps what helps of an error. A server's words repeat what they were
-// sent.
+// failure returns an error with the server, the step and the cause of err, but without
+// the server's words, which may repeat what the server was sent. If ctx has ended, it
+// wraps the error of ctx instead.
 func (s Server) failure(ctx context.Context, step string, err error) error {
 	where := fmt.Sprintf("mail: %s: %s", net.JoinHostPort(s.Host, fmt.Sprint(s.Port)), step)
 	if ended := ctx.Err(); ended != nil {

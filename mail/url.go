@@ -12,9 +12,10 @@ import (
 //	smtps://user:password@smtp.example       TLS from the first byte; so does smtp on port 465
 //	smtp://localhost:1025?tls=none           a mail catcher on this machine
 //
-// What tls may be are the constants of [Security]. User and password are
-// percent-encoded where they hold one of @ : / ? # %. From and everything else
-// is for the caller to set. Errors do not repeat the URL.
+// The value of tls is one of the constants of [Security]. No other parameter is
+// allowed. User and password are percent-encoded where they hold one of @ : / ? # %.
+// ParseURL sets Host, Port (0 if the URL has none), Username, Password and Security;
+// the caller sets From and everything else. Errors do not repeat the URL.
 func ParseURL(rawURL string) (Server, error) {
 	u, err := url.Parse(rawURL)
 	switch {
@@ -40,6 +41,7 @@ func ParseURL(rawURL string) (Server, error) {
 	return s, nil
 }
 
+// port returns the port that text says, or 0 for an empty text.
 func port(text string) (int, error) {
 	if text == "" {
 		return 0, nil
@@ -51,8 +53,9 @@ func port(text string) (int, error) {
 	return n, nil
 }
 
-// security refuses what other libraries understand and this one does not,
-// because one of them could have asked for more safety.
+// security returns the protection that the scheme, the port and the parameter tls ask
+// for. It refuses every other parameter: another library may understand it as a demand
+// for more safety.
 func security(u *url.URL, port int) (Security, error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {

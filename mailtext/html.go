@@ -28,6 +28,7 @@ type view struct {
 	Look                  look
 }
 
+// html returns the mail as an HTML document.
 func (w wording) html(s shape, m latchkey.Message, host string) (string, error) {
 	before, after, _ := strings.Cut(w.whole(s.subject), "{host}")
 	v := view{

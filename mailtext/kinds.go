@@ -82,7 +82,8 @@ func (w wording) optional(key string) string {
 	return w.whole(key)
 }
 
-// spaced returns a code in two groups, as people read it.
+// spaced returns a code of six or more digits in two groups, as people read it, and any
+// other code on one line.
 func spaced(code string) string {
 	code = oneLine(code)
 	if len(code) < 6 || !isDigits(code) {

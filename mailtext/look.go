@@ -34,6 +34,8 @@ type look struct {
 	Button, ButtonText, Rim template.CSS
 }
 
+// newLook returns the look of a theme. It replaces an empty or malformed BrandColor by
+// blue, and chooses the colour of a button's text if the theme has no usable one.
 func newLook(t latchkey.Theme) look {
 	l := look{shades: light, Schemes: t.ColorScheme}
 	switch t.ColorScheme {
@@ -55,6 +57,7 @@ func newLook(t latchkey.Theme) look {
 // declaration, open another or load anything.
 var colour = regexp.MustCompile(`^(#[0-9a-fA-F]{3,8}|[a-zA-Z]{1,32}|(rgb|hsl)a?\([0-9., %deg]{1,40}\))$`)
 
+// safe returns c if it is a CSS colour, or else otherwise, which is not checked.
 func safe(c, otherwise string) template.CSS {
 	if !colour.MatchString(c) {
 		c = otherwise
@@ -62,9 +65,9 @@ func safe(c, otherwise string) template.CSS {
 	return template.CSS(c)
 }
 
-// readable chooses the colour of the words on a button. If the brightness of a
-// colour is not plain from its notation, the colour stays on the rim, around
-// dark words on white.
+// readable returns the colours of a button and its text: the ground with white text, or
+// with black text if white has too little contrast. If the notation of a colour does not
+// tell its brightness, it returns dark text on white, and the rim keeps the colour.
 func readable(ground template.CSS) (button, text template.CSS) {
 	bright, known := luminance(string(ground))
 	switch {
@@ -76,8 +79,8 @@ func readable(ground template.CSS) (button, text template.CSS) {
 	return ground, black // which reads on whatever white does not
 }
 
-// luminance returns the relative luminance of WCAG 2.2 for #rgb, #rrggbb and
-// rgb().
+// luminance returns the relative luminance of WCAG 2.2, between 0 and 1, of a colour in
+// the notation #rgb, #rrggbb or rgb(). It returns false for any other notation.
 func luminance(c string) (float64, bool) {
 	channels, ok := channels(c)
 	if !ok {
@@ -93,7 +96,8 @@ func luminance(c string) (float64, bool) {
 	return 0.2126*linear[0] + 0.7152*linear[1] + 0.0722*linear[2], true
 }
 
-// channels reads the red, green and blue of a colour.
+// channels returns red, green and blue of #rgb, #rrggbb or rgb(). It returns false for
+// any other notation.
 func channels(c string) (out [3]uint8, ok bool) {
 	base, parts := 10, strings.FieldsFunc(strings.TrimSuffix(strings.TrimPrefix(c, "rgb("), ")"), func(r rune) bool { return r == ',' || r == ' ' })
 	if hex, is := strings.CutPrefix(c, "#"); is {
@@ -112,7 +116,8 @@ func channels(c string) (out [3]uint8, ok bool) {
 	return out, true
 }
 
-// hexParts cuts rgb or rrggbb; nil: it is neither.
+// hexParts returns the three parts of rgb or rrggbb, two digits each, or nil for any
+// other length.
 func hexParts(hex string) []string {
 	switch len(hex) {
 	case 3:

@@ -51,9 +51,9 @@ func Compose(m latchkey.Message) (Content, error) {
 	return Content{Subject: oneLine(w.with(s.subject, host)), Text: w.plain(s, m, host), HTML: html}, nil
 }
 
-// Check refuses words that cannot be sent as they are: without a Subject or a
-// Text, with text that is not UTF-8, or with a control character in the
-// Subject, where a line break would begin another header.
+// Check returns an error for words that cannot be sent as they are: without a
+// Subject or a Text, or with text that is not UTF-8. It also refuses a control
+// character in the Subject, where a line break would begin another header.
 func (c Content) Check() error {
 	switch {
 	case c.Subject == "":
@@ -96,9 +96,9 @@ func Recipient(to string) (string, error) {
 	return email, nil
 }
 
-// Sender reads a sender: no-reply@app.example or "App <no-reply@app.example>".
-// Its domain is returned in ASCII. Anything else is an error, and so is a
-// character that cannot be printed.
+// Sender parses a sender such as no-reply@app.example or "App <no-reply@app.example>",
+// and returns it with its domain in ASCII. It returns an error for anything else, and
+// for a character that cannot be printed.
 func Sender(from string) (*mail.Address, error) {
 	a, err := mail.ParseAddress(from)
 	if err != nil || !printable(from) {
@@ -114,12 +114,13 @@ func Sender(from string) (*mail.Address, error) {
 
 var errSender = errors.New(`want one sender such as no-reply@app.example or "App <no-reply@app.example>"`)
 
-// Domain returns the part of an e-mail address behind its @.
+// Domain returns the part of an e-mail address behind its last @, or all of it without @.
 func Domain(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
 func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// oneLine joins what a translation may have spread over several lines.
+// oneLine returns s on one line: it replaces each run of white space by a space. A
+// translation may have several lines.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

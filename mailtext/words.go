@@ -15,6 +15,7 @@ type wording struct {
 	text func(language, key, text string) string // nil: the site has none
 }
 
+// wordingOf returns the wording for a message, in English if its language is malformed.
 func wordingOf(m latchkey.Message) wording {
 	w := wording{m.Language, m.Texts.Text}
 	if !words.IsTag(w.tag) {
@@ -37,7 +38,7 @@ func (w wording) whole(key string) string {
 	return text
 }
 
-// with returns the text of key with its place filled.
+// with returns the text of key with value in place of its placeholder, such as {host}.
 func (w wording) with(key, value string) string {
 	text := w.whole(key)
 	for _, place := range words.Places(words.Text("en", key)) {
@@ -46,7 +47,7 @@ func (w wording) with(key, value string) string {
 	return text
 }
 
-// expires returns the sentence about the end of a link, or "" if it has none.
+// expires returns the sentence about the end of a link, or "" for the zero time.
 // It uses ISO 8601 and UTC: the reader's clock and date format are unknown.
 func (w wording) expires(t time.Time) string {
 	if t.IsZero() {

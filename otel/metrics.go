@@ -26,7 +26,7 @@ var (
 // attributes of what comes later.
 const mostSeries = 1800
 
-// series makes the attribute sets of a metric once.
+// series makes each attribute set of a metric once. It is safe for concurrent use.
 type series struct {
 	keys []attribute.Key
 
@@ -43,7 +43,9 @@ func newSeries(keys ...attribute.Key) *series {
 	return &series{keys: keys, sets: map[[4]string]*attributeSet{}}
 }
 
-// of returns the set of the values. An empty value is left out.
+// of returns the attribute set of the values, at most four, in the order of the keys. It
+// leaves out a key with an empty value. Once mostSeries sets exist, a new set has
+// "_OTHER" for every key.
 func (s *series) of(values ...string) *attributeSet {
 	var key [4]string
 	copy(key[:], values)
@@ -158,7 +160,7 @@ func newInstruments(m metric.Meter, o *Options) (*instruments, error) {
 	return i, errors.Join(faults...)
 }
 
-// ended records an operation.
+// ended records the duration of an operation of s that ended with r.
 func (i *instruments) ended(s *span, r *telemetry.OperationResult) {
 	took := now().Sub(s.began).Seconds()
 	t := s.of

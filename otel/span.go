@@ -26,7 +26,7 @@ const other = "_OTHER"
 
 func cutPrefix(text, prefix string) (string, bool) { return strings.CutPrefix(text, prefix) }
 
-// hostOf returns the host of a URL, without its port.
+// hostOf returns the host of a URL without its port, or "" for a malformed URL.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -43,7 +43,8 @@ type closed struct {
 	names map[string]bool
 }
 
-// name returns text if it is among the names, and "_OTHER" once the list is full.
+// name returns text and adds it to the names. If the list is full, it returns "_OTHER"
+// for a new name. It returns "" for an empty text.
 func (c *closed) name(text string) string {
 	c.mu.RLock()
 	known := c.names[text]
@@ -63,7 +64,7 @@ func (c *closed) name(text string) string {
 	return text
 }
 
-// attributesOf returns what is known before an operation.
+// attributesOf returns the attributes that a span begins with.
 func (t *tracer) attributesOf(op *telemetry.Operation) []attribute.KeyValue {
 	list := make([]attribute.KeyValue, 0, 8)
 	add := func(key, value string) {
@@ -99,7 +100,8 @@ func systemOf(op *telemetry.Operation) string {
 	return op.System
 }
 
-// addressOf returns server.address and server.port.
+// addressOf returns the attributes server.address and server.port of a URL, or nil for a
+// malformed one.
 func addressOf(text string) []attribute.KeyValue {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -138,7 +140,7 @@ func (s *span) End(r telemetry.OperationResult) {
 	s.span.End()
 }
 
-// resultOf returns what is known after an operation.
+// resultOf returns the attributes that are known at the end of an operation.
 func (s *span) resultOf(r *telemetry.OperationResult) []attribute.KeyValue {
 	list := make([]attribute.KeyValue, 0, 8)
 	add := func(key, value string) {

@@ -42,7 +42,8 @@ func (o Options) newArgon() argon {
 	return a
 }
 
-// nobody returns the verifier for users without a password. It fits nothing.
+// nobody returns the verifier for unknown users and users without a password. It fits no
+// password, but computes a hash, so that it takes as long as for a wrong password.
 func (o Options) nobody() verifier {
 	a := o.newArgon()
 	return verifier{bytes: a.params.bytes(), texts: asTyped, check: func(text string) (bool, error) {
@@ -51,7 +52,7 @@ func (o Options) nobody() verifier {
 	}}
 }
 
-// tag computes n bytes of the hash of a text.
+// tag returns n bytes of the hash of a text, which the pepper is mixed into.
 func (a argon) tag(text string, n uint32) []byte {
 	input := []byte(text)
 	if a.pepper.ID != "" {
@@ -73,6 +74,8 @@ func (a argon) hash(text string) string {
 		a.params.Threads, keyID, b64.EncodeToString(a.salt), b64.EncodeToString(a.tag(text, tagBytes)))
 }
 
+// parseArgon2id reads an argon2id hash. The verifier is stale unless the hash has the
+// parameters, the sizes and the pepper of new hashes.
 func (o Options) parseArgon2id(rest string) (verifier, error) {
 	a, tag, err := o.parseArgon(rest)
 	if err != nil {
@@ -83,6 +86,7 @@ func (o Options) parseArgon2id(rest string) (verifier, error) {
 	return a.verifier(tag, stale), nil
 }
 
+// parseArgon2i reads an argon2i hash, which is always stale.
 func (o Options) parseArgon2i(rest string) (verifier, error) {
 	a, tag, err := o.parseArgon(rest)
 	if err != nil {

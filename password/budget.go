@@ -50,5 +50,5 @@ func (b *budget) take(ctx context.Context, bytes int64) error {
 	return ErrBusy
 }
 
-// giveBack ends what take reserved for the same number of bytes.
+// giveBack releases what take reserved for the same number of bytes.
 func (b *budget) giveBack(bytes int64) { b.free.Release(min(bytes, b.bytes)) }

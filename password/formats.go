@@ -25,13 +25,14 @@ const (
 
 // verifier checks passwords against one stored hash.
 type verifier struct {
-	bytes int64 // of memory for one check
-	stale bool  // new hashes are made otherwise
-	texts func(password string) []string
-	check func(text string) (bool, error)
+	bytes int64                           // of memory for one check
+	stale bool                            // new hashes are made otherwise
+	texts func(password string) []string  // that the hash may have been made of
+	check func(text string) (bool, error) // reports whether the hash was made of text
 }
 
-// fits reports whether the hash was made of a password.
+// fits reports whether the hash was made of a password. A password over maxBytes fits no
+// hash. The error is that of check.
 func (v verifier) fits(password string) (bool, error) {
 	if len(password) > maxBytes {
 		return false, nil
@@ -139,8 +140,9 @@ func bytesOf(name, text string, least, most int) ([]byte, error) {
 
 // Format returns the name of the format of a stored hash, such as bcrypt. It returns an
 // error that wraps [ErrHash] for a hash that a [Hasher] of the zero [Options] cannot
-// check, and so for every hash that needs a pepper. A hash without a known prefix is one of
-// better-auth or an error. The error does not hold the hash.
+// check. For a hash that needs a pepper it returns another error, which names the pepper.
+// A hash without a known prefix is one of better-auth or an error. The error does not
+// hold the hash.
 func Format(hash string) (string, error) {
 	_, err := Options{}.parse(hash)
 	if err != nil {

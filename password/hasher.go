@@ -43,7 +43,8 @@ type Options struct {
 	DevisePepper string
 
 	// Verify checks hashes of formats that this package does not know. The key is what
-	// such hashes begin with. The function has to run in bounded time and memory.
+	// such hashes begin with; none may begin with another. Verify comes before the
+	// formats of this package. The function has to run in bounded time and memory.
 	Verify map[string]func(hash, password string) (bool, error)
 
 	// MinLength is the least number of characters (code points) of a new password. 0
@@ -171,8 +172,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // Check compares a password with a stored hash. A wrong password is no error. An
 // empty hash stands for an unknown user or one without a password: it fits no
 // password, and costs as much time as a wrong one. Check returns [ErrHash],
-// [ErrBusy], the error of ctx, or an error that names a pepper which is missing in
-// the configuration.
+// [ErrBusy], the error of ctx or of a function of Options.Verify, or an error that
+// names a pepper which is missing in the configuration.
 func (h *Hasher) Check(ctx context.Context, hash, password string) (Result, error) {
 	v, err := h.verifierOf(hash)
 	if err != nil {
@@ -190,7 +191,8 @@ func (h *Hasher) Check(ctx context.Context, hash, password string) (Result, erro
 	return Result{OK: true, Stale: v.stale, Breached: h.o.CheckBreached && h.breached(ctx, password)}, nil
 }
 
-// verifierOf returns what checks a hash.
+// verifierOf returns the verifier of a stored hash, or that of an unknown user for an
+// empty one. Its errors are those of parse.
 func (h *Hasher) verifierOf(hash string) (verifier, error) {
 	if hash == "" {
 		return h.o.nobody(), nil

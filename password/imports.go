@@ -14,7 +14,8 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// compared returns a verifier that computes a tag and compares it.
+// compared returns a stale verifier that computes a tag and compares it with tag, in
+// constant time.
 func compared(tag []byte, bytes int64, texts func(string) []string, compute func(text string) ([]byte, error)) verifier {
 	return verifier{bytes: bytes, stale: true, texts: texts, check: func(text string) (bool, error) {
 		got, err := compute(text)
@@ -22,8 +23,8 @@ func compared(tag []byte, bytes int64, texts func(string) []string, compute func
 	}}
 }
 
-// bcryptOf returns the verifier of a hash that begins with "$2". With change, what is
-// hashed is changed first.
+// bcryptOf returns the verifier of a bcrypt hash, which begins with "$2". It hashes what
+// change returns for a password, cut to the 72 bytes that bcrypt reads.
 func bcryptOf(stored string, change func(text string) string) (verifier, error) {
 	cost, err := bcrypt.Cost([]byte(stored))
 	if err != nil || len(stored) != 60 {
@@ -102,6 +103,8 @@ func (o Options) parsePBKDF2SHA256(rest string) (verifier, error) {
 	return pbkdf2Of(values["i"], salt, tag, sha256.New)
 }
 
+// pbkdf2Of returns the verifier of a PBKDF2 hash. It refuses a salt or a number of
+// iterations beyond the limits.
 func pbkdf2Of[H hash.Hash](iterations string, salt, tag []byte, h func() H) (verifier, error) {
 	n, err := number("iterations", iterations, maxIterations)
 	if err != nil {
@@ -171,6 +174,8 @@ func parseBetterAuth(salt, key string) (verifier, error) {
 	return scryptOf(16384, "16", "1", []byte(salt), tag, compatible)
 }
 
+// scryptOf returns the verifier of a scrypt hash. It refuses parameters and salts beyond
+// the limits.
 func scryptOf(n uint64, rText, pText string, salt, tag []byte, texts func(string) []string) (verifier, error) {
 	r, err := number("r", rText, 1<<10)
 	if err != nil {

@@ -42,7 +42,8 @@ func RangeAPI(url string, client *http.Client) func(ctx context.Context, passwor
 	}
 }
 
-// askRange reports whether the answer at a URL lists a suffix.
+// askRange asks url and reports whether its answer lists suffix, the digits of the SHA-1
+// behind the first five. Its errors do not hold the URL.
 func askRange(ctx context.Context, client *http.Client, url, suffix string) (bool, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

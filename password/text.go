@@ -16,7 +16,8 @@ var (
 )
 
 // prepared returns a password as it is hashed: by the profile OpaqueString of RFC 8265,
-// which normalizes to NFC and maps other spaces to U+0020. Nothing is trimmed or cut.
+// which normalizes to NFC and maps other spaces to U+0020. Nothing is trimmed or cut. It
+// returns errLong or errControl.
 func prepared(password string) (string, error) {
 	if len(password) > maxBytes {
 		return "", errLong

@@ -99,6 +99,7 @@ const (
 // keyboards are rows of keys, with what wraps around.
 const keyboards = "12345678901 qwertyuiop asdfghjkl zxcvbnm qwertzuiop yxcvbnm azertyuiop qsdfghjklm wxcvbn 1qaz2wsx3edc4rfv5tgb6yhn7ujm"
 
+// stepsBetween returns all steps that lead from a to b, or 0 if none does.
 func stepsBetween(a, b rune) (s steps) {
 	switch b - a {
 	case 0:
@@ -117,7 +118,8 @@ func stepsBetween(a, b rune) (s steps) {
 	return s
 }
 
-// isAbout reports whether a text consists of names but for fewer than eight characters.
+// isAbout reports whether a text holds a name or a word of one, and fewer than eight
+// characters besides.
 func isAbout(text string, names []string) bool {
 	rest := text
 	for _, name := range parts(names) {
@@ -126,8 +128,8 @@ func isAbout(text string, names []string) bool {
 	return rest != text && utf8.RuneCountInString(rest) < 8
 }
 
-// parts returns the names, and the words in them of at least three characters, so that
-// longer names come first.
+// parts returns the names, and the words in them, that have at least three characters.
+// The longest in bytes come first.
 func parts(names []string) (all []string) {
 	for _, name := range names {
 		if utf8.RuneCountInString(name) >= 3 {

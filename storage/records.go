@@ -115,7 +115,7 @@ type StoredSession struct {
 	Provider string // id of the provider that opened it
 
 	// ProviderSID, ProviderSub and ProviderIssued are for logout that begins at an
-	// OpenID Provider: keyed hashes of its sid and sub, and the time at which its ID
+	// OpenID Provider: hashes of its sid and sub, under no secret, and the time at which its ID
 	// token was issued. They are empty where no logout is configured.
 	ProviderSID    string
 	ProviderSub    string

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/veil"
 )
 
-// Form is a form made ready, for html/template by its methods and for templ by its
-// fields.
+// Form holds the parts of a form. html/template renders it with Open and Close, and
+// templ reads its fields.
 type Form struct {
 	secret
 
@@ -47,14 +47,14 @@ type Hidden struct {
 	Name, Value string
 }
 
-// Input is one that people see.
+// Input is a visible input of a form, with the id of its element.
 type Input struct {
 	latchkey.FormField
 	ID string
 }
 
-// SignInForm makes a sign-in form ready. The error names a provider that there is
-// none of.
+// SignInForm returns the form that signs in with props.Provider, or one that leads to the
+// sign-in page if that is empty. It returns an error if the site has no such provider.
 func (p *Page) SignInForm(props SignInProps) (*Form, error) {
 	if props.Provider == "" {
 		return p.chooseForm(props), nil
@@ -66,7 +66,8 @@ func (p *Page) SignInForm(props SignInProps) (*Form, error) {
 	return p.providerForm(&p.forms.SignIn[i], props), nil
 }
 
-// chooseForm leads to the sign-in page. It changes nothing, and so needs no token.
+// chooseForm returns a form that leads to the sign-in page. It is a GET without a CSRF
+// token, since it changes nothing. With props.SignInPage it posts there with the token.
 func (p *Page) chooseForm(props SignInProps) *Form {
 	f := &Form{Class: class("latchkey-form", props.Class), Method: "get", Submit: or(props.SubmitButton, p.forms.Text("signedout.signin"))}
 	if props.SignInPage != "" {
@@ -87,6 +88,8 @@ func (p *Page) chooseForm(props SignInProps) *Form {
 	return f
 }
 
+// providerForm returns the form of a provider. It posts to props.SignInPage, or to the
+// library's own route if that is empty or the provider is one of passkeys.
 func (p *Page) providerForm(from *latchkey.SignInForm, props SignInProps) *Form {
 	f := &Form{
 		Class: class("latchkey-form", props.Class), Method: "post", Icon: from.Icon,
@@ -116,7 +119,8 @@ func (p *Page) providerForm(from *latchkey.SignInForm, props SignInProps) *Form 
 	return f
 }
 
-// fill adds the fields of a provider, and the options.
+// fill adds the fields of a provider to f. Options are the values of fields that have
+// none, passwords excepted. An option without a field becomes a hidden input.
 func (p *Page) fill(f *Form, from *latchkey.SignInForm, options map[string]string) {
 	rest := maps.Clone(options)
 	for _, field := range from.Fields {
@@ -142,7 +146,7 @@ func (f *Form) hide(name, value string) {
 	f.Hidden = append(f.Hidden, Hidden{Name: name, Value: value})
 }
 
-// SignOutForm makes a sign-out form ready.
+// SignOutForm returns a form that signs out.
 func (p *Page) SignOutForm(props SignOutProps) *Form {
 	f := &Form{
 		Class: class("latchkey-form", props.Class), Method: "post", Action: p.forms.SignOutURL,
@@ -159,7 +163,7 @@ func (p *Page) SignOutForm(props SignOutProps) *Form {
 	return f
 }
 
-// withParams returns a URL with more parameters in its query.
+// withParams returns the URL to, which has no query, with params as its query.
 func withParams(to string, params map[string]string) string {
 	if len(params) == 0 {
 		return to

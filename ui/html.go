@@ -15,6 +15,7 @@ var components = template.Must(template.New("components").Funcs(template.FuncMap
 	"svg": func(icon string) template.HTML { return template.HTML(icon) }, // the library's own
 }).Parse(source))
 
+// fill returns the HTML of the component called name, executed with view.
 func fill(name string, view any) (template.HTML, error) {
 	var b strings.Builder
 	if err := components.ExecuteTemplate(&b, name, view); err != nil {
@@ -23,11 +24,11 @@ func fill(name string, view any) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// SignIn is a form that signs in with a provider, or, with an empty one, leads to
-// the sign-in page. After it come names of properties and their values, in turn:
-// signInPage, redirectTo, submitButton and class, as in [SignInProps], options-email
-// and its like for what the provider wants to know, and authorizationParams-prompt
-// and its like.
+// SignIn returns a form that signs in with the provider of this id, or leads to the
+// sign-in page if it is empty. Names and values of properties follow in turn: signInPage,
+// redirectTo, submitButton and class, as in [SignInProps]. The name options-NAME sets an
+// entry of Options, and authorizationParams-NAME one of AuthorizationParams. It returns
+// an error for an unknown provider or property, and for a name without a value.
 func (p *Page) SignIn(provider string, properties ...string) (template.HTML, error) {
 	f, err := p.SignInSlot(provider, properties...)
 	if err != nil {
@@ -36,7 +37,7 @@ func (p *Page) SignIn(provider string, properties ...string) (template.HTML, err
 	return fill("form", f)
 }
 
-// SignInSlot is [Page.SignIn] for a page with a button of its own:
+// SignInSlot returns the form of [Page.SignIn] for a page with a button of its own:
 //
 //	{{with .UI.SignInSlot "github"}}{{.Open}}<button>Go</button>{{.Close}}{{end}}
 func (p *Page) SignInSlot(provider string, properties ...string) (*Form, error) {
@@ -60,8 +61,8 @@ func (p *Page) SignOut(properties ...string) (template.HTML, error) {
 	return fill("form", f)
 }
 
-// SignOutSlot is [Page.SignOut] for a page with a button of its own, as
-// [Page.SignInSlot] is.
+// SignOutSlot returns the form of [Page.SignOut] for a page with a button of its own, as
+// [Page.SignInSlot] does.
 func (p *Page) SignOutSlot(properties ...string) (*Form, error) {
 	var props SignOutProps
 	err := pairs(properties, map[string]*string{

@@ -99,8 +99,10 @@ type UserProps struct {
 	Class       string // classes for the whole, beside ours
 }
 
-// pairs reads what a template says: names and values in turn. It collects the
-// names that begin with one of many; all others have a field of their own.
+// pairs stores the properties that a template gives, names and values in turn. A name in
+// places sets the text there. A name that begins with a key of many adds the rest of the
+// name to the map there. It returns an error for any other name, and for an odd number of
+// texts.
 func pairs(said []string, places map[string]*string, many map[string]*map[string]string) error {
 	if len(said)%2 != 0 {
 		return fmt.Errorf("ui: %q has no value: give names and values in turn", said[len(said)-1])

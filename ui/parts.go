@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Box is a sign-in box made ready.
+// Box holds the parts of a sign-in box. All texts are in the visitor's language.
 type Box struct {
 	Class  string
 	In     string // that a user is signed in already; empty: signed out
@@ -16,7 +16,8 @@ type Box struct {
 	None   string // that there is no way to sign in; empty: there is
 }
 
-// Box makes a sign-in box ready: a form for each provider, as configured.
+// Box returns a sign-in box: a form for each provider, in the order of the configuration.
+// Neighbouring forms without inputs share a group.
 func (p *Page) Box(props BoxProps) *Box {
 	b := &Box{Class: class("latchkey-box", props.Class), Error: p.forms.Error, Or: p.forms.Text("signin.or")}
 	if s := p.forms.Session; s != nil {
@@ -42,8 +43,8 @@ func (p *Page) Box(props BoxProps) *Box {
 	return b
 }
 
-// User is a user button made ready: the way in, or who is signed in, their
-// settings and the way out.
+// User holds the parts of a user button: the link to sign in, or the signed-in user with
+// links to settings and sign-out. The fields from Name on are set if SignedIn is.
 type User struct {
 	Class     string
 	SignedIn  bool
@@ -59,7 +60,7 @@ type User struct {
 	SignOut    *Form
 }
 
-// User makes a user button ready.
+// User returns a user button.
 func (p *Page) User(props UserProps) *User {
 	u := &User{Class: class("latchkey-user", props.Class), SignInURL: p.forms.SignInURL, SignIn: p.forms.Text("signedout.signin")}
 	s := p.forms.Session
@@ -79,7 +80,8 @@ func (p *Page) User(props UserProps) *User {
 
 var embedded = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
 
-// picture returns the URL of a picture, or "" for any other.
+// picture returns image if it is an http or https URL, or a data URL of a PNG, JPEG, GIF
+// or WebP in base64. It returns "" for anything else.
 func picture(image string) string {
 	if strings.HasPrefix(image, "https://") || strings.HasPrefix(image, "http://") || embedded.MatchString(image) {
 		return image
@@ -87,6 +89,7 @@ func picture(image string) string {
 	return ""
 }
 
+// initial returns the first letter or digit of name in upper case, or "•" if it has none.
 func initial(name string) string {
 	at := strings.IndexFunc(name, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 	if at < 0 {

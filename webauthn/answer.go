@@ -38,6 +38,7 @@ const (
 // members are those of a JSON object, by their exact names.
 type members map[string]json.RawMessage
 
+// membersOf decodes a JSON object. Its error calls it what.
 func membersOf(raw []byte, what string) (m members, err error) {
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil || m == nil {
 		return nil, errors.New(what + " is no JSON object")
@@ -54,8 +55,7 @@ func (m members) text(name string) (string, error) {
 	return *s, nil
 }
 
-// bytes returns a member that has to be bytes in base64url without padding, at
-// most so many.
+// bytes returns a member that has to be base64url without padding, of 1 to most bytes.
 func (m members) bytes(name string, most int) ([]byte, error) {
 	s, err := m.text(name)
 	if err != nil {
@@ -67,7 +67,8 @@ func (m members) bytes(name string, most int) ([]byte, error) {
 	return fromText(name, s)
 }
 
-// fromText decodes base64url. Its errors name the member.
+// fromText decodes base64url without padding. It returns an error that names the member
+// for an empty or malformed text.
 func fromText(name, s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") { // which the decoder skips
 		return nil, fmt.Errorf("%s is not in base64url", name)
@@ -91,6 +92,8 @@ type credential struct {
 	response members
 }
 
+// readCredential decodes a browser's answer. It returns an error if the answer is too
+// large or malformed, if id and rawId differ, or if the type is not public-key.
 func readCredential(answer []byte) (c credential, err error) {
 	if len(answer) > longestAnswer {
 		return c, fmt.Errorf("the answer has more than %d bytes", longestAnswer)
@@ -116,8 +119,9 @@ func readCredential(answer []byte) (c credential, err error) {
 	return c, err
 }
 
-// checkClientData checks what the browser says it was asked (section 5.8.1), and
-// returns the bytes that it said it in.
+// checkClientData checks the client data (section 5.8.1): its type has to be kind, its
+// challenge the given one, and its origin one of rp. It returns clientDataJSON, decoded
+// from base64url, over which the authenticator has signed.
 func (c *credential) checkClientData(kind string, challenge []byte, rp passkey.RelyingParty) ([]byte, error) {
 	raw, err := c.response.bytes("clientDataJSON", longestClientData)
 	if err != nil {

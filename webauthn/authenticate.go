@@ -16,7 +16,7 @@ import (
 )
 
 // Authenticate implements [passkey.Ceremony] (Web Authentication Level 3,
-// section 7.2).
+// section 7.2). It leaves counters and the user handle for the caller to compare.
 func (Ceremony) Authenticate(_ context.Context, a passkey.Authentication, key storage.Authenticator, answer []byte) (passkey.Presentation, error) {
 	var none passkey.Presentation
 	cred, err := readCredential(answer)
@@ -52,8 +52,8 @@ func (Ceremony) Authenticate(_ context.Context, a passkey.Authentication, key st
 	}, err
 }
 
-// userHandle returns the name of the user in the authenticator, or nil if it
-// did not say.
+// userHandle returns the user handle that the authenticator has stored with the passkey,
+// or nil if the answer has none.
 func (c *credential) userHandle() ([]byte, error) {
 	if c.response.isNull("userHandle") {
 		return nil, nil
@@ -61,7 +61,9 @@ func (c *credential) userHandle() ([]byte, error) {
 	return c.response.bytes("userHandle", longestHandle)
 }
 
-// checkAuthenticatorData checks what the authenticator signed about itself.
+// checkAuthenticatorData decodes the authenticator data and checks it: the hash of the RP
+// ID, user presence, user verification if it is required, and the backup flags. Whether a
+// passkey can be backed up must be as it was at its registration.
 func checkAuthenticatorData(raw []byte, a passkey.Authentication, key storage.Authenticator) (*protocol.AuthenticatorData, error) {
 	var data protocol.AuthenticatorData
 	if err := data.Unmarshal(raw); err != nil {

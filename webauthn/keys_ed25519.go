@@ -40,10 +40,10 @@ func checkEd25519(key []byte) error {
 	return nil
 }
 
-// isSmallOrder reports whether three doublings of a point end at the neutral point. xx and
-// yy are the squares of its coordinates.
-// Those of order 1, 2 and 4 have x or y zero. One of order 8 becomes one of order 4
-// when doubled: its y is zero: x² = -y².
+// isSmallOrder reports whether three doublings of a point end at the neutral point. xx
+// and yy are the squares of its coordinates. Points of order 1, 2 and 4 have a coordinate
+// that is zero. Points of order 8 have x² = -y²: doubling makes them one of order 4,
+// whose y is zero.
 func isSmallOrder(xx, yy *big.Int) bool {
 	sum := new(big.Int).Add(xx, yy)
 	return xx.Sign() == 0 || yy.Sign() == 0 || sum.Mod(sum, edP).Sign() == 0
@@ -55,7 +55,8 @@ func edMul(a, b *big.Int) *big.Int {
 	return product.Mod(product, edP)
 }
 
-// edFraction returns above/below. below is never zero: -1/d is no square.
+// edFraction returns above/below in the field. below must not be zero. 1 + dy² never is,
+// since -1/d is no square.
 func edFraction(above, below *big.Int) *big.Int {
 	inverse := new(big.Int).ModInverse(new(big.Int).Mod(below, edP), edP)
 	return edMul(new(big.Int).Mod(above, edP), inverse)

@@ -98,6 +98,7 @@ func (Ceremony) RequestOptions(_ context.Context, a passkey.Authentication) (jso
 	return json.Marshal(o)
 }
 
+// algorithms returns the COSE algorithms to ask for, the default ones if r has nil.
 func algorithms(r passkey.Registration) []int {
 	if r.Options.Algorithms == nil {
 		return defaultAlgorithms
@@ -113,6 +114,7 @@ func descriptors(keys []storage.Authenticator) []descriptor {
 	return list
 }
 
+// text returns b in base64url without padding.
 func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 func milliseconds(d time.Duration) int64 { return d.Milliseconds() }

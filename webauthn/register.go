@@ -88,7 +88,7 @@ func checkStatement(r passkey.Registration, o *protocol.AttestationObject, clien
 	return said(o.Verify(r.RelyingParty.ID, clientDataHash, verified, !r.Conditional, nil, parameters(r), protocol.AttestationPolicy{}, protocol.SignaturePolicy{}))
 }
 
-// judge asks the site about the maker of the authenticator.
+// judge calls CheckAttestation, if the site has set it, and returns its error.
 func (c Ceremony) judge(ctx context.Context, o *protocol.AttestationObject, clientDataHash []byte) error {
 	if c.CheckAttestation == nil {
 		return nil
@@ -99,6 +99,7 @@ func (c Ceremony) judge(ctx context.Context, o *protocol.AttestationObject, clie
 	})
 }
 
+// certificates returns x5c of an attestation statement, or nil if it has none.
 func certificates(statement map[string]any) (all [][]byte) {
 	list, _ := statement["x5c"].([]any)
 	for _, one := range list {
@@ -200,7 +201,8 @@ func looksLikeTransport(name string) bool {
 	return !slices.ContainsFunc([]byte(name), func(c byte) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' })
 }
 
-// said returns err with go-webauthn's details for developers.
+// said returns an error with the text of err and go-webauthn's details for developers, or
+// err itself if it has no details.
 func said(err error) error {
 	var e *protocol.Error
 	if errors.As(err, &e) && e.DevInfo != "" {

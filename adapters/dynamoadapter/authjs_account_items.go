@@ -20,12 +20,15 @@ type accountItems struct {
 	conn  userConn
 }
 
+// fitsAccount reports whether the keys of an account are short enough for
+// DynamoDB.
 func fitsAccount(user, provider, id string) bool {
 	return isKey(ofUser+user, ofAccount+provider+"#"+id)
 }
 
-// begin writes an account that belongs to no user yet, over one that was begun before.
-// It returns ErrConflict if the user has the account already.
+// begin writes an account that belongs to no user yet. It writes over one that
+// was begun before, by any call. It returns ErrConflict if the user has the
+// account already.
 func (s *accountItems) begin(ctx context.Context, in item, born string) error {
 	e := newExpression()
 	e.and("(attribute_not_exists(" + e.name(s.db.pk) + ") OR attribute_exists(" + e.name(pendingField) + ") OR " + e.name(versionField) + " = " + e.value(in[versionField]) +
@@ -36,8 +39,8 @@ func (s *accountItems) begin(ctx context.Context, in item, born string) error {
 	return orConflict(ctx, err)
 }
 
-// claim gives the account to a holder by its note. It returns ErrConflict if another
-// user has it.
+// claim gives the account to a holder by its note. It returns ErrConflict if
+// another user has it, and errBusy after mostTries tries.
 func (s *accountItems) claim(ctx context.Context, provider, id string, by holder) error {
 	note := by.note(noteOfAccount(provider, id), time.Time{})
 	var seen string
@@ -73,8 +76,8 @@ const mostTries = 500
 
 var errBusy = errors.New("dynamoadapter: others changed an item each time this call was about to")
 
-// publish adds the keys of the index. It returns ErrConflict if another account has
-// taken the place of the one that was begun.
+// publish adds the keys of the index to an account that was begun. It returns
+// ErrConflict if another account has taken its place, or none is there.
 func (s *accountItems) publish(ctx context.Context, in item) error {
 	e := newExpression()
 	e.and(e.name(versionField) + " = " + e.value(in[versionField]))
@@ -130,8 +133,8 @@ func isBorn(in item, born string) bool {
 	return !says || textOf(of) == born
 }
 
-// find returns the account of a user that was not deleted, by its note or else by the
-// index.
+// find returns the account of a user that was not deleted, by its note or else by
+// the index. It returns ErrNotFound if there is none.
 func (s *accountItems) find(ctx context.Context, provider, id string) (item, error) {
 	if !fitsAccount("", provider, id) {
 		return nil, storage.ErrNotFound
@@ -176,9 +179,9 @@ func (s *accountItems) indexed(ctx context.Context, key item, provider, id strin
 	return in, err
 }
 
-// isLinked reports whether an account signs its user in. An account whose linking was
-// interrupted has the field pendingField: it does if a lookup by the account already finds
-// the user.
+// isLinked reports whether an account signs its user in. An account with the
+// field pendingField was begun and perhaps not finished. It is linked if a lookup
+// by the account finds the same user.
 func (s *accountItems) isLinked(ctx context.Context, in item) (bool, error) {
 	if _, pending := in[pendingField]; !pending {
 		return true, nil

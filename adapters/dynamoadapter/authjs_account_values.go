@@ -20,7 +20,8 @@ var fieldsOfAccount = []string{
 	"authorization_details", "token_extra", "email", "emailVouched", bornField, pendingField, versionField, "expires",
 }
 
-// item returns the item of an account that is begun.
+// item returns the item of an account that is begun. It returns errTooLong,
+// errNoUTF8, errMember or errReserved for an account that cannot be stored.
 func (s *accountItems) item(account storage.Account, born string) (item, error) {
 	t := account.Tokens
 	if !fitsAccount(account.UserID, account.Provider, account.ProviderAccountID) {
@@ -55,6 +56,8 @@ func (s *accountItems) item(account storage.Account, born string) (item, error) 
 	return in, putExtra(in, account.Extra, fieldsOfAccount, s.layout.keys())
 }
 
+// asAccount returns the account of an item. It leaves out what has another type
+// than this package writes.
 func (s *accountItems) asAccount(in item) storage.Account {
 	account := storage.Account{
 		ID: textOf(in["id"]), UserID: textOf(in["userId"]), Provider: textOf(in["provider"]), ProviderAccountID: textOf(in["providerAccountId"]),

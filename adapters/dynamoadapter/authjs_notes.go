@@ -15,7 +15,8 @@ type holder struct {
 	Born string `json:"born,omitempty"` // of accounts: an id can be used again when its user was deleted
 }
 
-// note returns the note as a record. The table may forget it after until; zero: never.
+// note returns the note as a record with a new version. The table may forget it after
+// until. A zero until means never.
 func (h holder) note(k kvstore.Key, until time.Time) kvstore.Record {
 	value, _ := json.Marshal(h) // two texts always are
 	return kvstore.Record{Key: k, Version: newUUID(), Value: value, Until: until}

@@ -17,8 +17,9 @@ type sessionItems struct {
 	now func() time.Time
 }
 
-// find returns the items of a session and of its user, as of now. The index leads to
-// them, or else the note.
+// find returns the items of a session and of its user, as of now, and a nil user
+// if there is none. The index leads to them, or else the note. It returns
+// ErrNotFound for an unknown session.
 func (s *sessionItems) find(ctx context.Context, token string) (session, user item, err error) {
 	if token == "" || !isKey(ofSession+token) {
 		return nil, nil, storage.ErrNotFound
@@ -43,8 +44,8 @@ func (s *sessionItems) find(ctx context.Context, token string) (session, user it
 	return s.of(ctx, holderOf(notes[0]).User, token)
 }
 
-// of returns the items of a user's session and of the user, which is nil if there is no
-// user.
+// of returns the items of a user's session and of the user, which is nil if there
+// is no user. It returns ErrNotFound for an unknown session.
 func (s *sessionItems) of(ctx context.Context, user, token string) (session, of item, err error) {
 	found, err := s.db.items(ctx, s.sessionAt(user, token), s.userAt(user))
 	for _, one := range found {
@@ -76,7 +77,8 @@ func (s *sessionItems) renew(ctx context.Context, in item, expires time.Time) er
 	return orConflict(ctx, err)
 }
 
-// end removes a session as it was read, and its note, and returns what it was.
+// end removes a session as it was read, and its note, and returns what it was. It
+// returns ErrNotFound if another call has removed or written it.
 func (s *sessionItems) end(ctx context.Context, in item) (storage.StoredSession, error) {
 	out, err := s.remove(ctx, in)
 	if err != nil {

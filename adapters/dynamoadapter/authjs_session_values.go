@@ -12,7 +12,9 @@ var fieldsOfSession = []string{
 	"sealed", "proved", "amr", "acr", "actor", "actorSession", versionField,
 }
 
-// item returns the item of a session, with the keys of the index.
+// item returns the item of a session, with the keys of the index. A session
+// without an ID gets one. It returns errTooLong or errNoUTF8 for a session that
+// cannot be stored.
 func (s *sessionItems) item(row storage.StoredSession) (item, error) {
 	row.UserAgent = strings.ToValidUTF8(row.UserAgent, "\ufffd") // a browser may say anything
 	if !isKey(ofSession+row.Token, ofUser+row.UserID) {
@@ -41,7 +43,7 @@ func (s *sessionItems) item(row storage.StoredSession) (item, error) {
 	return in, nil
 }
 
-// asSession reads a session; ErrNotFound: it is none.
+// asSession returns the session of an item, or ErrNotFound if the item is none.
 func asSession(in item) (storage.StoredSession, error) {
 	expires, says := expiryOf(in["expires"])
 	token := textOf(in["sessionToken"])

@@ -47,8 +47,8 @@ func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Recor
 	return []kvstore.Record{r}, err
 }
 
-// record returns a user as package kvstore writes one. Six of the members are attributes
-// of Auth.js; the others are kept apart as they are.
+// record returns a user as package kvstore writes one. Six of the members are
+// attributes of Auth.js; the others come from detailsField as they are.
 func (p userConn) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
 	members := detailsOf(in)
 	delete(members, "as")
@@ -74,6 +74,8 @@ func (p userConn) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
 	return r, err
 }
 
+// detailsOf returns the members in detailsField. The map is empty, and not nil,
+// if there are none.
 func detailsOf(in item) map[string]any {
 	var members map[string]any
 	if json.Unmarshal([]byte(textOf(in[detailsField])), &members) != nil || members == nil {
@@ -82,8 +84,8 @@ func detailsOf(in item) map[string]any {
 	return members
 }
 
-// versionOf returns the version of our last write, with a digest if Auth.js has written
-// since.
+// versionOf returns the version of our last write, with a digest behind it if
+// Auth.js has written since.
 func versionOf(in item) string {
 	v, digest := textOf(in[versionField]), digestOf(in)
 	if v != "" && detailsOf(in)["as"] == digest {
@@ -92,6 +94,7 @@ func versionOf(in item) string {
 	return v + "~" + digest
 }
 
+// digestOf returns a digest of the attributes that both sides write.
 func digestOf(in item) string {
 	var texts []string
 	for _, name := range shared {
@@ -101,7 +104,8 @@ func digestOf(in item) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// userItem returns the item of a record that record returned.
+// userItem returns the item of a user's record, as record reads it. It returns
+// errMember, errTooLong or errReserved for a record that has no such item.
 func (p userConn) userItem(r kvstore.Record) (item, error) {
 	var known struct {
 		ID, Name, Email, Image, State string
@@ -136,6 +140,8 @@ func (p userConn) userItem(r kvstore.Record) (item, error) {
 	return in, p.keepExtra(in, r.Value)
 }
 
+// keepExtra adds the members of extra in a record's value to the item. It returns
+// errReserved if one has the name of another attribute.
 func (p userConn) keepExtra(in item, value []byte) error {
 	var of struct{ Extra json.RawMessage }
 	if json.Unmarshal(value, &of) != nil {
@@ -209,7 +215,8 @@ func (p userConn) write(ctx context.Context, before, after item) error {
 	return p.update(ctx, before, after)
 }
 
-// replace writes a whole item over the one that was read; nil: no item.
+// replace writes a whole item over the one that was read. If before is nil, there
+// must be no item. It returns ErrConflict if that is no longer so.
 func (p userConn) replace(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	_, err := p.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -218,7 +225,8 @@ func (p userConn) replace(ctx context.Context, before, after item) error {
 	return orConflict(ctx, err)
 }
 
-// update changes the attributes of ours, and leaves others as they are.
+// update writes the attributes that this package knows, and leaves others as they
+// are. It returns ErrConflict if before is no longer there.
 func (p userConn) update(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	var set, remove []string
@@ -240,6 +248,8 @@ func (p userConn) update(ctx context.Context, before, after item) error {
 	return orConflict(ctx, err)
 }
 
+// orConflict returns ErrConflict if a condition was not met, and otherwise what
+// failure returns.
 func orConflict(ctx context.Context, err error) error {
 	if isRefused(err) {
 		return storage.ErrConflict
@@ -247,8 +257,8 @@ func orConflict(ctx context.Context, err error) error {
 	return failure(ctx, err)
 }
 
-// same returns the condition that an item is as it was read, in what either side decides
-// by; nil: that there is no item.
+// same returns the condition that an item still has the attributes by which
+// either side decides. If before is nil, the condition is that there is no item.
 func (p userConn) same(before item) *expression {
 	e := newExpression()
 	if before == nil {
@@ -302,6 +312,7 @@ func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kv
 	return r, orConflict(ctx, err)
 }
 
+// orNotFound returns ErrNotFound for nil, and any other error as it is.
 func orNotFound(err error) error {
 	if err == nil {
 		return storage.ErrNotFound

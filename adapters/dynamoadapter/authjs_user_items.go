@@ -24,7 +24,9 @@ func (s *userItems) wantFree(ctx context.Context, email, id string) error {
 	return ignore(err, storage.ErrNotFound)
 }
 
-// byIndex returns the user that Auth.js has made with an e-mail address.
+// byIndex returns the user that the index has with an e-mail address, as Auth.js
+// has made it. It returns ErrNotFound if there is none, or if the user has
+// another address by now.
 func (s *userItems) byIndex(ctx context.Context, email string) (storage.User, error) {
 	if email == "" || !isKey(ofUser+email) {
 		return storage.User{}, storage.ErrNotFound
@@ -45,8 +47,9 @@ func (s *userItems) byIndex(ctx context.Context, email string) (storage.User, er
 	return storage.User{}, storage.ErrNotFound
 }
 
-// asUser returns the user of an item that was read with a session. It reads a user
-// again during creation and deletion.
+// asUser returns the user of an item that was read with a session, or ErrNotFound
+// for nil. It reads the user again if the item says that the user is being made
+// or deleted.
 func (s *userItems) asUser(ctx context.Context, id string, in item) (storage.User, error) {
 	if in == nil {
 		return storage.User{}, storage.ErrNotFound

@@ -34,7 +34,7 @@ func orNull(s string) types.AttributeValue {
 	return text(s)
 }
 
-// putTexts sets those that are not empty.
+// putTexts sets an attribute for each text that is not empty.
 func putTexts(in item, texts map[string]string) {
 	for name, s := range texts {
 		if s != "" {
@@ -52,7 +52,7 @@ func isoOf(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// timeOf reads ISO text; zero: it is none.
+// timeOf reads a time as ISO text. It returns the zero time for anything else.
 func timeOf(v types.AttributeValue) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, textOf(v))
 	if err != nil {
@@ -71,8 +71,8 @@ func secondsOf(t time.Time) types.AttributeValue {
 	return number(strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64))
 }
 
-// expiryOf reads seconds, or the ISO text that a client of another kind may have
-// written; false: it is neither.
+// expiryOf reads an expiry as seconds, or as the ISO text that a client of
+// another kind may have written. It returns false if it is neither.
 func expiryOf(v types.AttributeValue) (time.Time, bool) {
 	n, is := v.(*types.AttributeValueMemberN)
 	if !is {
@@ -91,7 +91,8 @@ func boolOf(v types.AttributeValue) bool {
 	return is && b.Value
 }
 
-// attributeOf returns the attribute of any value that JSON can hold.
+// attributeOf returns the attribute of a value, which must be one that JSON can
+// hold. It returns errMember otherwise.
 func attributeOf(v any) (types.AttributeValue, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -106,6 +107,8 @@ func attributeOf(v any) (types.AttributeValue, error) {
 	return attribute(plain), nil
 }
 
+// attribute returns the attribute of a value that was decoded from JSON with
+// UseNumber.
 func attribute(v any) types.AttributeValue {
 	switch v := v.(type) {
 	case string:
@@ -177,7 +180,8 @@ func extraOf(all item, fields ...[]string) map[string]any {
 	return membersOf(rest)
 }
 
-// putExtra adds members without a field of their own.
+// putExtra adds members without a field of their own. It returns errReserved for
+// the name of a field, and errMember for a value that JSON cannot hold.
 func putExtra(in item, extra map[string]any, fields ...[]string) error {
 	reserved := slices.Concat(fields...)
 	for name, v := range extra {
@@ -202,7 +206,8 @@ func areUTF8(texts ...string) bool {
 	return true
 }
 
-// isKey reports whether DynamoDB takes each text as a key.
+// isKey reports whether DynamoDB takes each text as a key: UTF-8 of at most 1024
+// bytes.
 func isKey(texts ...string) bool {
 	for _, s := range texts {
 		if len(s) > 1024 || !utf8.ValidString(s) {

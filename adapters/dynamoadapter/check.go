@@ -62,8 +62,9 @@ func (l Layout) examine(ctx context.Context, c describer, table string) (*types.
 	return found, nil
 }
 
-// hintOf returns a hint for a table that may be one of Auth.js. Its keys are ours too,
-// and its index, which other tables may have as well, is no reason to refuse it.
+// hintOf returns a hint for a table that may be one of Auth.js, or "". The keys
+// of such a table are ours too, and its index, which other tables may have as
+// well, is no reason to refuse it.
 func hintOf(l Layout, t *types.TableDescription) string {
 	theirs := AuthJS().named()
 	if l.authJS || theirs.indexOf(t) == nil {

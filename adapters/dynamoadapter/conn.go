@@ -57,6 +57,7 @@ var kindNames = map[kvstore.Kind]string{
 	kvstore.KindUsed: "ONCE", kvstore.KindLimit: "LIMIT", kvstore.KindLease: "LEASE",
 }
 
+// keyText returns the text of both keys of a record's item.
 func keyText(k kvstore.Key) string { return kindNames[k.Kind] + "#" + k.Name }
 
 func (c *conn) at(pk, sk string) item { return item{c.pk: text(pk), c.sk: text(sk)} }
@@ -68,10 +69,12 @@ func userText(user string) string { return keyText(kvstore.Key{Kind: kvstore.Kin
 // owns begins the sort key of what belongs to a user.
 const owns = "OWNS#"
 
+// ownItem returns the keys of the item that holds an entry of a user's list.
 func (c *conn) ownItem(user string, entry kvstore.Key) item {
 	return c.at(userText(user), owns+string(entry.Kind)+"#"+entry.Name)
 }
 
+// recordOf returns the record in an item. The item does not have its Until.
 func recordOf(k kvstore.Key, found item) kvstore.Record {
 	return kvstore.Record{Key: k, Version: textOf(found["v"]), Value: []byte(textOf(found["value"]))}
 }
@@ -123,7 +126,8 @@ func (c *conn) items(ctx context.Context, keys ...item) (found []item, err error
 	return found, nil
 }
 
-// backOff waits a little before a call is repeated.
+// backOff waits 50 milliseconds before a call is repeated. It returns the error
+// of ctx if that ends first.
 func backOff(ctx context.Context) error {
 	t := time.NewTimer(50 * time.Millisecond)
 	defer t.Stop()
@@ -158,6 +162,8 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 
 func (c *conn) pkName() map[string]string { return map[string]string{"#pk": c.pk} }
 
+// isRefused reports whether DynamoDB refused a write because its condition was
+// not met.
 func isRefused(err error) bool {
 	_, refused := errors.AsType[*types.ConditionalCheckFailedException](err)
 	return refused
@@ -207,7 +213,8 @@ func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key, until ti
 	return failure(ctx, err)
 }
 
-// seconds returns the value of the attribute by which DynamoDB removes an item.
+// seconds returns the value of the attribute by which DynamoDB removes an item,
+// rounded up.
 func seconds(until time.Time) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(until.Unix()+1, 10)}
 }
@@ -259,8 +266,10 @@ func (c *conn) query(ctx context.Context, in *dynamodb.QueryInput) (all []item, 
 	}
 }
 
-// failure returns the error of a call without what was sent. It wraps the client's own
-// error.
+// failure wraps the client's error in one without what was sent. It returns nil
+// for nil, and the error of ctx if that has ended. A missing table is an
+// [ErrNotMigrated], and an error that passes by itself a
+// [storage.ErrUnavailable].
 func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -15,10 +15,14 @@ type expression struct {
 
 func newExpression() *expression { return &expression{names: map[string]string{}, values: item{}} }
 
+// and adds a condition.
 func (e *expression) and(part string) { e.parts = append(e.parts, part) }
 
+// text returns all conditions as one.
 func (e *expression) text() *string { return new(strings.Join(e.parts, " AND ")) }
 
+// name returns the placeholder of an attribute's name, the same for each call
+// with it.
 func (e *expression) name(name string) string {
 	for short, of := range e.names {
 		if of == name {
@@ -30,6 +34,7 @@ func (e *expression) name(name string) string {
 	return short
 }
 
+// value returns a new placeholder of a value.
 func (e *expression) value(v types.AttributeValue) string {
 	short := ":" + string(rune('a'+len(e.values)))
 	e.values[short] = v

@@ -23,7 +23,7 @@ type Layout struct {
 // at most 1024 bytes; longer ones are refused.
 func AuthJS() Layout { return Layout{authJS: true} }
 
-// named returns the layout with all of its names.
+// named returns the layout with the usual name in place of each empty one.
 func (l Layout) named() Layout {
 	return Layout{
 		authJS: l.authJS, PartitionKey: cmp.Or(l.PartitionKey, "pk"), SortKey: cmp.Or(l.SortKey, "sk"), Index: cmp.Or(l.Index, "GSI1"),
@@ -39,8 +39,9 @@ func (l Layout) ttl() string {
 	return "ttl"
 }
 
-// check refuses names of keys without [AuthJS], and keys that cannot be told apart
-// from each other or from what records hold.
+// check returns an error for names of keys without [AuthJS]. It also returns one
+// if two of the keys have one name, or one has the name of an attribute of
+// records.
 func (l Layout) check() error {
 	if !l.authJS {
 		if l != (Layout{}) {

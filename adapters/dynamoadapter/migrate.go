@@ -60,7 +60,8 @@ func Migrate(ctx context.Context, c MigrationClient, table string, o Options) er
 	return l.expire(ctx, c, table)
 }
 
-// isReady reports whether the table can be used, and its index if it has one.
+// isReady reports whether the table can be used, and in the layout of Auth.js its
+// index. It returns false for nil.
 func (l Layout) isReady(t *types.TableDescription) bool {
 	if t == nil || t.TableStatus != types.TableStatusActive && t.TableStatus != types.TableStatusUpdating {
 		return false
@@ -113,6 +114,8 @@ func (l Layout) fits(t *types.TableDescription) error {
 	return sameKeys("the index "+l.Index, index.KeySchema, l.IndexPartitionKey, l.IndexSortKey)
 }
 
+// sameKeys returns an error if a schema has other keys. of names the table or
+// index in it.
 func sameKeys(of string, schema []types.KeySchemaElement, pk, sk string) error {
 	keys := map[types.KeyType]string{}
 	for _, k := range schema {
@@ -135,6 +138,8 @@ func textAttributes(names ...string) (all []types.AttributeDefinition) {
 	return all
 }
 
+// create begins to create the table. It returns nil if another instance is
+// creating it.
 func (l Layout) create(ctx context.Context, c MigrationClient, table string) error {
 	in := &dynamodb.CreateTableInput{
 		TableName: &table, BillingMode: types.BillingModePayPerRequest,
@@ -153,7 +158,8 @@ func (l Layout) create(ctx context.Context, c MigrationClient, table string) err
 	return failure(ctx, err)
 }
 
-// expire switches the time to live on, unless it is on already.
+// expire switches the time to live on, unless it is on already. It does nothing
+// on a server without time to live.
 func (l Layout) expire(ctx context.Context, c MigrationClient, table string) error {
 	_, err := c.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName:               &table,

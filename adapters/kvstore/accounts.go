@@ -30,6 +30,9 @@ type accountValue struct {
 	Vouched      bool                 `json:"email_vouched,omitempty"`
 }
 
+// accountAsValue returns what is stored of an account. born is that of its user.
+// It returns errText for a text that is not UTF-8, and errJSON for a member that
+// is no JSON.
 func accountAsValue(a *storage.Account, born string) (v accountValue, err error) {
 	t := &a.Tokens
 	if !isText(a.UserID, a.Provider, a.ProviderAccountID, string(a.Type), t.AccessToken, t.RefreshToken, t.IDToken, t.TokenType, t.Scope, t.SessionState, a.Email) {
@@ -50,6 +53,8 @@ func accountAsValue(a *storage.Account, born string) (v accountValue, err error)
 	return v, err
 }
 
+// account returns the stored account. It returns errJSON for a member that is no
+// JSON.
 func (v *accountValue) account() (storage.Account, error) {
 	a := storage.Account{
 		UserID: v.User, Provider: v.Provider, ProviderAccountID: v.ID, Type: v.Type, Email: v.Email, EmailVouched: v.Vouched,

@@ -64,7 +64,8 @@ func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (stor
 	return v.authenticator(), nil
 }
 
-// findAuthenticator reads a passkey of a living user.
+// findAuthenticator returns a passkey and its record. It returns ErrNotFound if
+// there is none, or if its user was deleted.
 func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r Record, v authenticatorValue, err error) {
 	r, v, user, err := findWithUser[authenticatorValue](ctx, s.users, keyOfAuthenticator(credentialID))
 	if err == nil && v.Born != user.Born {
@@ -117,7 +118,9 @@ func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c 
 	})
 }
 
-// changeAuthenticator applies change to what is stored then.
+// changeAuthenticator reads a passkey, calls change with it, stores it and
+// returns it. It begins again if another call has changed the record meanwhile,
+// so change may be called several times. It returns an error of change as it is.
 func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, change func(*authenticatorValue) error) (storage.Authenticator, error) {
 	for try := 0; ; try++ {
 		seen, v, err := s.findAuthenticator(ctx, credentialID)

@@ -7,10 +7,11 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// claim gives the e-mail address to a user. ErrConflict: another user has it, complete by then.
+// claim writes the record that gives the e-mail address to a user. It returns
+// ErrConflict if the address is another user's; that user is complete by then.
 //
-// The user's own claim is written anew. A call that was about to replace that claim,
-// because it did not count when the call read it, then loses.
+// The user's own claim is written anew. A call that was about to replace that
+// claim, because it did not count when the call read it, then loses.
 func (s *userRecords) claim(ctx context.Context, email string, of owner) error {
 	seen := Record{Key: keyOfEmail(email)}
 	for try := 0; ; try++ {
@@ -32,6 +33,8 @@ func (s *userRecords) claim(ctx context.Context, email string, of owner) error {
 	}
 }
 
+// isClaimOf reports whether a record is alive and gives an e-mail address to this
+// user.
 func isClaimOf(r *Record, of owner) bool {
 	if !r.isAlive() {
 		return false
@@ -40,7 +43,8 @@ func isClaimOf(r *Record, of owner) bool {
 	return err == nil && by == of
 }
 
-// checkFree returns ErrConflict for a claim that counts, and completes its user.
+// checkFree returns nil if a claim to an e-mail address does not count. For one
+// that counts it completes the user, if the user is new, and returns ErrConflict.
 func (s *userRecords) checkFree(ctx context.Context, claim *Record, email string) error {
 	by, err := decode[owner](claim)
 	if err != nil {
@@ -61,10 +65,10 @@ func (s *userRecords) checkFree(ctx context.Context, claim *Record, email string
 	return storage.ErrConflict
 }
 
-// reclaim gives a user an e-mail address without a claim. A server that is short of
-// memory may have evicted the claim, and the next sign-up with the address would make a
-// second user of it. A claim that no longer counts when it is written does no harm, so
-// reclaim may fail.
+// reclaim writes the claim to a user's e-mail address anew if there is none. A
+// server that is short of memory may have evicted the claim, and the next sign-up
+// with the address would make a second user of it. A claim that no longer counts
+// when it is written does no harm, so reclaim may fail.
 func (s *userRecords) reclaim(ctx context.Context, u storedUser) {
 	if u.Email == "" {
 		return

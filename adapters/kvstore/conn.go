@@ -77,19 +77,19 @@ type Conn interface {
 	// Get returns those of the records that are there, in any order, in as few
 	// round trips as the store allows. There is at least one key, and none twice.
 	Get(ctx context.Context, keys ...Key) ([]Record, error)
-	// Put writes r over the record that has the version over; empty: only if
-	// none is there. Otherwise it is ErrConflict, unless what is there has
-	// r.Version.
+	// Put writes r over the record that has the version over. If over is empty, it
+	// writes r only where no record is. Otherwise it returns ErrConflict, or nil if
+	// the stored record has r.Version.
 	Put(ctx context.Context, r Record, over string) error
-	// Delete removes the record that has the version, empty: any version, and
-	// returns what was removed. ErrNotFound: there is none; ErrConflict: it has
-	// another version.
+	// Delete removes the record that has the version, and returns what was removed.
+	// If version is empty, it removes the record with any version. It returns
+	// ErrNotFound if there is none, and ErrConflict if it has another version.
 	Delete(ctx context.Context, k Key, version string) (Record, error)
 
 	// Own adds an entry to the list of what a user owns. The user is the Name of a
-	// [KindUser], stored or not. The store may forget the entry after until; zero:
-	// never. Of several calls with one entry the latest until counts. An entry has
-	// the form of a key, and is never the key of a record.
+	// [KindUser], stored or not. The store may forget the entry after until; a zero
+	// until means never. Of several calls with one entry the latest until counts. An
+	// entry has the form of a key, and is never the key of a record.
 	//
 	// A list must not grow with sign-ins whose sessions have expired. A store that
 	// cannot expire entries one by one removes some expired ones whenever it adds
@@ -103,18 +103,19 @@ type Conn interface {
 }
 
 // Follower is a [Conn] that reads a session or an account together with its user
-// in one round trip. Where it is none, two are made.
+// in one round trip. With any other Conn a [Store] makes two.
 //
 // The value of both kinds has a member "user" at its top, whose text is the
 // Name of the user's key if it keeps to what names may be; if not, a driver
 // leaves the user out. What it returns may lack the user for any reason.
 type Follower interface {
-	// GetWithUser is Get of k and of the user that it names.
+	// GetWithUser returns the record of k and that of the user that it names, as Get
+	// does.
 	GetWithUser(ctx context.Context, k Key) ([]Record, error)
 }
 
 // LimitConn is a [Conn] that counts events in one step, by the store's own
-// clock. Where it is none, a record is read, compared and put. The three methods
+// clock. With any other Conn a record is read, compared and put. The three methods
 // are those of [storage.ReturningLimiter] with r above zero; what is kept under
 // the key is the driver's own, and may be forgotten when it is empty again.
 type LimitConn interface {
@@ -123,8 +124,8 @@ type LimitConn interface {
 	ForgetLimit(ctx context.Context, k Key) error
 }
 
-// LeaseConn is a [Conn] that gives leases in one step, by the store's own clock. Where it
-// is none, a record is read, compared and put. The two methods are those of
+// LeaseConn is a [Conn] that gives leases in one step, by the store's own clock. With any
+// other Conn a record is read, compared and put. The two methods are those of
 // [storage.LeaseStore]; what is kept under the key is the driver's own. A lease that has
 // expired without EndLease is remembered for a day.
 type LeaseConn interface {

@@ -34,12 +34,14 @@ func readFlat(raw []byte, v flat) bool {
 	return true
 }
 
+// takeText sets to to the text of m. It returns false if m is no text.
 func takeText[T ~string](to *T, m jsonscan.Member) bool {
 	text, ok := m.Text()
 	*to = T(text)
 	return ok
 }
 
+// takeStamp sets to to the time of m. It returns false if m is no whole number.
 func takeStamp(to *stamp, m jsonscan.Member) bool {
 	n, err := strconv.ParseInt(string(m.Raw), 10, 64)
 	to.Time = time.UnixMilli(n).UTC()

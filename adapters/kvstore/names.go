@@ -27,8 +27,9 @@ func keyOfUsed(key string) Key       { return Key{KindUsed, hash(key)} }
 func keyOfLease(key string) Key      { return Key{KindLease, hash(key)} }
 func keyOfLimit(key string) Key      { return Key{KindLimit, nameOf(key)} }
 
-// nameOf returns the text itself if it is short and plain, so that an operator can find a
-// user in the store. It hashes any other text; the sign in front keeps the two apart.
+// nameOf returns a text of at most 64 plain characters as it is, so that an
+// operator can find a user in the store. It hashes any other text; the sign in
+// front keeps the two apart.
 func nameOf(text string) string {
 	if text == "" || len(text) > 64 {
 		return "=" + hash(text)

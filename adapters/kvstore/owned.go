@@ -30,6 +30,8 @@ type owned struct {
 	Entry string `json:"entry"` // the entry's own part
 }
 
+// entryOf returns the entry of a record in its user's list. part is the entry's
+// own part.
 func entryOf(k Key, part string) Key { return Key{k.Kind, k.Name + "=" + part} }
 
 // splitEntry returns the key of the record that an entry is of, and the entry's part.
@@ -41,9 +43,10 @@ func splitEntry(entry Key) (k Key, part string) {
 	return Key{entry.Kind, entry.Name[:i]}, entry.Name[i+1:]
 }
 
-// create writes a record of a user over what was read, after its entry. with returns
-// the value for the entry's part. A record that is alive is ErrConflict, unless
-// isFree says that it may be replaced.
+// create adds an entry to the user's list and then writes the record over seen.
+// with returns the value of the record, which has the entry's part. It returns
+// ErrConflict if a record is alive under the key, unless isFree reports that it
+// may be replaced.
 func (s *ownedRecords) create(ctx context.Context, user string, seen Record, with func(part string) value, until time.Time, isFree func(context.Context, *Record) (bool, error)) error {
 	for try := 0; ; try++ {
 		part := random(6)
@@ -77,9 +80,11 @@ func (s *ownedRecords) renew(ctx context.Context, seen Record, of owned, v value
 	return err
 }
 
-// clear returns the record that is to be written over. A live record is ended first
-// if isFree says so: a caller that prunes the entry of the record to come marks the
-// key anew, and of two callers that have read one mark, one loses.
+// clear returns the record under the key for the next try of create to write
+// over. A record that is alive is first replaced by a mark if isFree allows it;
+// otherwise clear returns ErrConflict. A caller that prunes the entry of the new
+// record marks the key anew. If that caller and create have read the same mark,
+// one of them loses.
 func (s *ownedRecords) clear(ctx context.Context, k Key, isFree func(context.Context, *Record) (bool, error)) (Record, error) {
 	seen, err := s.records.look(ctx, k)
 	if err != nil || !seen.isAlive() {
@@ -108,7 +113,9 @@ func (s *ownedRecords) take(ctx context.Context, k Key) (Record, error) {
 	return s.takeSeen(ctx, seen, nil)
 }
 
-// takeSeen is take for a record that was read before. wanted may refuse it.
+// takeSeen ends a record that was read before, and removes its entry, as take
+// does. An error of wanted, which may be nil, keeps the record from being ended,
+// and is returned.
 func (s *ownedRecords) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
 	r, err := s.records.takeSeen(ctx, seen, wanted)
 	if err != nil {
@@ -137,7 +144,8 @@ type page struct {
 	dead  []Key    // entries whose records are not alive, or are another user's
 }
 
-// pages reads the records of a user that are of a kind; an empty kind stands for all.
+// pages reads the records of a user that are of a kind; an empty kind stands for
+// all. An error is the last that it yields.
 func (s *ownedRecords) pages(ctx context.Context, user string, kind Kind) iter.Seq2[page, error] {
 	return func(yield func(page, error) bool) {
 		entries, err := s.records.conn.Owned(ctx, nameOf(user))
@@ -212,9 +220,9 @@ func (s *ownedRecords) list(ctx context.Context, user string, kind Kind) (all []
 	return all, nil
 }
 
-// tidy prunes at most so many entries, and returns how many more may be pruned. That
-// is none after an error: left-over entries do no harm, and the store may be slow to
-// answer.
+// tidy prunes at most most of the dead entries, and returns how many more may be
+// pruned. That is none after an error: left-over entries do no harm, and the
+// store may be slow to answer.
 func (s *ownedRecords) tidy(ctx context.Context, user string, dead []Key, most int) int {
 	dead = dead[:min(len(dead), most)]
 	if parallel(dead, func(entry Key) error { return s.prune(ctx, user, entry) }) != nil {
@@ -223,7 +231,8 @@ func (s *ownedRecords) tidy(ctx context.Context, user string, dead []Key, most i
 	return most - len(dead)
 }
 
-// prune removes an entry, unless its record has been written meanwhile.
+// prune removes an entry, unless a record with that entry has been written
+// meanwhile. It first marks the key, so that no such record can be written later.
 func (s *ownedRecords) prune(ctx context.Context, user string, entry Key) error {
 	k, part := splitEntry(entry)
 	for try := 0; ; try++ {
@@ -249,7 +258,8 @@ func (s *ownedRecords) prune(ctx context.Context, user string, entry Key) error 
 	}
 }
 
-// isOf reports whether a record is alive and belongs to the user.
+// isOf reports whether a record is alive and belongs to the user, and returns its
+// members.
 func isOf(r *Record, user string) (owned, bool) {
 	if !r.isAlive() {
 		return owned{}, false

@@ -69,7 +69,8 @@ func (s *records) write(ctx context.Context, seen Record, v value, until time.Ti
 	return s.put(ctx, seen, raw, until)
 }
 
-// rewrite is write for a change: members that v does not know are kept.
+// rewrite writes v over the record that was read, as write does. It keeps the
+// members that v does not know.
 func (s *records) rewrite(ctx context.Context, seen Record, v value, until time.Time) (Record, error) {
 	raw, err := encodeOver(seen.Value, v)
 	if err != nil {
@@ -78,11 +79,14 @@ func (s *records) rewrite(ctx context.Context, seen Record, v value, until time.
 	return s.put(ctx, seen, raw, until)
 }
 
-// void puts a mark over the record that was read.
+// void puts a mark over the record that was read, and returns the mark. It
+// returns ErrConflict if that record is no longer there.
 func (s *records) void(ctx context.Context, seen Record) (Record, error) {
 	return s.put(ctx, seen, []byte(void), s.now().Add(grace))
 }
 
+// put writes raw over the record that was read, under a new version. It returns
+// the new record, and ErrConflict if the one that was read is no longer there.
 func (s *records) put(ctx context.Context, seen Record, raw []byte, until time.Time) (Record, error) {
 	r := Record{Key: seen.Key, Version: random(9), Value: raw, Until: until}
 	return r, s.conn.Put(ctx, r, seen.Version)
@@ -123,8 +127,9 @@ func (s *records) take(ctx context.Context, k Key) (Record, error) {
 	return s.takeSeen(ctx, seen, nil)
 }
 
-// takeSeen is take for a record that was read before. wanted may refuse it with an
-// error; nil accepts every record.
+// takeSeen ends a record that was read before, as take does. It calls wanted,
+// which may be nil, for each live record that it is about to end. An error of
+// wanted keeps the record, and is returned.
 func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
 	for try := 0; ; try++ {
 		var err error

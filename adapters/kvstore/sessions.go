@@ -81,6 +81,8 @@ func (s *Store) GetSession(ctx context.Context, token string) (storage.StoredSes
 	return asSession(&r, token)
 }
 
+// asSession returns the session of a record, with the token that the caller knows
+// or "".
 func asSession(r *Record, token string) (storage.StoredSession, error) {
 	v, err := decode[sessionValue](r)
 	if err != nil {
@@ -177,11 +179,11 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, e
 	return s.endSessions(ctx, userID, math.MaxInt, func(v *sessionValue) bool { return v.ID != keep })
 }
 
-// endSessions ends those sessions of a user for which ends returns true, and counts them.
-// A session that cannot be ended does not keep the others. Sessions that have ended
-// before are marked anew, since nothing says which those were. At most so many left-over
-// entries are removed. A call that runs out of time has ended some, and the next one
-// begins with the others.
+// endSessions ends those sessions of a user for which ends returns true, and
+// counts them. It goes on with the others if one cannot be ended, and returns the
+// first error. Sessions that have ended before are marked anew, since nothing
+// says which those were. It removes at most most left-over entries. A call that
+// runs out of time has ended some, and the next one begins with the others.
 func (s *Store) endSessions(ctx context.Context, userID string, most int, ends func(*sessionValue) bool) (n int, err error) {
 	left := most
 	var failed error // the first: thousands may
@@ -206,6 +208,8 @@ func (s *Store) endSessions(ctx context.Context, userID string, most int, ends f
 	return n, failed
 }
 
+// endSession ends the session in r if it is the user's and ends returns true for
+// it. ended is false, and no error, if another call has ended it.
 func (s *Store) endSession(ctx context.Context, userID string, r Record, ends func(*sessionValue) bool) (ended bool, err error) {
 	if r.isAlive() {
 		if v, err := decode[sessionValue](&r); err != nil || !ends(&v) {

@@ -35,7 +35,8 @@ func (s *Store) SwapTokens(ctx context.Context, provider, providerAccountID stri
 	}
 }
 
-// setTokens replaces the tokens of an account.
+// setTokens replaces the tokens of an account. It returns errText or errJSON for
+// tokens that cannot be stored.
 func (v *accountValue) setTokens(t storage.Tokens) error {
 	with, err := accountAsValue(&storage.Account{Tokens: t}, v.Born)
 	if err != nil {
@@ -92,7 +93,8 @@ func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duratio
 	}
 }
 
-// Release implements [storage.LeaseStore].
+// Release implements [storage.LeaseStore]. It returns nil if the lease is another
+// holder's, or if there is none.
 func (s *Store) Release(ctx context.Context, key, holder string) error {
 	if s.leases != nil {
 		return s.leases.EndLease(ctx, keyOfLease(key), holder)

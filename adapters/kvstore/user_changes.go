@@ -10,8 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// begin writes a new user, over one that was begun under the same id and never
-// completed. If the id is another user's it returns ErrConflict.
+// begin writes a new user and returns the record. It writes over a user that was
+// begun under the same id and never completed. If the id is another user's it
+// returns ErrConflict.
 func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
 	seen := Record{Key: keyOfUser(v.ID)}
 	for try := 0; ; try++ {
@@ -58,17 +59,19 @@ func (s *userRecords) complete(ctx context.Context, u storedUser) error {
 	return err
 }
 
-// makeWhole is the last step of a new user. Every call that finds the user with a
-// claim that counts may take it.
+// makeWhole writes a new user as whole, which is the last step of its creation.
+// Every call that finds the user with a claim that counts may take it. It returns
+// ErrConflict if another call was faster.
 func (s *userRecords) makeWhole(ctx context.Context, u storedUser) error {
 	u.State = stateWhole
 	_, err := s.records.rewrite(ctx, u.seen, u.userValue, never)
 	return err
 }
 
-// errChanged: another call has changed the user meanwhile.
+// errChanged reports that another call has changed the user meanwhile.
 var errChanged = errors.New("kvstore: the user has changed")
 
+// orChanged returns errChanged for ErrConflict, and any other error as it is.
 func orChanged(err error) error {
 	if errors.Is(err, storage.ErrConflict) {
 		return errChanged
@@ -76,9 +79,10 @@ func orChanged(err error) error {
 	return err
 }
 
-// change tries once to change a user. A new e-mail address is announced, claimed and
-// then taken, in that order; the old one is released at the end. It returns
-// errChanged if the user is no longer as it was read.
+// change tries once to change a user, and returns the changed user. A new e-mail
+// address is announced, claimed and then taken, in that order; the old one is
+// released at the end. It returns errChanged if the user is no longer as it was
+// read, and ErrConflict if the address is another user's.
 func (s *userRecords) change(ctx context.Context, u storedUser, to nextValue) (userValue, error) {
 	after := u.with(to)
 	if u.Next != nil { // a change that was interrupted comes first
@@ -125,9 +129,10 @@ func (s *userRecords) completeChange(ctx context.Context, u storedUser) error {
 	return claimed
 }
 
-// delete marks a user as gone, and then removes what the user owned and the record.
-// From the first step on the user does not exist; a deletion that is interrupted
-// afterwards is finished by the next call.
+// delete marks a user as gone, and then removes what the user owned and the
+// record. It returns the user, or ErrNotFound. From the first step on the user
+// does not exist; a deletion that is interrupted afterwards is finished by the
+// next call.
 func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error) {
 	for try := 0; ; try++ {
 		u, err := s.resolve(ctx, id)

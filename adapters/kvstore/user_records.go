@@ -30,6 +30,9 @@ func (s *userRecords) look(ctx context.Context, id string) (storedUser, error) {
 
 var errOther = errors.New("kvstore: the record of a user is another's")
 
+// asUser returns the user in a record. It returns ErrNotFound for a mark or an
+// absent record, which comes with the result, and errOther if the user has
+// another id.
 func asUser(r Record, id string) (u storedUser, err error) {
 	u.seen = r
 	if !r.isAlive() {
@@ -115,8 +118,9 @@ type ownedValue interface {
 	of() string // the user
 }
 
-// findWithUser reads a live record and the complete user of its value. It does
-// not compare which of several users of one id the record belongs to.
+// findWithUser reads a live record and the complete user of its value. It returns
+// ErrNotFound if either is missing. It does not compare which of several users of
+// one id the record belongs to.
 func findWithUser[V ownedValue](ctx context.Context, s *userRecords, k Key) (r Record, v V, u storedUser, err error) {
 	var found []Record
 	if s.follower != nil {

@@ -49,6 +49,7 @@ func (v userValue) names(email string) bool {
 	return v.State != stateGone && email != "" && (v.Email == email || v.Next != nil && v.Next.Email == email)
 }
 
+// user returns the stored user. It returns errJSON if Extra is no JSON.
 func (v userValue) user() (storage.User, error) {
 	u := storage.User{ID: v.ID, Name: v.Name, Email: v.Email, EmailVerified: v.Verified.Time, Image: v.Image}
 	return u, opened(v.Extra, &u.Extra)
@@ -64,6 +65,7 @@ func (v userValue) with(n nextValue) userValue {
 	return v
 }
 
+// set copies *to into field, unless to is nil.
 func set[T any](field, to *T) {
 	if to != nil {
 		*field = *to

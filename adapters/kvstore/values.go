@@ -48,6 +48,8 @@ func (s *stamp) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// decode returns the value of a record. It returns an error if the value cannot
+// be read or lacks what it needs; its text quotes no value.
 func decode[V value](r *Record) (v V, err error) {
 	if f, is := any(&v).(flat); !is || !readFlat(r.Value, f) {
 		v = *new(V)
@@ -64,6 +66,7 @@ var (
 	errText = errors.New("kvstore: a text is not UTF-8")
 )
 
+// encode returns v as JSON. It returns errJSON if v cannot be encoded.
 func encode(v value) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -72,7 +75,8 @@ func encode(v value) ([]byte, error) {
 	return raw, nil
 }
 
-// encodeOver keeps the members of the old value that V does not know.
+// encodeOver returns v as JSON, with the members of the old value that the type
+// of v has no fields for.
 func encodeOver(old []byte, v value) ([]byte, error) {
 	raw, err := encode(v)
 	if err != nil {
@@ -90,7 +94,8 @@ func encodeOver(old []byte, v value) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// forget removes the members that a struct has fields for.
+// forget removes from all the members that a struct has fields for, embedded ones
+// included.
 func forget(all map[string]json.RawMessage, of reflect.Type) {
 	for f := range of.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -111,7 +116,8 @@ func isText(texts ...string) bool {
 	return true
 }
 
-// open returns open-ended members as JSON, nil if there are none.
+// open encodes open-ended members as JSON. It returns nil if there are none, and
+// errJSON if they cannot be encoded.
 func open[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -123,6 +129,8 @@ func open[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	return raw, nil
 }
 
+// opened decodes what open returned into to. It leaves to as it is if there is
+// nothing, and returns errJSON if raw is no JSON.
 func opened[T map[string]any | []map[string]any](raw json.RawMessage, to *T) error {
 	if len(raw) == 0 {
 		return nil

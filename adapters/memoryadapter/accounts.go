@@ -96,7 +96,8 @@ func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID str
 	})
 }
 
-// take removes m[k], which is a map of d, and returns it.
+// take removes m[k] and returns it, or returns ErrNotFound. m is a map of d. A
+// rollback restores it.
 func take[K comparable, V any](d *data, m map[K]V, k K) (V, error) {
 	v, known := m[k]
 	if !known {
@@ -106,6 +107,7 @@ func take[K comparable, V any](d *data, m map[K]V, k K) (V, error) {
 	return v, nil
 }
 
+// byAccountKey compares accounts by provider and then by the account's id there.
 func byAccountKey(a, b storage.Account) int {
 	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 }

@@ -65,7 +65,8 @@ func (s auditLog) Erase(ctx context.Context, userID string) (n int, err error) {
 	return n, err
 }
 
-// erase removes what is personal from records, and returns how many those are.
+// erase removes user, client and personal data from stored records, and returns
+// how many records it was given.
 func (d *data) erase(records []storage.AuditRecord) int {
 	for _, r := range records {
 		r.UserID, r.Client, r.Personal = "", "", nil
@@ -74,7 +75,8 @@ func (d *data) erase(records []storage.AuditRecord) int {
 	return len(records)
 }
 
-// recordsWhere returns at most some records in an order.
+// recordsWhere returns the first most of the records that is accepts, in an
+// order. It does not copy what they refer to.
 func (d *data) recordsWhere(is func(*storage.AuditRecord) bool, order func(a, b storage.AuditRecord) int, most int) (list []storage.AuditRecord) {
 	for _, r := range d.audit {
 		if is(&r) {

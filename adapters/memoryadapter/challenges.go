@@ -54,12 +54,17 @@ func (s challenges) List(ctx context.Context, q storage.ChallengeQuery) (list []
 	return list, err
 }
 
+// isAsked reports whether a query lists a challenge. An empty tenant matches only
+// itself, other empty members match all.
 func isAsked(q storage.ChallengeQuery, c storage.Challenge) bool {
 	return c.Tenant == q.Tenant && matches(q.Purpose, c.Purpose) && matches(q.UserID, c.UserID) && matches(q.Identifier, c.Identifier)
 }
 
+// matches reports whether a stored text is the one that is asked for. An empty
+// asked matches every text.
 func matches(asked, stored string) bool { return asked == "" || asked == stored }
 
+// newestChallenge compares challenges so that the newest comes first.
 func newestChallenge(a, b storage.Challenge) int {
 	return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
 }

@@ -14,6 +14,8 @@ import (
 // Open-ended members go through JSON, as they would in a database: what reads
 // back differs in type here as it would there.
 
+// copyUser returns a copy of a user without the suspension. It returns an error
+// if Extra cannot be encoded as JSON.
 func copyUser(u storage.User) (out storage.User, err error) {
 	out = storage.User{ID: u.ID, Name: u.Name, Email: u.Email, EmailVerified: utc(u.EmailVerified), Image: u.Image}
 	out.Created, out.Provisioned = utc(u.Created), utc(u.Provisioned)
@@ -50,6 +52,8 @@ func copyAuthenticator(k storage.Authenticator) storage.Authenticator {
 	return k
 }
 
+// copyJSON returns v as it reads back from JSON, with numbers as [json.Number].
+// An empty v becomes nil. It returns an error if v cannot be encoded.
 func copyJSON[T map[string]any | []map[string]any](v T) (out T, err error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -64,7 +68,7 @@ func copyJSON[T map[string]any | []map[string]any](v T) (out T, err error) {
 	return out, err
 }
 
-// utc is the instant as a database would return it.
+// utc returns an instant as a database would: in UTC, to the millisecond.
 func utc(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

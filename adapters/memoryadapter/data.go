@@ -31,7 +31,7 @@ type data struct {
 	audit          map[string]storage.AuditRecord // by id
 
 	depth int      // transactions that are open, one in the other
-	undo  []func() // what takes their changes back, to be called from the last
+	undo  []func() // take their changes back; the last one is called first
 }
 
 type revocation struct{ at, expires time.Time }
@@ -58,19 +58,20 @@ func newData() *data {
 	}
 }
 
-// put sets m[k], which is a map of d.
+// put sets m[k], so that a rollback can take it back. m is a map of d.
 func put[K comparable, V any](d *data, m map[K]V, k K, v V) {
 	d.remember(restore(m, k))
 	m[k] = v
 }
 
-// remove deletes m[k], which is a map of d.
+// remove deletes m[k], so that a rollback can take it back. m is a map of d.
 func remove[K comparable, V any](d *data, m map[K]V, k K) {
 	d.remember(restore(m, k))
 	delete(m, k)
 }
 
-// removeIf deletes what goes says, and counts it.
+// removeIf removes the entries of m for which goes returns true, and returns how
+// many.
 func removeIf[K comparable, V any](d *data, m map[K]V, goes func(K, V) bool) (n int) {
 	for k, v := range m {
 		if goes(k, v) {
@@ -90,7 +91,8 @@ func find[K comparable, V any](m map[K]V, k K) (v V, err error) {
 	return v, err
 }
 
-// restore returns what sets m[k] back to what it is now.
+// restore returns a function that sets m[k] back to its present value, or deletes
+// it if there is none.
 func restore[K comparable, V any](m map[K]V, k K) func() {
 	old, had := m[k]
 	return func() {
@@ -102,13 +104,15 @@ func restore[K comparable, V any](m map[K]V, k K) func() {
 	}
 }
 
+// remember keeps a function for rollback if a transaction is open.
 func (d *data) remember(undo func()) {
 	if d.depth > 0 {
 		d.undo = append(d.undo, undo)
 	}
 }
 
-// rollback takes back what was done since the mark.
+// rollback takes back the changes that were made since len(d.undo) was mark, the
+// last one first.
 func (d *data) rollback(mark int) {
 	for i := len(d.undo) - 1; i >= mark; i-- {
 		d.undo[i]()

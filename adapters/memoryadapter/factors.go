@@ -118,6 +118,7 @@ func (s factors) UseRecoveryCode(ctx context.Context, userID, hash string) (left
 	return left, err
 }
 
+// byCreation compares factors so that the oldest comes first.
 func byCreation(a, b storage.Factor) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }

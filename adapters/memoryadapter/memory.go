@@ -57,10 +57,10 @@ func New(o Options) *Adapter {
 	return a
 }
 
-// InTx implements [storage.TxAdapter]. Transactions run one after the other,
-// and everybody else waits meanwhile: f must use the adapter it is given, since
-// a call to the outer one waits for f to end. What rolling back costs grows
-// with what f did, not with what the store holds.
+// InTx implements [storage.TxAdapter]. Transactions run one after the other, and
+// all other calls wait meanwhile. f must use the adapter that it gets: a call to
+// the outer one waits for f to end. The cost of a rollback grows with what f did,
+// not with what the store holds.
 func (a *Adapter) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return a.withData(ctx, func(d *data) error {
 		mark := len(d.undo)
@@ -99,7 +99,9 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error
 	return n, err
 }
 
-// withData calls f when it is this caller's turn.
+// withData waits for its turn, calls f and returns its error. In a transaction it
+// calls f at once. It returns the error of ctx if ctx ends before f begins. f
+// must not call the adapter.
 func (a *Adapter) withData(ctx context.Context, f func(*data) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

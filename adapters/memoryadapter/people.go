@@ -79,7 +79,9 @@ func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n i
 	return n, err
 }
 
-// page returns the users after a position.
+// page returns up to q.Limit users after q.After, in the order of the places that
+// where returns, and the position to go on from. That is "" at the end. It looks
+// at no more than q.Window users. It returns an error if q.After is no position.
 func (p people) page(ctx context.Context, q *storage.PeopleQuery, where func(*storage.PeopleQuery, *storage.User) (place, bool)) (users []storage.User, next string, err error) {
 	var after place
 	if q.After != "" {
@@ -118,7 +120,7 @@ func (p people) page(ctx context.Context, q *storage.PeopleQuery, where func(*st
 	return users, next, err
 }
 
-// placeInList returns where a user stands in a list.
+// placeInList returns where a user stands in a list. The result is always true.
 func placeInList(q *storage.PeopleQuery, u *storage.User) (place, bool) {
 	switch {
 	case q.Order == storage.ByID:
@@ -130,7 +132,8 @@ func placeInList(q *storage.PeopleQuery, u *storage.User) (place, bool) {
 	return place{'c', fmt.Sprintf("%020d", 1<<62-u.Created.UnixMilli()) + reversed(u.ID), u.ID}, true
 }
 
-// reversed returns a text that sorts the other way round.
+// reversed returns a text for an id. Such texts sort in the opposite order of
+// their ids.
 func reversed(id string) string {
 	b := []byte(id)
 	for i := range b {

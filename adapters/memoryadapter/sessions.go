@@ -192,6 +192,7 @@ func (a *Adapter) RevokedAt(ctx context.Context, keys ...string) (at map[string]
 	return at, err
 }
 
+// later returns the later of two instants, b to the millisecond and in UTC.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return utc(b)
@@ -199,7 +200,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// stored is what a token is kept as: a copy of the memory opens no session.
+// stored returns the text that a token is stored as: its SHA-256, or with
+// PlainTokens itself. A copy of the memory then opens no session.
 func stored(a *Adapter, token string) string {
 	if a.plain {
 		return token

@@ -44,7 +44,8 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return a.findUser(ctx, func(d *data) string { return d.accounts[pair{provider, providerAccountID}].UserID })
 }
 
-// findUser returns the user with the id that which finds.
+// findUser returns the user with the id that which returns, or ErrNotFound. which
+// is called when it is the caller's turn.
 func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[which(d)]
@@ -109,8 +110,9 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, er
 	return u, err
 }
 
-// claimEmail makes the e-mail address id's own, unless it is empty or
-// another's.
+// claimEmail gives an e-mail address to a user. It returns ErrConflict if a user
+// has the address already, even this one. It does nothing if the address is
+// empty.
 func (d *data) claimEmail(id, email string) error {
 	if email == "" {
 		return nil
@@ -122,7 +124,7 @@ func (d *data) claimEmail(id, email string) error {
 	return nil
 }
 
-// changed applies c to u.
+// changed returns u with the changes of c.
 func changed(u storage.User, c storage.UserChange) storage.User {
 	set(&u.Name, c.Name)
 	set(&u.Email, c.Email)
@@ -133,6 +135,7 @@ func changed(u storage.User, c storage.UserChange) storage.User {
 	return u
 }
 
+// set copies *to into field, unless to is nil.
 func set[T any](field, to *T) {
 	if to != nil {
 		*field = *to

@@ -39,7 +39,8 @@ var accountFields = []string{
 	"scope", "session_state", "token_type", "email", "emailVouched", "authorization_details", "tokenExtra",
 }
 
-// UnmarshalBSON takes no member for a field that is written otherwise.
+// UnmarshalBSON decodes a document, each field by its exact name. A member that
+// differs from a field in case alone goes to Extra.
 func (d *accountDoc) UnmarshalBSON(doc []byte) error {
 	type plain accountDoc // without this method
 	strays, err := exactly(doc, accountFields, (*plain)(d))
@@ -47,6 +48,8 @@ func (d *accountDoc) UnmarshalBSON(doc []byte) error {
 	return err
 }
 
+// newAccountDoc returns the document of an account. It returns errText or
+// errValue for an account that cannot be stored.
 func newAccountDoc(a storage.Account) (d accountDoc, err error) {
 	t := &a.Tokens
 	if !storable(a.Provider, a.ProviderAccountID, string(a.Type), a.Email, t.AccessToken, t.RefreshToken, t.IDToken, t.Scope, t.SessionState, t.TokenType) {
@@ -92,6 +95,7 @@ func (d *accountDoc) account() storage.Account {
 	return a
 }
 
+// seconds returns a number of any kind that BSON has, and 0 for anything else.
 func seconds(n any) int64 {
 	switch n := n.(type) {
 	case int32:
@@ -129,6 +133,8 @@ func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID st
 	return d.account(), nil
 }
 
+// findAccount returns the document of an account. It returns ErrNotFound if there
+// is none, or if its user was deleted.
 func (a *Adapter) findAccount(ctx context.Context, provider, providerAccountID string) (d accountDoc, err error) {
 	if !storable(provider, providerAccountID) {
 		return d, storage.ErrNotFound

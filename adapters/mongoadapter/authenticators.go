@@ -33,6 +33,7 @@ type authenticatorDoc struct {
 	Handle     []byte        `bson:"userHandle,omitempty"`
 }
 
+// newAuthenticatorDoc returns the document of a passkey, or errText.
 func newAuthenticatorDoc(k storage.Authenticator) (d authenticatorDoc, err error) {
 	transports := strings.Join(k.Transports, ",")
 	if !storable(k.ProviderAccountID, k.DeviceType, transports, k.Name, k.AAGUID) {
@@ -46,6 +47,8 @@ func newAuthenticatorDoc(k storage.Authenticator) (d authenticatorDoc, err error
 	}, nil
 }
 
+// authenticator returns the passkey of the document. It returns errValue if its
+// id or key is no base64.
 func (d *authenticatorDoc) authenticator() (k storage.Authenticator, err error) {
 	credential, errCredential := base64.StdEncoding.DecodeString(d.Credential)
 	key, errKey := base64.StdEncoding.DecodeString(d.PublicKey)
@@ -86,6 +89,8 @@ func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (st
 	return k, fail(ctx, "get authenticator", err)
 }
 
+// findAuthenticator returns a passkey. It returns ErrNotFound if there is none,
+// or if its user was deleted.
 func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k storage.Authenticator, err error) {
 	var d authenticatorDoc
 	if err := find(ctx, a.authenticators, credentialKey(credentialID), &d); err != nil {
@@ -122,6 +127,8 @@ func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID [
 	return k, fail(ctx, "update authenticator counter", err)
 }
 
+// changeAuthenticator sets fields of the passkey that filter names, and returns
+// it as it is then. It returns ErrNotFound if there is none.
 func changeAuthenticator(ctx context.Context, a *Adapter, filter, to bson.D) (k storage.Authenticator, err error) {
 	var d authenticatorDoc
 	if err := a.authenticators.change(ctx, filter, bson.D{{Key: "$set", Value: to}}, &d); err != nil {

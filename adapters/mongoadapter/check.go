@@ -59,6 +59,8 @@ type optionalIndex struct {
 	is               func(index) bool
 }
 
+// optionalIndexes returns the indexes that Migrate makes and the adapter can do
+// without.
 func optionalIndexes() (all []optionalIndex) {
 	for _, u := range uniques {
 		if u.texts {
@@ -83,6 +85,7 @@ func optionalIndexes() (all []optionalIndex) {
 	return all
 }
 
+// hasIndex reports whether a collection has an index that is accepts.
 func hasIndex(ctx context.Context, db *mongo.Database, collection string, is func(index) bool) (bool, error) {
 	found, err := indexes(ctx, db.Collection(collection))
 	return slices.ContainsFunc(found, is), err

@@ -24,7 +24,8 @@ type collection struct {
 	fits   atomic.Bool
 }
 
-// fit looks for the unique index, until it is there.
+// fit returns an error that wraps ErrNotMigrated if the unique index is missing.
+// It asks the server until the index is there, and never again after that.
 func (c *collection) fit(ctx context.Context) error {
 	if c.unique == "" || c.fits.Load() {
 		return nil
@@ -42,7 +43,8 @@ func (c *collection) fit(ctx context.Context) error {
 	return fmt.Errorf("%s: %w", c.Name(), ErrNotMigrated)
 }
 
-// add inserts a document. One that a unique index refuses is ErrConflict.
+// add inserts a document. It returns ErrConflict if a unique index refuses the
+// document, and ErrNotMigrated if the unique index is missing.
 func (c *collection) add(ctx context.Context, doc any) error {
 	if err := c.fit(ctx); err != nil {
 		return err
@@ -60,13 +62,15 @@ func orConflict(err error) error {
 	return err
 }
 
-// remove deletes the document that filter names, and reads what it was into doc.
+// remove deletes one document that filter names, and reads what it was into doc.
+// It returns ErrNotFound if there is none.
 func (c *collection) remove(ctx context.Context, filter bson.D, doc any) error {
 	return orNotFound(c.FindOneAndDelete(ctx, filter).Decode(doc))
 }
 
-// change updates the document that filter names, and reads what it is now into
-// doc.
+// change updates one document that filter names, and reads what it is now into
+// doc. It returns ErrNotFound if there is none, and ErrConflict if a unique index
+// refuses the change.
 func (c *collection) change(ctx context.Context, filter, update bson.D, doc any) error {
 	after := options.FindOneAndUpdate().SetReturnDocument(options.After)
 	return orConflict(orNotFound(c.FindOneAndUpdate(ctx, filter, update, after).Decode(doc)))
@@ -99,6 +103,7 @@ func (i index) everywhere() bool {
 // allTexts has conditions that leave out no text but the empty one.
 var allTexts = []bson.E{{Key: "$gt", Value: ""}, {Key: "$exists", Value: true}, {Key: "$type", Value: "string"}}
 
+// fields returns the names of the index's fields, with commas between them.
 func (i index) fields() string {
 	names := make([]string, len(i.Key))
 	for n, field := range i.Key {
@@ -107,7 +112,8 @@ func (i index) fields() string {
 	return strings.Join(names, ",")
 }
 
-// indexes returns the indexes of a collection, none if it does not exist.
+// indexes returns the indexes of a collection. It returns none, and no error, if
+// the collection does not exist.
 func indexes(ctx context.Context, c *mongo.Collection) (list []index, err error) {
 	found, err := c.Indexes().List(ctx)
 	if err != nil {

@@ -28,7 +28,9 @@ var (
 	unescape = strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$", "%00", "\x00")
 )
 
-// toFields copies members, but for those in taken: their names have a field of their own.
+// toFields returns members as fields of a document, without those in taken: their
+// names have a field of their own. It returns nil for no members, and errValue
+// for a value that cannot be stored.
 func toFields(members map[string]any, taken ...string) (bson.M, error) {
 	if len(members) == 0 {
 		return nil, nil
@@ -53,6 +55,8 @@ func toFields(members map[string]any, taken ...string) (bson.M, error) {
 	return fields.(bson.M), nil
 }
 
+// toBSON returns a value that was decoded from JSON with UseNumber as the driver
+// stores it. It escapes the names of members.
 func toBSON(v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -82,7 +86,8 @@ func toBSON(v any) (any, error) {
 	}
 }
 
-// toNumber keeps every digit of a whole number.
+// toNumber returns a number as BSON stores it, with every digit of a whole number
+// of up to 34 digits. It returns errValue for a number that is too large.
 func toNumber(n json.Number) (any, error) {
 	if whole, err := n.Int64(); err == nil {
 		return whole, nil
@@ -131,7 +136,7 @@ func exactly(doc bson.Raw, names []string, fields any) (strays bson.M, err error
 	return strays, bson.Unmarshal(doc, fields)
 }
 
-// beside puts strays to the other members.
+// beside adds strays to members, which may point to nil.
 func beside(members *bson.M, strays bson.M) {
 	if *members == nil {
 		*members = strays
@@ -140,8 +145,8 @@ func beside(members *bson.M, strays bson.M) {
 	maps.Copy(*members, strays)
 }
 
-// fromFields returns what toFields was given. What others have stored becomes what it
-// would be in JSON.
+// fromFields returns the members that toFields was given, or nil for none. Values
+// that other programs have stored become what they would be in JSON.
 func fromFields(fields bson.M) map[string]any {
 	if len(fields) == 0 {
 		return nil
@@ -149,6 +154,8 @@ func fromFields(fields bson.M) map[string]any {
 	return fromBSON(fields).(map[string]any)
 }
 
+// fromBSON returns a stored value as JSON has it, with unescaped names of
+// members.
 func fromBSON(v any) any {
 	switch v := v.(type) {
 	case bson.M:
@@ -176,7 +183,8 @@ func fromBSON(v any) any {
 	}
 }
 
-// fromScalar leaves out what JSON has no form for.
+// fromScalar returns a single value as JSON has it. It returns nil for one that
+// JSON has no form for.
 func fromScalar(v any) any {
 	switch v := v.(type) {
 	case int32:

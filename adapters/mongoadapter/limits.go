@@ -23,7 +23,8 @@ type limitDoc struct {
 }
 
 // Take implements [storage.Limiter]. The clock is that of the instance: one that
-// is ahead lets events of others through as late as that.
+// is ahead lets events of others through as late as that. It returns an
+// ErrConflict if other calls were faster each time.
 func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, ctx.Err()

@@ -51,13 +51,13 @@ var uniques = []unique{
 // owned has the collections of what belongs to a user.
 var owned = []string{"accounts", "sessions", "authenticators", "sign_ups"}
 
-// Migrate creates the indexes that the adapter depends on, in a database that is new
-// or that the MongoDB adapter of Auth.js uses. Call it before anything is stored;
-// several instances may call it at the same time. [Warnings] returns what the server
-// did not create.
+// Migrate creates the indexes that the adapter depends on, in a database that is
+// new or that the MongoDB adapter of Auth.js uses. Call it before anything is
+// stored; several instances may call it at the same time. [Warnings] returns what
+// the server did not create.
 //
-// If documents break a rule, Migrate returns a [*ViolationError] and changes nothing.
-// It reads whole collections.
+// If documents break a rule, Migrate changes nothing and returns an error that
+// wraps a [*ViolationError]. It reads whole collections.
 func Migrate(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
 		return errNoDatabase
@@ -73,7 +73,8 @@ func Migrate(ctx context.Context, db *mongo.Database, o Options) error {
 
 type migration struct{ db *mongo.Database }
 
-// violations counts the values that several documents have.
+// violations returns a *ViolationError if several documents have a value that
+// must be unique.
 func (m migration) violations(ctx context.Context) error {
 	var broken ViolationError
 	for _, u := range uniques {
@@ -107,6 +108,8 @@ func (m migration) violations(ctx context.Context) error {
 	return nil
 }
 
+// makeUnique makes the unique indexes. If the server has no partial indexes, it
+// makes a sparse one instead.
 func (m migration) makeUnique(ctx context.Context) error {
 	for _, u := range uniques {
 		o := options.Index().SetUnique(true)
@@ -144,7 +147,9 @@ func (m migration) makePlain(ctx context.Context) error {
 	return nil
 }
 
-// makeExpiry has the server remove what has expired.
+// makeExpiry makes the indexes by which the server removes what has expired. If
+// the server has no such indexes, it makes plain ones. It leaves an index with
+// other options as it is.
 func (m migration) makeExpiry(ctx context.Context) error {
 	for _, p := range perishables {
 		after := options.Index().SetExpireAfterSeconds(int32(p.after.Seconds()))
@@ -159,6 +164,7 @@ func (m migration) makeExpiry(ctx context.Context) error {
 	return nil
 }
 
+// make creates an index on fields. It does nothing if the same index is there.
 func (m migration) make(ctx context.Context, collection string, o *options.IndexOptionsBuilder, fields ...string) error {
 	var keys bson.D
 	for _, field := range fields {

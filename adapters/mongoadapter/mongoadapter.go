@@ -140,8 +140,8 @@ func storable(texts ...string) bool {
 	return true
 }
 
-// find reads the one document that filter names into doc: all of it, or only the
-// given fields.
+// find reads one document that filter names into doc: all of it, or only the
+// given fields. It returns ErrNotFound if there is none.
 func find(ctx context.Context, c *collection, filter bson.D, doc any, fields ...string) error {
 	wanted := make(bson.D, len(fields))
 	for i, name := range fields {

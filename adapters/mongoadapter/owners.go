@@ -21,7 +21,8 @@ func byID(id bson.ObjectID) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
 }
 
-// find returns the user that filter names, unless the user is leaving.
+// find returns the user that filter names. It returns ErrNotFound if there is
+// none, or if the user is leaving.
 func (s *owners) find(ctx context.Context, filter bson.D) (storage.User, error) {
 	var d userDoc
 	if err := find(ctx, s.docs, filter, &d); err != nil {
@@ -33,7 +34,7 @@ func (s *owners) find(ctx context.Context, filter bson.D) (storage.User, error) 
 	return d.user(), nil
 }
 
-// lives reports whether there is a user with this id.
+// lives reports whether a user with this id exists and is not leaving.
 func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 	var d struct{}
 	err := find(ctx, s.docs, byID(id), &d, "_id")
@@ -43,9 +44,10 @@ func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 	return err == nil, err
 }
 
-// claim runs a write that needs an id or an e-mail address. Those of a user with an
-// interrupted deletion are free: claim finishes the deletion, and tries the write
-// again.
+// claim calls write, which needs an id or an e-mail address, and returns its
+// error. Those of a user with an interrupted deletion are free: claim finishes
+// the deletion, and tries the write again. It returns ErrConflict if another user
+// has one of them.
 func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
 	for range tries {
 		err := write()
@@ -70,8 +72,10 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 }
 
 // add adds a document that belongs to a user. A document that holds its key for a
-// deleted user is removed first. A concurrent deletion of the owner may have looked
-// before the document was there: add then removes it again.
+// deleted user is removed first. It returns ErrConflict if another user's
+// document has the key, and ErrNotFound for an unknown owner. A concurrent
+// deletion of the owner may have looked before the document was there: add then
+// removes it again.
 func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
 	err := c.add(ctx, doc)
 	for range tries {
@@ -129,7 +133,8 @@ func (s *owners) checkExists(ctx context.Context, owner bson.ObjectID) error {
 	return err
 }
 
-// ownedBy reads what a user has in a collection.
+// ownedBy returns the documents of a user in a collection. It returns none for a
+// text that is no id of a user.
 func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, error) {
 	owner, is := parseID(userID)
 	if !is {
@@ -138,8 +143,9 @@ func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, err
 	return findAll[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
 }
 
-// finishDeletion removes what belongs to a user that is being deleted, and the user after all
-// of it. A new user with the same id stays.
+// finishDeletion removes what belongs to a user that is being deleted, and then
+// the user, and returns the user. It returns ErrNotFound if another call has
+// removed the user. A new user with the same id stays.
 func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (storage.User, error) {
 	for _, c := range s.owned {
 		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {

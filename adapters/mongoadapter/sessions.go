@@ -36,6 +36,8 @@ type sessionDoc struct {
 	ActsIn   string        `bson:"actorSession,omitempty"`
 }
 
+// newSessionDoc returns the document of a session, with a token as it is stored.
+// It returns errText for a text that is not UTF-8.
 func newSessionDoc(s storage.StoredSession, token string) (d sessionDoc, err error) {
 	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
 		return d, errText
@@ -52,7 +54,8 @@ func newSessionDoc(s storage.StoredSession, token string) (d sessionDoc, err err
 	return d, nil
 }
 
-// session gives the session the token that its owner knows, which may be none.
+// session returns the session of the document. Its Token is the given one, which
+// may be "", since the document may have only a hash.
 func (d *sessionDoc) session(token string) storage.StoredSession {
 	return storage.StoredSession{
 		ID: cmp.Or(d.Named, d.ID.Hex()), Token: token, UserID: cmp.Or(d.User, d.UserID.Hex()), Expires: utc(d.Expires), Created: utc(d.Created),
@@ -91,7 +94,8 @@ func (a *Adapter) GetSession(ctx context.Context, token string) (storage.StoredS
 	return d.session(token), nil
 }
 
-// findSession hashes a token that is still plain.
+// findSession returns the document of a session, or ErrNotFound. If the database
+// has the plain token, it replaces that by the hash.
 func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, err error) {
 	filter, err := a.tokens.filter(token)
 	if err != nil {

@@ -35,7 +35,8 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err e
 	return total, nil
 }
 
-// sweep removes one batch. What was renewed since it was looked for stays.
+// sweep removes at most one batch of expired documents, and returns how many it
+// removed. A document that was renewed since it was found stays.
 func sweep(ctx context.Context, c *collection, before time.Time) (int, error) {
 	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}
 	found, err := c.Find(ctx, expired, options.Find().SetLimit(batch).SetProjection(bson.D{{Key: "_id", Value: 1}}))

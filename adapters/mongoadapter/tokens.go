@@ -20,6 +20,9 @@ func (a *Adapter) SwapTokens(ctx context.Context, provider, providerAccountID st
 	return fail(ctx, "swap tokens", swapTokens(ctx, a, provider, providerAccountID, old, next))
 }
 
+// swapTokens replaces the tokens of an account if it still has the old access and
+// refresh tokens. It returns ErrConflict if it has others, and ErrNotFound if
+// there is no account.
 func swapTokens(ctx context.Context, a *Adapter, provider, providerAccountID string, old, next storage.Tokens) error {
 	change, err := tokenChange(next)
 	if err != nil {

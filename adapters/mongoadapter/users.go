@@ -24,7 +24,8 @@ type userDoc struct {
 // userFields are what [storage.User].Extra cannot be called.
 var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", "latchkeyLeaving"}
 
-// UnmarshalBSON takes no member for a field that is written otherwise.
+// UnmarshalBSON decodes a document, each field by its exact name. A member that
+// differs from a field in case alone goes to Extra.
 func (d *userDoc) UnmarshalBSON(doc []byte) error {
 	type plain userDoc // without this method
 	strays, err := exactly(doc, userFields, (*plain)(d))
@@ -32,6 +33,8 @@ func (d *userDoc) UnmarshalBSON(doc []byte) error {
 	return err
 }
 
+// newUserDoc returns the document of a user, with a new id if the user has none.
+// It returns errText or errValue for a user that cannot be stored.
 func newUserDoc(u storage.User) (d userDoc, err error) {
 	if !storable(u.ID, u.Name, u.Email, u.Image) {
 		return d, errText
@@ -107,6 +110,9 @@ func (a *Adapter) UpdateUser(ctx context.Context, id string, c storage.UserChang
 	return u, fail(ctx, "update user", err)
 }
 
+// changeUser changes a user and returns the user as it is then. It returns
+// ErrNotFound for an unknown user, and ErrConflict if another user has the e-mail
+// address.
 func (a *Adapter) changeUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	oid, is := parseID(id)
 	if !is {

@@ -47,6 +47,7 @@ func examine(ctx context.Context, js jetstream.JetStream, bucket string) (found 
 	return found, fits(found.Config)
 }
 
+// lacks returns what a bucket lacks, as [Warnings] returns it.
 func lacks(found *jetstream.StreamInfo) (lacking []string) {
 	if found.Config.Replicas < 3 {
 		lacking = append(lacking, fmt.Sprintf("a third copy: with %d of them a server that is lost takes along what it was told last, or all", found.Config.Replicas))

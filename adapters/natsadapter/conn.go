@@ -19,7 +19,7 @@ import (
 type conn struct {
 	js       jetstream.JetStream
 	stream   jetstream.Stream
-	lists    jetstream.Stream // whose settings are read again and again, and so never decide how stream reads
+	lists    jetstream.Stream // for Info, which reads the settings anew: those that stream reads by stay as New found them
 	subjects string           // what the subjects of all keys begin with
 	way      string           // what comes before them in what is sent to another domain or account
 }
@@ -47,8 +47,9 @@ func (m message) record(k kvstore.Key) kvstore.Record {
 	return kvstore.Record{Key: k, Version: m.version + "@" + strconv.FormatUint(m.sequence, 10), Value: m.value}
 }
 
-// seen returns what a version says of its message. known is false if the version lacks
-// the sequence, and the message has to be read.
+// seen returns the message that a version of record stands for, without its
+// value. known is false if the version lacks the sequence, and the message has to
+// be read. An empty version stands for a key without a message.
 func seen(version string) (m message, known bool) {
 	if version == "" {
 		return m, true
@@ -60,7 +61,8 @@ func seen(version string) (m message, known bool) {
 
 var errForeign = errors.New("a key holds what was not written by this package")
 
-// look reads a key from the leader of the bucket's copies.
+// look reads a key from the leader of the bucket's copies. It returns the zero
+// message, and no error, for a key that was never written.
 func (c *conn) look(ctx context.Context, k kvstore.Key) (m message, err error) {
 	var raw *jetstream.RawStreamMsg
 	err = retry(ctx, func(ctx context.Context) (err error) {
@@ -101,6 +103,8 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 // for several keys in one round trip.
 const mostAtOnce = 16
 
+// getMany returns the records that exist, by up to mostAtOnce reads at the same
+// time. After an error it begins no further reads, and returns the error.
 func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore.Record, err error) {
 	var (
 		mu    sync.Mutex
@@ -205,8 +209,9 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	}
 }
 
-// publish writes over the message that has the sequence. The error is isConflict if that
-// is no longer the last message of its subject, so publish can be repeated.
+// publish writes over the message that has the sequence; 0 stands for no message.
+// If that is no longer the last message of its subject, isConflict is true for
+// the error. So publish can be repeated.
 func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Msg) error {
 	return retry(ctx, func(ctx context.Context) error {
 		_, err := c.js.PublishMsg(ctx, message(), jetstream.WithExpectLastSequencePerSubject(over))
@@ -240,7 +245,8 @@ func (c *conn) listed(user string, entry kvstore.Key, until time.Time) *nats.Msg
 	return m
 }
 
-// lookEntry returns the sequence of an entry, and whether it is kept long enough already.
+// lookEntry returns the sequence of an entry, or 0 if there is none, and whether
+// it is kept until the given time already.
 func (c *conn) lookEntry(ctx context.Context, user string, entry kvstore.Key, until time.Time) (sequence uint64, kept bool, err error) {
 	var raw *jetstream.RawStreamMsg
 	err = retry(ctx, func(ctx context.Context) (err error) {

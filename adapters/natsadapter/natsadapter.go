@@ -61,7 +61,8 @@ func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) 
 func streamOf(bucket string) string   { return "KV_" + bucket }
 func subjectsOf(bucket string) string { return "$KV." + bucket + "." }
 
-// fits returns an error that names each setting of a bucket that breaks a promise.
+// fits returns an error that names each setting by which a bucket would lose
+// records or bring them back, or nil.
 func fits(s jetstream.StreamConfig) error {
 	var wrong []string
 	for _, rule := range []struct {

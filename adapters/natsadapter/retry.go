@@ -52,8 +52,8 @@ func retry(ctx context.Context, f func(context.Context) error) error {
 // is off at the server.
 var ErrNoJetStream = errors.New("JetStream is off there: start the server with -js, or with jetstream in its configuration")
 
-// retryFirst is retry for the first call to a server, which may be one without
-// JetStream.
+// retryFirst makes the first call to a server, as retry does. It returns
+// ErrNoJetStream if the server is one without JetStream.
 func retryFirst(ctx context.Context, js jetstream.JetStream, f func(context.Context) error) error {
 	return retry(ctx, func(ctx context.Context) error {
 		err := f(ctx)
@@ -75,6 +75,8 @@ const (
 	codeNotReady  = 10163
 )
 
+// isUnanswered reports whether no server has answered, or only one that cannot
+// know the answer for now.
 func isUnanswered(err error) bool {
 	for _, silence := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse} {
 		if errors.Is(err, silence) {
@@ -92,8 +94,9 @@ func isConflict(err error) bool {
 	return is && (said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// failure returns the error with the name of this package. The texts of servers and of
-// their client hold no values.
+// failure returns the error with the name of this package. It returns nil and
+// errors of a context as they are, and wraps ErrNotMigrated for a missing bucket.
+// The texts of servers and of their client hold no values.
 func failure(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

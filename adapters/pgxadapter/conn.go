@@ -39,8 +39,8 @@ func (c conn) One(ctx context.Context, statement string, args []any, dest ...any
 	return c.seen(err)
 }
 
-// seen resets the pool if a connection turned out to be unfit: the others most
-// likely are unfit, too.
+// seen returns err as it is. If err shows that a connection is unfit, it first
+// resets the pool: the others most likely are unfit, too.
 func (c conn) seen(err error) error {
 	if p, isPool := c.on.(*pool); isPool && sqlstore.Unfit(err) {
 		p.resetOnce()
@@ -57,6 +57,8 @@ type pool struct {
 
 const betweenResets = time.Second
 
+// resetOnce closes all connections of the pool, unless that was done within
+// betweenResets.
 func (p *pool) resetOnce() {
 	last, now := p.lastReset.Load(), time.Now().UnixNano()
 	if now-last > int64(betweenResets) && p.lastReset.CompareAndSwap(last, now) {
@@ -84,6 +86,7 @@ func (c conn) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	return c.seen(c.tx(ctx, f))
 }
 
+// tx does what Tx does, and leaves seen to its caller.
 func (c conn) tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	tx, err := c.begin(ctx)
 	if err != nil {
@@ -109,6 +112,7 @@ func (c conn) tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 // connection, which undoes as much.
 const maxRollback = 500 * time.Millisecond
 
+// rollback rolls tx back, even if ctx has ended, within maxRollback.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxRollback)
 	defer cancel()

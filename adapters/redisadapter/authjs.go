@@ -25,6 +25,8 @@ type roles interface {
 	storage.LeaseStore
 }
 
+// newAuthJS returns the stores on the keys of Auth.js. rest keeps what Auth.js
+// has no keys for.
 func newAuthJS(c *conn, rest roles, isUnstorage bool) *authJS {
 	k := &keyspace{c, isUnstorage}
 	owned := &ownedKeys{k}

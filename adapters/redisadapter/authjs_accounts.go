@@ -31,6 +31,8 @@ type accountObject struct {
 // that finds a record compares both.
 func accountID(provider, id string) string { return provider + ":" + id }
 
+// asAccount returns the account in a text. It returns ErrNotFound if text is nil
+// or is not the record of this account.
 func asAccount(text *string, provider, id string) (storage.Account, error) {
 	var o accountObject
 	if !decodeObject(text, &o) || o.Provider != provider || o.ProviderAccountID != id || o.UserID == "" {
@@ -51,6 +53,8 @@ func asAccount(text *string, provider, id string) (storage.Account, error) {
 	return a, nil
 }
 
+// accountText returns the record of an account as Auth.js writes it. It returns
+// errNoUTF8 or errMember for an account that cannot be written.
 func accountText(a storage.Account) (text string, err error) {
 	t := a.Tokens
 	if !areUTF8(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.Email, t.RefreshToken, t.AccessToken, t.TokenType, t.Scope, t.IDToken, t.SessionState) {

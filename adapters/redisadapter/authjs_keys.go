@@ -35,8 +35,8 @@ type keyspace struct {
 	isUnstorage bool
 }
 
-// at returns a key. unstorage shortens keys, so two ids may have one key: a caller
-// that finds a record compares the owner.
+// at returns the key of an id, with the prefix. unstorage shortens keys, so two
+// ids may have one key: a caller that finds a record compares the owner.
 func (s *keyspace) at(part, id string) string {
 	if s.isUnstorage {
 		return s.conn.prefix + unstorageKey(part+id)
@@ -52,7 +52,8 @@ func unstorageKey(key string) string {
 	return strings.Join(parts, ":")
 }
 
-// texts returns what is under the keys, nil for a key without a value.
+// texts returns the values of the keys, in their order. It returns nil for a key
+// without a value.
 func (s *keyspace) texts(ctx context.Context, keys ...string) ([]*string, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -70,7 +71,7 @@ func (s *keyspace) texts(ctx context.Context, keys ...string) ([]*string, error)
 	return texts, nil
 }
 
-// text returns what is under the key, nil for a key without a value.
+// text returns the value of the key, or nil if it has none.
 func (s *keyspace) text(ctx context.Context, key string) (*string, error) {
 	texts, err := s.texts(ctx, key)
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *keyspace) text(ctx context.Context, key string) (*string, error) {
 // changed what it was decided by.
 const mostTries = 1000
 
-// errStale: what a change was decided by is no longer so.
+// errStale reports that a key has changed since a plan was decided by its value.
 var errStale = errors.New("redisadapter: others changed a record each time it was about to be written")
 
 // commit carries out a plan. It returns errStale if the plan has to be decided anew.
@@ -113,7 +114,9 @@ func ignoreStale(err error) error {
 	return err
 }
 
-// change decides and commits until the plan is carried out or decide returns an error.
+// change calls decide with an empty plan and commits the plan, until that
+// succeeds or decide returns an error. It returns errStale if other calls were
+// faster mostTries times.
 func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
 	for range mostTries {
 		var p plan
@@ -127,8 +130,9 @@ func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
 	return errStale
 }
 
-// end is change for what ends the record under a key. If it finds no record, an
-// earlier try may have ended it before replicas heard of it, so end waits for them.
+// end makes a change, as change does, that ends the record under a key. If decide
+// returns ErrNotFound, an earlier try may have ended the record before replicas
+// heard of it, so end waits for them before it returns ErrNotFound.
 func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error) error {
 	err := s.change(ctx, decide)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -139,8 +143,8 @@ func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error
 	return err
 }
 
-// await waits until replicas have all that this server has written, by a write to a
-// key without a value.
+// await waits until Options.Replicas replicas have all that this server has
+// written, by a write to a key without a value.
 func (s *keyspace) await(ctx context.Context, key string) error {
 	if s.conn.replicas == 0 {
 		return nil
@@ -152,7 +156,7 @@ func (s *keyspace) await(ctx context.Context, key string) error {
 	return fault("delete", err)
 }
 
-// withPrefix returns the keys that begin like the records of one kind, in order.
+// withPrefix returns the keys that begin with prefix, sorted.
 func withPrefix(keys []string, prefix string) []string {
 	var some []string
 	for _, key := range keys {
@@ -164,6 +168,7 @@ func withPrefix(keys []string, prefix string) []string {
 	return some
 }
 
+// appendNew appends those of more to keys that keys does not have yet.
 func appendNew(keys, more []string) []string {
 	for _, key := range more {
 		if !slices.Contains(keys, key) {
@@ -173,7 +178,8 @@ func appendNew(keys, more []string) []string {
 	return keys
 }
 
-// reference returns a key or id that the clients of Auth.js write plain or as JSON.
+// reference returns the key or id in a text, which the clients of Auth.js write
+// plain or as JSON. It returns "" for nil.
 func reference(text *string) string {
 	if text == nil {
 		return ""

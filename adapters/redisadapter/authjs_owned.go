@@ -13,8 +13,8 @@ type ownedKeys struct{ keys *keyspace }
 // ownedText is the record of an account or a session.
 type ownedText struct{ key, text string }
 
-// list returns the records of a user under keys that begin with a part, and all keys that
-// our set has.
+// list returns the records of a user under keys that begin with a part, and the
+// keys that our set has. It first removes keys without a value from our set.
 func (s *ownedKeys) list(ctx context.Context, userID, part string) (all []ownedText, listed []string, err error) {
 	if listed, err = s.members(ctx, userID); err != nil {
 		return nil, nil, err
@@ -56,7 +56,8 @@ func (s *ownedKeys) pruneAll(ctx context.Context, userID string) error {
 	return s.forgetIndex(ctx, s.keys.at(lastSessionOf, userID))
 }
 
-// forgetIndex removes an index that leads to a key without a value.
+// forgetIndex removes an index if it leads to a key without a value. It does
+// nothing if the index has changed meanwhile.
 func (s *ownedKeys) forgetIndex(ctx context.Context, index string) error {
 	last, err := s.keys.text(ctx, index)
 	if err != nil || last == nil {
@@ -73,6 +74,7 @@ func (s *ownedKeys) forgetIndex(ctx context.Context, index string) error {
 	return ignoreStale(s.keys.commit(ctx, &p)) // another session has begun
 }
 
+// withoutText returns the keys with a nil text. texts has one for each key.
 func withoutText(keys []string, texts []*string) (absent []string) {
 	for i, text := range texts {
 		if text == nil {
@@ -113,8 +115,9 @@ func (s *ownedKeys) members(ctx context.Context, userID string) ([]string, error
 // mostPruned bounds what a reader of a list does for others.
 const mostPruned = 100
 
-// prune removes keys without a value from our set, if they have none then either, and
-// returns what is left of it. Keys that stay do no harm there.
+// prune removes keys without a value from our set, at most mostPruned, if they
+// still have none. It returns listed without them, and listed as it is after an
+// error. Keys that stay do no harm there.
 func (s *ownedKeys) prune(ctx context.Context, userID string, listed, absent []string) []string {
 	if len(absent) == 0 {
 		return listed
@@ -140,7 +143,8 @@ func (s *ownedKeys) remove(ctx context.Context, p *plan, index, userID, key stri
 	return err
 }
 
-// removeRead is remove with the text of the index, which was read before.
+// removeRead plans what remove plans. last is the text of the index, which was
+// read before.
 func (s *ownedKeys) removeRead(p *plan, index, userID, key string, last *string) {
 	if reference(last) == key {
 		p.want(s.keys.at(index, userID), last)

@@ -34,8 +34,11 @@ type foundPasskey struct {
 	text *string
 }
 
+// credential returns a credential id in base64, as keys and records have it.
 func credential(id []byte) string { return base64.StdEncoding.EncodeToString(id) }
 
+// asPasskey returns the passkey in a text. It returns ErrNotFound if text is nil
+// or has no passkey with this id, and errMember if an id or key is no base64.
 func asPasskey(text *string, id string) (foundPasskey, error) {
 	var o passkeyObject
 	if !decodeObject(text, &o) || o.CredentialID != id || o.UserID == "" {
@@ -60,6 +63,9 @@ func asPasskey(text *string, id string) (foundPasskey, error) {
 	return foundPasskey{k, text}, nil
 }
 
+// passkeyText returns the record of a passkey, with the members of the record
+// over that it does not know. over may be nil. It returns errNoUTF8 or errMember
+// for what cannot be written.
 func passkeyText(over *string, k storage.Authenticator) (string, error) {
 	if !areUTF8(append(slices.Clone(k.Transports), k.UserID, k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID)...) {
 		return "", errNoUTF8
@@ -77,7 +83,7 @@ func passkeyText(over *string, k storage.Authenticator) (string, error) {
 // passkeyKeys reads passkeys, and the lists of the passkeys of users.
 type passkeyKeys struct{ keys *keyspace }
 
-// find returns the passkey of a credential id.
+// find returns the passkey of a credential id in base64, or ErrNotFound.
 func (s *passkeyKeys) find(ctx context.Context, id string) (foundPasskey, error) {
 	text, err := s.keys.text(ctx, s.keys.at(ofPasskey, id))
 	if err != nil {
@@ -86,8 +92,9 @@ func (s *passkeyKeys) find(ctx context.Context, id string) (foundPasskey, error)
 	return asPasskey(text, id)
 }
 
-// ids returns the credential ids of a user's passkeys, each once, and the text that
-// has them. Auth.js lists a passkey once more whenever it was used after another one.
+// ids returns the credential ids of a user's passkeys, each once, and the value
+// that lists them, or nil. Auth.js lists a passkey once more whenever it was used
+// after another one.
 func (s *passkeyKeys) ids(ctx context.Context, userID string) (ids []string, text *string, err error) {
 	text, err = s.keys.text(ctx, s.keys.at(passkeysOf, userID))
 	var listed []string
@@ -142,10 +149,13 @@ func (a *authJS) CreateAuthenticator(ctx context.Context, k storage.Authenticato
 	})
 }
 
+// without removes id from ids, in place.
 func without(ids []string, id string) []string {
 	return slices.DeleteFunc(ids, func(one string) bool { return one == id })
 }
 
+// setCredentials plans to write a list of credential ids, or to delete its key if
+// the list is empty.
 func (p *plan) setCredentials(key string, ids []string) error {
 	if len(ids) == 0 {
 		p.Delete = append(p.Delete, key)
@@ -202,6 +212,9 @@ func (a *authJS) UpdateAuthenticator(ctx context.Context, credentialID []byte, c
 	})
 }
 
+// changePasskey reads a passkey, calls f with it, stores it and returns it. It
+// begins again if the passkey has changed meanwhile. It returns ErrNotFound, or
+// an error of f.
 func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(*storage.Authenticator) error) (storage.Authenticator, error) {
 	id := credential(credentialID)
 	var changed foundPasskey

@@ -58,7 +58,8 @@ func (p *plan) keys() (all []string) {
 	return slices.Compact(all)
 }
 
-// want makes the change depend on what is under a key; nil: no value.
+// want makes the change depend on the value of a key. If text is nil, the key
+// must have none.
 func (p *plan) want(key string, text *string) {
 	if text == nil {
 		p.Want = append(p.Want, [2]any{key, false})
@@ -67,11 +68,11 @@ func (p *plan) want(key string, text *string) {
 	p.Want = append(p.Want, [2]any{key, *text})
 }
 
-// set puts a text under a key, for ever.
+// set plans to write a text under a key, without an expiry.
 func (p *plan) set(key, text string) { p.Set = append(p.Set, [3]any{key, text, 0}) }
 
-// setUntil puts a text under a key until a day after it expires. Auth.js keeps what
-// has expired for ever.
+// setUntil plans to write a text under a key that lives until a day after
+// expires. Auth.js keeps what has expired for ever.
 func (p *plan) setUntil(key, text string, expires time.Time) {
 	left := max(time.Until(expires), 0) + 24*time.Hour
 	p.Set = append(p.Set, [3]any{key, text, left.Milliseconds()})

@@ -11,7 +11,7 @@ type sessionKeys struct {
 	owned *ownedKeys
 }
 
-// find returns the session of a token.
+// find returns the session of a token, or ErrNotFound.
 func (s *sessionKeys) find(ctx context.Context, token string) (foundSession, error) {
 	text, err := s.keys.text(ctx, s.keys.at(ofSession, token))
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *sessionKeys) list(ctx context.Context, userID string) (list []foundSess
 	return list, err
 }
 
-// end removes the session of a token and returns what it was.
+// end removes the session of a token and returns it as it was, or ErrNotFound.
 func (s *sessionKeys) end(ctx context.Context, token string) (removed foundSession, err error) {
 	key := s.keys.at(ofSession, token)
 	err = s.keys.end(ctx, key, func(p *plan) (err error) {

@@ -42,8 +42,9 @@ type foundSession struct {
 	text *string
 }
 
-// asSession reads a session. The key of an index is no token: what does not say
-// that it has this token is nothing.
+// asSession returns the session in a text. It returns ErrNotFound if text is nil
+// or has no session with this token: a token may look like the key of an index. A
+// session that Auth.js made gets an id from the hash of its token.
 func asSession(text *string, token string) (foundSession, error) {
 	var o sessionObject
 	if token == "" || !decodeObject(text, &o) || o.SessionToken != token || o.UserID == "" {
@@ -61,6 +62,9 @@ func asSession(text *string, token string) (foundSession, error) {
 	}, text}, nil
 }
 
+// sessionText returns the record of a session, with the members of the record
+// over that it does not know. over may be nil. It returns errNoUTF8 or errMember
+// for what cannot be written.
 func sessionText(over *string, s storage.StoredSession) (string, error) {
 	s.UserAgent = strings.ToValidUTF8(s.UserAgent, "\ufffd") // a browser may say anything
 	if !areUTF8(append(slices.Clone(s.AMR), s.Token, s.UserID, s.ID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {

@@ -18,15 +18,17 @@ func (s *userKeys) find(ctx context.Context, id string) (foundUser, error) {
 	return asUser(text, id)
 }
 
-// want makes a change depend on an existing user.
+// want makes a change depend on an existing user. It returns ErrNotFound if there
+// is none.
 func (s *userKeys) want(ctx context.Context, p *plan, id string) error {
 	u, err := s.find(ctx, id)
 	p.want(s.keys.at(ofUser, id), u.text)
 	return err
 }
 
-// wantFree makes a change depend on a key without a value, or with the record of a
-// deleted user. It returns ErrConflict for any other key.
+// wantFree makes a change depend on a key that may be written: it has no value, a
+// record of a deleted user, or no record of a user at all. It returns ErrConflict
+// for any other key.
 func (s *userKeys) wantFree(ctx context.Context, p *plan, key string) error {
 	text, err := s.keys.text(ctx, key)
 	if err != nil {
@@ -74,8 +76,8 @@ func (s *userKeys) claimEmail(ctx context.Context, p *plan, email, id string) er
 	return nil
 }
 
-// haveOneKey reports whether two e-mail addresses have the same key, as in
-// unstorage "/ada@example.com" and "ada@example.com" do.
+// haveOneKey reports whether two e-mail addresses have the same key. With
+// unstorage, "/ada@example.com" and "ada@example.com" do.
 func (s *userKeys) haveOneKey(email, other string) bool {
 	return email == other || email != "" && other != "" && s.keys.at(ofEmail, email) == s.keys.at(ofEmail, other)
 }

@@ -21,8 +21,9 @@ type foundUser struct {
 	text *string
 }
 
-// asUser reads a user. Keys of other records begin like those of users, so any other
-// record is ErrNotFound.
+// asUser returns the user in a text. Keys of other records begin like those of
+// users, so any other record is ErrNotFound, and so is nil. The result has the
+// text in any case.
 func asUser(text *string, id string) (foundUser, error) {
 	var o userObject
 	if id == "" || !decodeObject(text, &o) || o.ID != id {
@@ -34,6 +35,9 @@ func asUser(text *string, id string) (foundUser, error) {
 	}, text}, nil
 }
 
+// userText returns the record of a user, with the members of the record over that
+// it does not know. over may be nil. It returns errNoUTF8 or errMember for what
+// cannot be written.
 func userText(over *string, u storage.User) (string, error) {
 	if !areUTF8(u.ID, u.Name, u.Email, u.Image) {
 		return "", errNoUTF8
@@ -41,6 +45,7 @@ func userText(over *string, u storage.User) (string, error) {
 	return encodeObject(over, userObject{u.ID, orNull(u.Name), orNull(u.Email), iso{u.EmailVerified}, orNull(u.Image)}, u.Extra)
 }
 
+// ignoreMissing returns nil for ErrNotFound, and any other error as it is.
 func ignoreMissing(err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
@@ -128,6 +133,7 @@ func (a *authJS) UpdateUser(ctx context.Context, id string, c storage.UserChange
 	return after.User, err
 }
 
+// setIf copies *to into field, unless to is nil.
 func setIf[T any](field, to *T) {
 	if to != nil {
 		*field = *to

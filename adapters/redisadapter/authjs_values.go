@@ -16,7 +16,7 @@ import (
 // a struct of this package has no field for are kept.
 type members = map[string]json.RawMessage
 
-// iso is a time as JSON.stringify writes it, to the millisecond; null: none.
+// iso is a time as JSON.stringify writes it, to the millisecond. The zero time is null.
 type iso struct{ Time time.Time }
 
 // IsZero reports whether there is no time. The option omitzero of encoding/json calls it.
@@ -48,9 +48,9 @@ var (
 	errNoUTF8 = errors.New("redisadapter: a text is not UTF-8")
 )
 
-// decodeObject reads what v, a pointer to a struct, has fields for; false: it is
-// no such object. Names are exact, as in JavaScript: package json would take
-// "Email" for "email".
+// decodeObject reads those members of a JSON object that v, a pointer to a
+// struct, has fields for. It returns false if text is nil or no such object.
+// Names are exact, as in JavaScript: package json would take "Email" for "email".
 func decodeObject(text *string, v any) bool {
 	all := members{}
 	if text == nil || !strings.HasPrefix(*text, "{") || json.Unmarshal([]byte(*text), &all) != nil {
@@ -65,8 +65,8 @@ func decodeObject(text *string, v any) bool {
 	return true
 }
 
-// decodeOpen reads an open-ended member, in which large numbers keep their digits.
-// What has another form is left out.
+// decodeOpen reads an open-ended member, in which large numbers keep their
+// digits. It returns nil for a member of another form.
 func decodeOpen[T map[string]any | []map[string]any](raw json.RawMessage) (v T) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -76,7 +76,8 @@ func decodeOpen[T map[string]any | []map[string]any](raw json.RawMessage) (v T) 
 	return v
 }
 
-// encodeOpen returns an open-ended member, nil if there is none.
+// encodeOpen returns an open-ended member as JSON, or nil if v is empty. It
+// returns errMember if v cannot be encoded.
 func encodeOpen[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -88,9 +89,10 @@ func encodeOpen[T map[string]any | []map[string]any](v T) (json.RawMessage, erro
 	return raw, nil
 }
 
-// encodeObject writes v over the object that was there: nil for none. A member
-// that v leaves out is gone, one that it does not know stays. What is extra under
-// the name of one that v knows is left out.
+// encodeObject returns the object over with the members of v and of extra written
+// into it. over may be nil. It removes members that v has fields for and leaves
+// out, and keeps those that v does not know. It ignores a member of extra with
+// the name of a field of v. It returns errMember if something cannot be encoded.
 func encodeObject(over *string, v any, extra map[string]any) (string, error) {
 	all := members{}
 	if over != nil && json.Unmarshal([]byte(*over), &all) != nil {
@@ -132,7 +134,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// extraOf returns the members that v has no field for, nil if there are none.
+// extraOf returns the members of a record that v has no field for, or nil if
+// there are none. text is not nil.
 func extraOf(text *string, v any) map[string]any {
 	var all map[string]any
 	d := json.NewDecoder(strings.NewReader(*text))
@@ -149,6 +152,8 @@ func extraOf(text *string, v any) map[string]any {
 	return all
 }
 
+// fieldsOf returns the names that the fields of a struct have in JSON, in their
+// order.
 func fieldsOf(v any) (names []string) {
 	for f := range reflect.TypeOf(v).Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -17,8 +17,9 @@ const longestWait = time.Second
 // has moved the slot meanwhile.
 const attempts = 3
 
-// run runs a script by its hash, and sends the whole script to a server that does not
-// know it. With isEnd it waits for replicas, if Options.Replicas says so.
+// run runs a script by its hash, and sends the whole script to a server that does
+// not know it. With isEnd it waits for replicas, if Options.Replicas says so, and
+// returns an error if too few have the write. The result has the error.
 func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, keys []string, args ...any) *redis.Cmd {
 	cmd, err := bounded(ctx, c, func() (*redis.Cmd, error) {
 		if isEnd && c.replicas > 0 {
@@ -54,7 +55,9 @@ func (c *conn) runReplicated(ctx context.Context, s *redis.Script, keys []string
 	}
 }
 
-// judge returns an error if fewer replicas than wanted have what a script has written.
+// judge returns an error if fewer replicas than wanted have what a script has
+// written. It returns nil if the script failed: the caller finds that error in
+// cmd.
 func (c *conn) judge(cmd *redis.Cmd, reached *redis.Cmd) error {
 	if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) {
 		return nil // the caller finds it in cmd
@@ -77,6 +80,8 @@ func (c *conn) primary(ctx context.Context, key string) (*redis.Client, error) {
 	return c.client.(*redis.Client), nil // New has looked
 }
 
+// waitFor returns how long to wait for replicas: longestWait, or less if ctx ends
+// sooner.
 func waitFor(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return max(min(longestWait, time.Until(deadline)), time.Millisecond) // 0 would wait for ever
@@ -84,9 +89,10 @@ func waitFor(ctx context.Context) time.Duration {
 	return longestWait
 }
 
-// bounded calls f and returns when the context ends, even if f does not. A
-// client made without ContextTimeoutEnabled waits as long as its own timeouts
-// say, several times over.
+// bounded calls f and returns its results, or the error of ctx as soon as that
+// ends. f then goes on in a goroutine. A client made without
+// ContextTimeoutEnabled waits as long as its own timeouts say, several times
+// over.
 func bounded[T any](ctx context.Context, c *conn, f func() (T, error)) (T, error) {
 	if err := ctx.Err(); err != nil || c.timely {
 		var none T

@@ -57,7 +57,8 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 	return records, nil
 }
 
-// found appends the record that Redis has under a key, if it has one.
+// found appends the record in the answer to a GET. It appends nothing if the key
+// has no value, and returns an error for any other failure.
 func found(records []kvstore.Record, k kvstore.Key, text []byte, err error) ([]kvstore.Record, error) {
 	if errors.Is(err, redis.Nil) {
 		return records, nil
@@ -69,6 +70,8 @@ func found(records []kvstore.Record, k kvstore.Key, text []byte, err error) ([]k
 	return append(records, r), err
 }
 
+// record splits the text of a key into version and value. It returns an error for
+// a text that this package did not write.
 func record(k kvstore.Key, text []byte) (kvstore.Record, error) {
 	version, value, ok := bytes.Cut(text, []byte("\n"))
 	if !ok {
@@ -132,6 +135,7 @@ func (c *conn) Own(ctx context.Context, user string, k kvstore.Key, until time.T
 	return fault("own", c.run(ctx, false, own, []string{c.listOf(user)}, fieldOf(k), life(until)).Err())
 }
 
+// fieldOf returns the field of a user's list that an entry is.
 func fieldOf(entry kvstore.Key) string { return string(entry.Kind) + ":" + entry.Name }
 
 // Disown implements [kvstore.Conn].
@@ -181,8 +185,10 @@ func (c *conn) listOf(user string) string {
 	return c.key(kvstore.Key{Kind: kindList, Name: user})
 }
 
-// fault returns an error that names what failed. The texts of Redis and of its client
-// hold no values, except the arguments of a command that Redis does not know.
+// fault returns an error that names the operation that failed. It returns nil and
+// errors of a context as they are. An error that passes by itself is a
+// [storage.ErrUnavailable]. The texts of Redis and of its client hold no values,
+// except the arguments of a command that Redis does not know.
 func fault(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -14,20 +14,22 @@ import (
 // Options say where and how an [Adapter] keeps its records. The zero value is
 // what most sites want.
 type Options struct {
-	// Layout says whose keys they are. The zero value: those of this package.
+	// Layout says which program's keys they are. The zero value means those of this
+	// package.
 	Layout Layout
 
-	// Prefix begins every key; empty: "lk:", and nothing in a layout of Auth.js.
-	// Sites that share a server and no users need different ones.
+	// Prefix begins every key. If it is empty, keys begin with "lk:", and those of a
+	// layout of Auth.js with nothing. Sites that share a server and no users need
+	// different ones.
 	Prefix string
 
-	// Replicas is how many replicas must have the end of a session, of a link or
-	// of a user, a revocation or a used value, before the call succeeds, within
-	// a second: with 1, no switch to that replica brings an ended session back. A
-	// primary that restarts before there is one, with less than it had, does.
-	// Where fewer are there, such calls are errors, though the primary has done
-	// what they asked for, and so is each further try. 0: Redis copies afterwards, and a switch may undo
-	// what was last.
+	// Replicas is how many replicas must have a write before the call succeeds, if
+	// the write is the end of a session, of a link or of a user, a revocation or a
+	// used value. With 1, no switch to that replica brings an ended session back. A
+	// primary that loses writes in a restart, before there was a switch, still does.
+	// If fewer replicas have the write within a second, the call returns an error,
+	// though the primary has done the write. Each further try then fails as well.
+	// With 0 Redis copies afterwards, and a switch may undo the last writes.
 	Replicas int
 }
 
@@ -96,6 +98,7 @@ func New(c redis.UniversalClient, o Options) (*Adapter, error) {
 	return nil, fmt.Errorf("redisadapter: a %T is neither a *redis.Client nor a *redis.ClusterClient", c)
 }
 
+// onOneServer returns an adapter on a server that has all keys, in either layout.
 func onOneServer(base *conn, layout Layout) *Adapter {
 	if !layout.authJS {
 		return &Adapter{stores: kvstore.New(single{base, new(atomic.Bool)}, kvstore.Options{})}
@@ -105,6 +108,8 @@ func onOneServer(base *conn, layout Layout) *Adapter {
 	return &Adapter{newAuthJS(base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage), true}
 }
 
+// onCluster returns an adapter on a cluster. It returns an error for a client
+// that reads from replicas, and for the layouts of Auth.js.
 func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, error) {
 	switch {
 	case o.ReadOnly:

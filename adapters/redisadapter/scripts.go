@@ -13,11 +13,12 @@ local function has(was, version)
 end
 `
 
-// put writes ARGV[3] over the version ARGV[2], or over nothing if that is empty,
-// for ARGV[4] milliseconds, for ever if that is 0. Its own version, ARGV[1], is
-// there already if the client repeats a call whose answer was lost. It says
-// whether the record is there. The mark of what was ended (ARGV[5]) needs memory;
-// where there is none left, the record is deleted, so that everybody can sign out.
+// put writes ARGV[3] over the version ARGV[2], or over nothing if that is empty.
+// The record lives for ARGV[4] milliseconds, for ever if that is 0. Its own
+// version, ARGV[1], is there already if the client repeats a call after a lost
+// answer. put returns 1 if the record is there, otherwise 0. ARGV[5] is 1 for the
+// mark of a record that was ended. If there is no memory for the mark, put
+// deletes the record, so that all users can sign out.
 var put = redis.NewScript(hasVersion + `
 local was = redis.call('GET', KEYS[1])
 if was then
@@ -37,10 +38,10 @@ redis.call('DEL', KEYS[1])
 return 1
 `)
 
-// remove deletes the version ARGV[1], any if that is empty, and returns what it
-// was; 0 is another version. If ARGV[2] says so, a deletion that finds nothing
-// is written nevertheless, so that a call that repeats it can wait until replicas
-// have the first one.
+// remove deletes the version ARGV[1], any version if that is empty, and returns
+// the record. It returns 0 if the record has another version, and nil if there is
+// none. If ARGV[2] is 1, it writes even if it finds nothing: a call that repeats
+// a deletion can then wait until replicas have the first one.
 var remove = redis.NewScript(hasVersion + `
 local was = redis.call('GET', KEYS[1])
 if was then
@@ -77,8 +78,9 @@ return 1
 `)
 
 // follow reads a record and the user that its value names, usually at its
-// beginning. The users' keys begin with ARGV[1]. The second key is not known
-// before: not for a cluster.
+// beginning. ARGV[1] begins the users' keys. The second key is not known before
+// the call, so follow does not work in a cluster. It returns the texts of the
+// record and of the user, with the user's name between them.
 var follow = redis.NewScript(`
 local was = redis.call('GET', KEYS[1])
 if not was then return {} end
@@ -95,8 +97,9 @@ return {was, user, redis.call('GET', ARGV[1] .. user)}
 
 // take counts an event by the generic cell rate algorithm and the server's clock:
 // the key holds when it will be empty again, in microseconds. ARGV[1] events fit
-// into ARGV[2] microseconds. It says how many microseconds to wait, 0: none. A key is
-// full at most: what is later than that was written before the clock was set back.
+// into ARGV[2] microseconds. It returns how many microseconds to wait, or 0 if it
+// counted the event. A later time than that of a full key was written before the
+// clock was set back, and counts as full.
 var take = redis.NewScript(`
 local clock = redis.call('TIME')
 local now, per = clock[1] * 1000000 + clock[2], tonumber(ARGV[2])

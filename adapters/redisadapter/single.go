@@ -59,6 +59,8 @@ func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
 // may hide, of Dragonfly, and of the proxies of Alibaba and Tencent.
 var oneKeyTexts = []string{"non local key", "undeclared key", "KEYS array"}
 
+// isOneKey reports whether a server refused a script because it reads a key that
+// was not named.
 func isOneKey(err error) bool {
 	return slices.ContainsFunc(oneKeyTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }

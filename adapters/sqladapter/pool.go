@@ -30,6 +30,8 @@ type pool struct {
 // database that cannot serve does not get a storm of new connections.
 const betweenEmptying = time.Second
 
+// newPool returns the pool of a database. With prepare it prepares each statement
+// once.
 func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
 	p := &pool{db: db, dialect: d, statements: &statements{made: map[string]*sql.Stmt{}}}
 	if prepare {
@@ -75,9 +77,10 @@ func (p *pool) run(ctx context.Context, statement string, f func(querier) error)
 	return p.seen(ctx, err)
 }
 
-// seen closes the idle connections if one turned out to be unfit: the others most
-// likely are unfit, too, and package sql would hand them out for ever. Connections
-// in use are seen at their next statement.
+// seen returns err as it is. If err shows that a connection is unfit, it first
+// closes the idle connections: they most likely are unfit, too, and package sql
+// would hand them out for ever. Connections in use are seen at their next
+// statement.
 func (p *pool) seen(ctx context.Context, err error) error {
 	last, now := p.emptied.Load(), time.Now().UnixNano()
 	if !sqlstore.Unfit(err) || now-last < int64(betweenEmptying) || !p.emptied.CompareAndSwap(last, now) {
@@ -120,8 +123,8 @@ func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	return p.seen(ctx, p.serverTx(ctx, p.db, func(t *transaction) error { return f(t) }))
 }
 
-// lockingTx releases the locks of a transaction once it has ended. In MySQL they
-// belong to the connection.
+// lockingTx runs a transaction of MySQL on a connection of its own, and releases
+// the transaction's locks once it has ended. The locks belong to the connection.
 func (p *pool) lockingTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -151,6 +154,8 @@ type beginner interface {
 	BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error)
 }
 
+// serverTx calls f with a READ COMMITTED transaction, and commits it if f returns
+// nil. It rolls back after an error or a panic.
 func (p *pool) serverTx(ctx context.Context, on beginner, f func(*transaction) error) error {
 	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
@@ -174,9 +179,9 @@ func (p *pool) in(tx *sql.Tx) *transaction {
 	return &transaction{on: tx, bind: tx.StmtContext, statements: p.statements}
 }
 
-// sqliteTx begins as a writer: a transaction that begins as a reader and then
-// writes fails if another one wrote meanwhile, and no waiting helps. Package sql
-// cannot begin it so, therefore the statements.
+// sqliteTx runs a transaction that begins as a writer. One that begins as a
+// reader and then writes fails if another one wrote meanwhile, and no waiting
+// helps. Package sql cannot begin it so, so sqliteTx sends the statements itself.
 func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	if err := p.lockWriter(ctx); err != nil {
 		return err
@@ -213,8 +218,9 @@ func rollback(ctx context.Context, conn *sql.Conn) {
 	}
 }
 
-// retryLocked retries f while it meets a lock and so has no effect, at growing
-// intervals, until the context ends or maxLockWait is over.
+// retryLocked calls f again while it meets a lock and so has no effect, at
+// growing intervals, until the context ends or maxLockWait is over. It returns
+// the last error of f, joined with that of ctx if ctx has ended.
 func retryLocked(ctx context.Context, f func() error) error {
 	err := f()
 	if !sqlstore.Busy(err) {
@@ -240,6 +246,7 @@ type querier struct {
 	statement string
 }
 
+// exec runs the statement and returns how many rows it changed.
 func (q querier) exec(ctx context.Context, args []any) (int64, error) {
 	var r sql.Result
 	var err error
@@ -254,6 +261,7 @@ func (q querier) exec(ctx context.Context, args []any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// one reads the row that the statement returns into dest, or returns ErrNotFound.
 func (q querier) one(ctx context.Context, args, dest []any) error {
 	var row *sql.Row
 	if q.made != nil {
@@ -268,6 +276,8 @@ func (q querier) one(ctx context.Context, args, dest []any) error {
 	return err
 }
 
+// each calls row for each row that the statement returns, and stops at an error
+// of row.
 func (q querier) each(ctx context.Context, args []any, row func(func(...any) error) error) error {
 	var rows *sql.Rows
 	var err error

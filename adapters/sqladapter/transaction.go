@@ -30,7 +30,9 @@ var errNotLocked = errors.New("sqladapter: another transaction holds the lock")
 // lockWait is how long a lock is waited for, in seconds.
 const lockWait = 10
 
-// Lock implements sqlstore.Locker.
+// Lock implements sqlstore.Locker. It waits for at most lockWait seconds, and
+// then returns errNotLocked. In a transaction of [Adapter.Bind] it returns an
+// [errors.ErrUnsupported].
 func (t *transaction) Lock(ctx context.Context, name string) error {
 	if t.locks == nil {
 		return errors.ErrUnsupported
@@ -46,6 +48,8 @@ func (t *transaction) Lock(ctx context.Context, name string) error {
 	return nil
 }
 
+// querier returns the statement for this transaction. It is prepared only if the
+// pool has prepared it already.
 func (t *transaction) querier(ctx context.Context, statement string) querier {
 	q := querier{on: t.on, statement: statement}
 	if t.bind != nil {

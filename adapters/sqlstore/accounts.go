@@ -24,6 +24,8 @@ func (r *accountRow) dest() []any {
 	}
 }
 
+// read returns the account of the row. It returns errJSON if a column with JSON
+// has none.
 func (r *accountRow) read() (a storage.Account, err error) {
 	a = r.account
 	a.ID = r.id
@@ -55,7 +57,8 @@ func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	return fail(ctx, "link account", err)
 }
 
-// accountValues returns the row of an account, except its id.
+// accountValues returns the row of an account, with nil in place of its id. It
+// returns errJSON if a member cannot be written as JSON.
 func accountValues(a storage.Account) ([]any, error) {
 	details, err := toJSON(a.Tokens.AuthorizationDetails)
 	if err != nil {

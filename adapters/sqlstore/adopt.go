@@ -70,8 +70,9 @@ var (
 	}
 )
 
-// adopt turns the schema of Auth.js into ours. It runs in a transaction, so that an
-// error leaves everything as it was.
+// adopt turns the schema of Auth.js into ours. It returns a *ViolationError if
+// rows break the new keys. It runs in a transaction, so that an error leaves
+// everything as it was.
 func adopt(ctx context.Context, tx Conn) error {
 	columns, err := columnTypes(ctx, tx, Postgres)
 	if err != nil {

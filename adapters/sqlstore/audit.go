@@ -64,6 +64,8 @@ func (s auditLog) Append(ctx context.Context, records []storage.AuditRecord) err
 	return fail(ctx, "append to the audit log", err)
 }
 
+// append adds at most mostAppended records in one statement. It skips records
+// with ids that are stored already.
 func (s auditLog) append(ctx context.Context, db *database, records []storage.AuditRecord) error {
 	in := db.q.audit.insert
 	var args []any
@@ -98,7 +100,7 @@ func (s auditLog) List(ctx context.Context, q storage.AuditQuery) (list []storag
 	return list, fail(ctx, "list the audit log", err)
 }
 
-// conditions returns the conditions of a list.
+// conditions returns a condition for each member of q that is set.
 func (s auditLog) conditions(q *storage.AuditQuery) (all []condition) {
 	at := s.db.q.forms["audit_events"].arg
 	add := func(wanted bool, sql string, args ...any) {
@@ -120,7 +122,9 @@ func (s auditLog) conditions(q *storage.AuditQuery) (all []condition) {
 	return all
 }
 
-// Prune implements [storage.AuditStore].
+// Prune implements [storage.AuditStore]. One call either deletes records or, if
+// none are old enough, erases personal data. On SQLite it changes at most
+// mostSQLite rows.
 func (s auditLog) Prune(ctx context.Context, before, personalBefore time.Time, most int) (n int, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	at := s.db.q.forms["audit_events"].arg
@@ -136,13 +140,15 @@ func (s auditLog) Prune(ctx context.Context, before, personalBefore time.Time, m
 	return n, fail(ctx, "prune the audit log", err)
 }
 
+// change runs a statement and returns how many rows it changed or removed.
 func (s auditLog) change(ctx context.Context, statement string, args ...any) (int, error) {
 	n, err := s.db.conn.Exec(ctx, statement, args...)
 	return int(n), err
 }
 
-// Erase implements [storage.AuditStore]. Outside of a transaction it erases some rows
-// after the other; a caller whose context ends may call it again.
+// Erase implements [storage.AuditStore]. It erases in batches of mostErased rows.
+// If ctx ends outside of a transaction, the finished batches stay erased, and the
+// caller may call it again.
 func (s auditLog) Erase(ctx context.Context, userID string) (total int, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	if userID == "" || !findable(userID) {
@@ -174,8 +180,8 @@ func (l grammar) auditQueries() (q auditQueries) {
 	return q
 }
 
-// appendRecords returns the statement that adds n rows and leaves those alone that are
-// there.
+// appendRecords returns the statement that adds n rows. It skips rows with ids
+// that exist.
 func (l grammar) appendRecords(n int) string {
 	var names []string
 	for _, c := range []string{"id", "type", "outcome", "time", "tenant", "user_id", "session_id", "client", "data", "personal"} {
@@ -192,8 +198,9 @@ func (l grammar) appendRecords(n int) string {
 	return l.sql(statement + ` ON CONFLICT DO NOTHING`)
 }
 
-// someOf returns the statement that changes some rows of the audit log: as many as its
-// last argument says. On PostgreSQL two that run at once change different rows.
+// someOf returns the statement that changes or deletes some rows of the audit
+// log. Its last argument is how many at most. On PostgreSQL two that run at once
+// change different rows.
 func (l grammar) someOf(change, where, order string) string {
 	switch l.dialect {
 	case MySQL:

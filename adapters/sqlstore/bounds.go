@@ -27,7 +27,7 @@ type unfitValue struct{ column, problem string }
 
 func (u *unfitValue) Error() string { return u.column + ": " + u.problem }
 
-// takes returns nil for a value that the column takes.
+// takes returns nil if the column takes v, and an *unfitValue otherwise.
 func (b bound) takes(v any) error {
 	problem := ""
 	switch v := v.(type) {
@@ -48,6 +48,7 @@ func (b bound) takes(v any) error {
 	return nil
 }
 
+// unfitText says why the column does not take a text. It returns "" if it does.
 func (b bound) unfitText(text string) string {
 	switch {
 	case b.chars > 0 && utf8.RuneCountInString(text) > b.chars:
@@ -62,7 +63,8 @@ func (b bound) unfitText(text string) string {
 	return ""
 }
 
-// bound returns what a column takes.
+// bound returns what a column takes: c is the column in the model, and d the
+// column as the database describes it.
 func (f *fitting) bound(table string, c model.Column, d field) bound {
 	b := bound{name: f.layout.name(table) + "." + d.name, required: d.required && !d.filled}
 	switch c.Kind {
@@ -85,7 +87,7 @@ var mostIn = map[string]int64{
 	"smallint": 1<<15 - 1, "mediumint": 1<<23 - 1, "integer": 1<<31 - 1, "int": 1<<31 - 1,
 }
 
-// learn notes what the columns of a table take.
+// learn notes in f.bounds what the columns of a table take.
 func (f *fitting) learn(ctx context.Context, table model.Table, fields []field) error {
 	list := make([]bound, len(table.Columns))
 	for i, c := range table.Columns {
@@ -133,8 +135,9 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 	return among, err
 }
 
-// fits returns an error for values of a row that the database would refuse, or
-// that MySQL would cut off where it is not strict.
+// fits returns an error for a value of row that the database would refuse, or
+// that MySQL would cut off where it is not strict. It skips values that the
+// insert does not take. It inspects the tables first if nothing is known of them.
 func (db *database) fits(ctx context.Context, in insert, row []any) error {
 	known, err := db.bounds(ctx)
 	if err != nil {
@@ -151,7 +154,8 @@ func (db *database) fits(ctx context.Context, in insert, row []any) error {
 	return nil
 }
 
-// fitsColumn is fits for the value of one column.
+// fitsColumn returns an error if a column does not take v. table and name are
+// those of the model.
 func (db *database) fitsColumn(ctx context.Context, table, name string, v any) error {
 	known, err := db.bounds(ctx)
 	if err != nil {
@@ -161,6 +165,9 @@ func (db *database) fitsColumn(ctx context.Context, table, name string, v any) e
 	return known.take(table, i, v)
 }
 
+// take returns an error if column i of a table does not take v: errText for text
+// that no database can hold, or an *unfitValue. It returns nil for tables that
+// are not known.
 func (k bounds) take(table string, i int, v any) error {
 	if text, is := v.(string); is && !findable(text) {
 		return errText
@@ -171,8 +178,9 @@ func (k bounds) take(table string, i int, v any) error {
 	return nil
 }
 
-// bounds returns what the tables take. They are inspected before the first row is
-// written.
+// bounds returns what the columns of the tables take. It inspects the tables
+// before the first row is written. It returns nil and no error if the database
+// cannot be asked.
 func (db *database) bounds(ctx context.Context) (bounds, error) {
 	if known := db.inspector.learned.Load(); known != nil {
 		return *known, nil

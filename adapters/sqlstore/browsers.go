@@ -46,12 +46,15 @@ func (s browsers) Put(ctx context.Context, b storage.Browser) error {
 	return fail(ctx, "put browser", err)
 }
 
-// plainAgent returns the user agent of a request, which need not be valid text, as
-// text.
+// plainAgent returns a user agent as valid text: it replaces invalid UTF-8 and
+// NUL by U+FFFD.
 func plainAgent(agent string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(agent, "\uFFFD"), "\x00", "\uFFFD")
 }
 
+// put adds the row, or replaces the one with the same id and user. It returns
+// ErrConflict if another row has the public id, and ErrNotFound for an unknown
+// user.
 func (s browsers) put(ctx context.Context, row []any) error {
 	in := s.db.q.proofs.insertBrowser
 	if s.db.layout.dialect == MySQL {

@@ -62,7 +62,8 @@ var keysOf = map[Dialect]string{
 			AND replace(m.sql, '"', '') LIKE '%) WHERE ' || replace(k.name, '_', '\_') || ' IS NOT NULL' ESCAPE '\'))`,
 }
 
-// tableArgs returns the arguments of both statements.
+// tableArgs returns the arguments of fieldsOf and keysOf for a table. The name
+// may have a schema in front.
 func (d Dialect) tableArgs(name string) []any {
 	if d == Postgres {
 		return []any{d.quote(name)}
@@ -74,6 +75,8 @@ func (d Dialect) tableArgs(name string) []any {
 	return []any{schema, table}
 }
 
+// readFields returns the columns of a table. The list is empty if there is no
+// such table.
 func readFields(ctx context.Context, c Conn, d Dialect, table string) (list []field, err error) {
 	err = c.Each(ctx, fieldsOf[d], d.tableArgs(table), func(scan func(...any) error) error {
 		var f field
@@ -86,7 +89,8 @@ func readFields(ctx context.Context, c Conn, d Dialect, table string) (list []fi
 	return list, err
 }
 
-// readKeys returns the columns of each unique key.
+// readKeys returns the columns of each unique key of a table, by the name of the
+// key.
 func readKeys(ctx context.Context, c Conn, d Dialect, table string) (map[string][]string, error) {
 	keys := map[string][]string{}
 	err := c.Each(ctx, keysOf[d], d.tableArgs(table), func(scan func(...any) error) error {
@@ -119,9 +123,9 @@ func columnTypes(ctx context.Context, c Conn, d Dialect) (map[string]string, err
 
 var errUnreadable = errors.New("the tables are there, but the user may not read them: let their owner grant SELECT, INSERT, UPDATE and DELETE on them")
 
-// checkReadable returns an error if the database user has no rights on tables that
-// would look as if they were missing. MySQL hides such tables, and refuses the user
-// elsewhere.
+// checkReadable returns errUnreadable if PostgreSQL hides tables that exist
+// because the database user has no rights on them. It returns nil on the other
+// databases: MySQL hides such tables, and SQLite has no users.
 func checkReadable(ctx context.Context, c Conn, d Dialect) error {
 	if d != Postgres {
 		return nil

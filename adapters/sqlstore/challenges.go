@@ -97,6 +97,7 @@ func (s challenges) Try(ctx context.Context, id string, most int) (storage.Chall
 	return c, nil
 }
 
+// try does what Try does, and returns errors that fail has not seen yet.
 func (s challenges) try(ctx context.Context, id string, most int) (storage.Challenge, error) {
 	var row challengeRow
 	if err := errors.Join(ctx.Err(), s.db.needs("challenges")); err != nil {
@@ -126,7 +127,8 @@ func (s challenges) try(ctx context.Context, id string, most int) (storage.Chall
 	return row.read(), err
 }
 
-// refused returns the reason why a try was not counted.
+// refused returns why a try was not counted: ErrConflict if the challenge has no
+// tries left, ErrNotFound if it does not exist.
 func (s challenges) refused(ctx context.Context, id string) error {
 	var row challengeRow
 	if err := s.db.conn.One(ctx, s.db.q.proofs.challenge, []any{id}, s.db.into("challenges", row.dest())...); err != nil {

@@ -28,9 +28,9 @@ func claimed(what string, value ...string) string {
 	return fmt.Sprintf("%s %q", what, value)
 }
 
-// claim calls f while no other caller claims the same name. It returns ErrConflict
-// if the statement finds that the value is taken. It stands in for a unique index
-// that may be missing.
+// claim calls f while no other caller claims the same name. It returns
+// ErrConflict if the statement finds a row with the value. It stands in for a
+// unique index that may be missing: without Layout.Unindexed it only calls f.
 func (db *database) claim(ctx context.Context, f func(*database) error, name, statement string, key ...any) error {
 	if !db.unindexed {
 		return f(db)
@@ -55,7 +55,8 @@ func (db *database) claim(ctx context.Context, f func(*database) error, name, st
 }
 
 // lock keeps other claims of a name out until the transaction ends. SQLite needs
-// no lock: its transactions begin as writers.
+// no lock: its transactions begin as writers. It returns errNoLocker if a
+// transaction of MySQL belongs to the caller.
 func (db *database) lock(ctx context.Context, name string) error {
 	switch db.layout.dialect {
 	case Postgres:

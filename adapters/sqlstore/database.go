@@ -23,6 +23,9 @@ type database struct {
 	bound     bool          // conn is a transaction
 }
 
+// newDatabase returns the database behind conn. It retries deadlocks and
+// serialization failures, and compares the tables with the layout before the
+// first statement.
 func newDatabase(conn Conn, l grammar, unindexed bool) *database {
 	db := &database{layout: l, q: l.queries(), unindexed: unindexed, inspector: &inspector{layout: l, unindexed: unindexed}}
 	if l.exact {
@@ -35,20 +38,23 @@ func newDatabase(conn Conn, l grammar, unindexed bool) *database {
 	return db
 }
 
-// in returns the database in a transaction.
+// in returns a copy of db that runs its statements in the transaction tx.
 func (db *database) in(tx Conn) *database {
 	in := *db
 	in.conn, in.bound = db.repeating(tx), true
 	return &in
 }
 
-// tx calls f with the database in a transaction.
+// tx calls f with a copy of db that is bound to a new transaction, or to a
+// savepoint if db is bound already. It may call f again after a deadlock or a
+// serialization failure.
 func (db *database) tx(ctx context.Context, f func(*database) error) error {
 	return db.conn.Tx(ctx, func(c Conn) error { return f(db.in(c)) })
 }
 
-// guarded calls f, which may fail where the transaction is to go on. PostgreSQL
-// refuses every statement after a failed one, unless that one had a savepoint.
+// guarded calls f so that a transaction can go on after a statement of f has
+// failed. PostgreSQL refuses every statement after a failed one, unless that one
+// had a savepoint.
 func (db *database) guarded(ctx context.Context, f func(*database) error) error {
 	if db.bound && db.layout.dialect == Postgres {
 		return db.tx(ctx, f)
@@ -56,8 +62,9 @@ func (db *database) guarded(ctx context.Context, f func(*database) error) error 
 	return f(db)
 }
 
-// byID calls f, which compares an id. It returns ErrNotFound for text that is no
-// value of the id's type in the database.
+// byID calls f, which compares an id with a text. It returns ErrNotFound if the
+// text is no value of the id's type in the database, and any other error of f as
+// it is.
 func (db *database) byID(ctx context.Context, f func(*database) error) (err error) {
 	if db.layout.ownIDs && !db.layout.uuids {
 		err = f(db)
@@ -70,7 +77,9 @@ func (db *database) byID(ctx context.Context, f func(*database) error) (err erro
 	return err
 }
 
-// find reads one row by texts that come from outside.
+// find reads one row into dest. key has texts from outside, such as those of a
+// request. It returns ErrNotFound if there is no row, or if the database cannot
+// hold the key.
 func (db *database) find(ctx context.Context, statement string, key []string, dest ...any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -85,7 +94,8 @@ func (db *database) find(ctx context.Context, statement string, key []string, de
 	return db.byID(ctx, func(db *database) error { return db.conn.One(ctx, statement, args, dest...) })
 }
 
-// each reads all rows of a user. An id that no user can have has no rows.
+// each calls row for each row that the statement finds for a user. An id that no
+// user can have has no rows, and is no error.
 func (db *database) each(ctx context.Context, statement, userID string, row func(scan func(...any) error) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -100,8 +110,9 @@ func (db *database) each(ctx context.Context, statement, userID string, row func
 	return err
 }
 
-// into returns the destinations of the columns that are read. The others stay
-// zero.
+// into returns the destinations of the columns that the layout has. row has one
+// for each column of the table, and its array is reused. It also sets the form in
+// which each instant is read.
 func (db *database) into(table string, row []any) []any {
 	places := row[:0]
 	for i, present := range db.q.present[table] {
@@ -116,7 +127,8 @@ func (db *database) into(table string, row []any) []any {
 }
 
 // add inserts a row. It returns [storage.ErrConflict] if a unique key refuses the
-// row, and [storage.ErrNotFound] if its user does not exist.
+// row, and [storage.ErrNotFound] if its user does not exist. It returns an
+// *unfitValue or errText for a value that a column does not take.
 func (db *database) add(ctx context.Context, in insert, row ...any) error {
 	if err := db.fits(ctx, in, row); err != nil {
 		return err
@@ -131,8 +143,10 @@ func (db *database) add(ctx context.Context, in insert, row ...any) error {
 	return err
 }
 
-// take removes one row and reads it into dest: in one statement where the database
-// can. Elsewhere the row that the deletion removed is the one that was read.
+// take removes one row and reads it into dest. It returns [storage.ErrNotFound]
+// if there is no row, or if another caller removed it first. It needs one
+// statement where the database can return what it deletes; elsewhere it reads the
+// row and then deletes it.
 func (db *database) take(ctx context.Context, table, read, remove string, key []any, dest ...any) error {
 	if db.layout.dialect.returning() {
 		return db.conn.One(ctx, remove+" RETURNING "+db.layout.read(table, ""), key, dest...)
@@ -147,8 +161,8 @@ func (db *database) take(ctx context.Context, table, read, remove string, key []
 	return err
 }
 
-// affects reports whether a statement changed a row. A row that exists already is
-// no error.
+// affects runs a statement and reports whether it changed a row. It returns false
+// and no error if a unique key refuses the row.
 func (db *database) affects(ctx context.Context, statement string, args ...any) (bool, error) {
 	n, err := db.conn.Exec(ctx, statement, args...)
 	if is(err, unique) {
@@ -157,7 +171,8 @@ func (db *database) affects(ctx context.Context, statement string, args ...any) 
 	return n > 0, err
 }
 
-// needs returns an [errors.ErrUnsupported] for a layout without a table.
+// needs returns errAbsent, an [errors.ErrUnsupported], if the layout lacks the
+// table.
 func (db *database) needs(table string) error {
 	if !db.layout.has(table) {
 		return errAbsent
@@ -165,7 +180,7 @@ func (db *database) needs(table string) error {
 	return nil
 }
 
-// findableID reports whether texts can be ids. Where ids are numbers that the
+// findableID reports whether all texts can be ids. Where ids are numbers that the
 // database makes, MySQL would find user 12 by "12th", and SQLite by "12.0".
 func (db *database) findableID(texts ...string) bool {
 	if !findable(texts...) {

@@ -132,8 +132,9 @@ func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, db foreign.Databa
 	return err
 }
 
-// timesIn returns the form of the times in the tables of a guess: as a value
-// shows, or else as guessed.
+// timesIn returns the form of the times in the tables of a guess. It looks at one
+// stored value, and falls back on the guess if there is none or its form is
+// unknown.
 func timesIn(ctx context.Context, c Conn, l grammar, guess foreign.Guess) (Times, error) {
 	for _, column := range guess.TimeColumns {
 		value, err := l.oneValue(ctx, c, column)
@@ -147,8 +148,8 @@ func timesIn(ctx context.Context, c Conn, l grammar, guess foreign.Guess) (Times
 	return Times(guess.Layout.Times), nil
 }
 
-// oneValue returns what some row has in a column, as text, or "" if no row has
-// anything.
+// oneValue returns a value of a column as text, from any row where it is not
+// null. It returns "" if there is no such row.
 func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value string, err error) {
 	as := "TEXT"
 	if l.dialect == MySQL {
@@ -163,7 +164,8 @@ func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value str
 	return value, err
 }
 
-// foreign returns the error that refuses the tables of another program.
+// foreign returns an ErrForeignSchema that names the adapter and the misfits, if
+// they are known.
 func (f Found) foreign() error {
 	if err := asError(f.Misfits); err != nil {
 		return fmt.Errorf("%w%s: %w", ErrForeignSchema, f.by(), err)
@@ -171,6 +173,7 @@ func (f Found) foreign() error {
 	return fmt.Errorf("%w%s", ErrForeignSchema, f.by())
 }
 
+// by returns the part of an error's text that names the adapter, or "".
 func (f Found) by() string {
 	if f.Adapter == "" {
 		return ""

@@ -41,7 +41,8 @@ func (d Dialect) quote(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// number replaces each ? by the placeholder of the database.
+// number replaces each ? by a numbered placeholder ($1, $2 …) on PostgreSQL.
+// Elsewhere it returns the statement as it is.
 func (d Dialect) number(statement string) string {
 	if d != Postgres {
 		return statement

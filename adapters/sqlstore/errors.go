@@ -94,8 +94,8 @@ func diagnose(err error) (fault, string) {
 	return sqliteKind(0, err), reason(err)
 }
 
-// causeOf returns the cause of a failure, and any other error as it is. The failure
-// may be wrapped by an error that hides its chain.
+// causeOf returns the cause of a failure, and any other error as it is. It finds
+// a failure that is wrapped. It returns nil for nil.
 func causeOf(err error) error {
 	if wrapped, has := errors.AsType[*failure](err); has && wrapped.cause != nil {
 		return wrapped.cause
@@ -103,6 +103,8 @@ func causeOf(err error) error {
 	return err
 }
 
+// sqliteKind returns the kind of an SQLite error by its extended code or, if the
+// code is unknown, by its text.
 func sqliteKind(code int, err error) fault {
 	if kind := sqliteCodes[code]; kind != other {
 		return kind
@@ -116,8 +118,8 @@ func sqliteKind(code int, err error) fault {
 	return other
 }
 
-// mysqlNumber reads "Error 1062 (23000): …", which is how MySQL's client
-// libraries have always begun.
+// mysqlNumber reads the number in "Error 1062 (23000): …", with which the errors
+// of MySQL's client libraries begin. It returns 0 for other errors.
 func mysqlNumber(err error) int {
 	for each := range chain(err) {
 		if after, found := strings.CutPrefix(each.Error(), "Error "); found {
@@ -129,7 +131,8 @@ func mysqlNumber(err error) int {
 	return 0
 }
 
-// reason says what happened to a connection.
+// reason returns a text for the log for an error without a code. The text repeats
+// no value and no connection setting.
 func reason(err error) string {
 	if misfit, is := errors.AsType[*MisfitError](err); is {
 		return misfit.text()
@@ -185,9 +188,9 @@ func (f *failure) Unwrap() error { return f.cause }
 // asks the user to try again.
 func (f *failure) Is(target error) bool { return target == storage.ErrUnavailable && passes(f.cause) }
 
-// fail turns a driver's error into one that a caller may see. The errors of the
-// contract stay what they are. The error of an ended context wins over all others,
-// whatever the driver reported.
+// fail turns an error into one that a caller may see, with the name of the
+// operation. It returns ErrNotFound and ErrConflict bare, and nil for nil. If ctx
+// has ended, it returns the error of ctx, whatever the driver reported.
 func fail(ctx context.Context, operation string, err error) error {
 	if err == nil {
 		return nil

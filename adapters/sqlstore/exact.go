@@ -20,7 +20,8 @@ const repeated = "/*again*/"
 // equality finds the comparisons of a condition.
 var equality = regexp.MustCompile(`((?:\w+\.)?\{(\w+)\.(\w+)\}) (=|<>) \?`)
 
-// comparedExactly makes the comparisons after WHERE exact.
+// comparedExactly makes the comparisons after WHERE exact. It changes only
+// columns that rows are found by, in tables that other programs share.
 func comparedExactly(statement string) string {
 	changes, condition, has := strings.Cut(statement, "WHERE ")
 	if !has {
@@ -45,7 +46,7 @@ func comparedExactly(statement string) string {
 // concurrent use.
 type repeatedArgs struct{ known sync.Map } // of each statement a map[int]bool
 
-// in returns the arguments of a statement that takes some of args twice.
+// in returns args with those repeated that the statement takes twice.
 func (r *repeatedArgs) in(statement string, args []any) []any {
 	known, has := r.known.Load(statement)
 	if !has {
@@ -65,7 +66,7 @@ func (r *repeatedArgs) in(statement string, args []any) []any {
 	return all
 }
 
-// takenTwice returns the arguments that a statement takes twice.
+// takenTwice returns the indexes of the arguments that a statement takes twice.
 func takenTwice(statement string) map[int]bool {
 	twice := map[int]bool{}
 	n := -1

@@ -64,6 +64,9 @@ func (s factors) Use(ctx context.Context, id string, step int64, secret string, 
 	return fail(ctx, "use factor", s.use(ctx, id, step, secret, at))
 }
 
+// use does what Use does. It returns ErrNotFound for an unknown factor, and
+// ErrConflict if the stored step is not lower than step. An empty secret leaves
+// the stored one.
 func (s factors) use(ctx context.Context, id string, step int64, secret string, at time.Time) error {
 	if err := errors.Join(ctx.Err(), s.db.needs("factors")); err != nil {
 		return err
@@ -96,8 +99,9 @@ func (s factors) Fail(ctx context.Context, id string) (int, error) {
 	return n, fail(ctx, "fail factor", err)
 }
 
-// count runs a statement that adds one to a number in the row with a key, and
-// returns the number.
+// count adds one to the failures in the row with the key, by the statement add,
+// and returns the new number. It returns ErrNotFound if there is no such row.
+// table has a column failures; read is the statement that reads it.
 func (db *database) count(ctx context.Context, add, read, table, key string) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -142,8 +146,8 @@ func (s factors) Delete(ctx context.Context, userID, id string) (storage.Factor,
 	return row.read(), nil
 }
 
-// takeLocked is take for rows that other callers change: what it reads is what it
-// removed.
+// takeLocked removes and reads one row, like take, where other callers may change
+// the row meanwhile. It locks the row, so that it returns what it removed.
 func (db *database) takeLocked(ctx context.Context, table, read, remove string, key []any, dest func(*database) []any) error {
 	if db.layout.dialect.returning() {
 		return db.take(ctx, table, read, remove, key, dest(db)...)
@@ -171,7 +175,9 @@ func (s factors) ReplaceRecoveryCodes(ctx context.Context, userID string, hashes
 	return fail(ctx, "replace recovery codes", err)
 }
 
-// replaceCodes runs in a transaction.
+// replaceCodes replaces the recovery codes of a user, and locks the row of the
+// user. The caller has begun a transaction. It returns ErrNotFound for an unknown
+// user.
 func (s factors) replaceCodes(ctx context.Context, userID string, hashes []string) error {
 	var row userRow
 	if err := s.db.conn.One(ctx, s.db.q.holdUser, []any{userID}, s.db.into("users", row.dest())...); err != nil {

@@ -20,14 +20,16 @@ type fitting struct {
 	bounds    bounds
 }
 
-// misfits compares every table of the layout. Tables that a layout may be without
-// may be missing unless all is set.
+// misfits compares every table of the layout with the database. With unindexed it
+// does not look for the unique keys of shared tables. Without all, dispensable
+// tables may be missing. With an error it returns the misfits found so far.
 func (l grammar) misfits(ctx context.Context, c Conn, unindexed, all bool) ([]Misfit, error) {
 	f, err := l.fit(ctx, c, unindexed, all)
 	return f.misfits, err
 }
 
-// fit is misfits, and notes what the columns take.
+// fit compares the tables as misfits does, and also notes what their columns
+// take.
 func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting, error) {
 	f := &fitting{typing: typing{layout: l}, unindexed: unindexed, conn: c, bounds: bounds{}}
 	for _, table := range model.Tables {
@@ -42,11 +44,14 @@ func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting
 	return f, nil
 }
 
+// add notes a misfit of a table or column. missing says that a migration can make
+// it.
 func (f *fitting) add(table, column string, missing bool, problem string, args ...any) {
 	f.misfits = append(f.misfits, Misfit{Table: f.layout.name(table), Column: column, Problem: fmt.Sprintf(problem, args...), missing: missing})
 }
 
-// table compares one table.
+// table compares one table, and learns what its columns take if it fits. A
+// missing table is a misfit only if it is needed.
 func (f *fitting) table(ctx context.Context, table model.Table, needed bool) error {
 	fields, err := readFields(ctx, f.conn, f.layout.dialect, f.layout.name(table.Name))
 	if err != nil {
@@ -73,8 +78,8 @@ func (f *fitting) table(ctx context.Context, table model.Table, needed bool) err
 	return f.values(ctx, table)
 }
 
-// cure asks for a migration, unless the table or column has another name than a
-// migration would give it.
+// cure returns a clause that asks for a migration. It returns "" if the table or
+// column has another name than a migration would give it.
 func (f *fitting) cure(logical string) string {
 	if f.layout.name(logical) != logical[strings.LastIndexByte(logical, '.')+1:] {
 		return ""
@@ -119,7 +124,8 @@ func (f *fitting) columns(table model.Table, fields []field) {
 // expression finds the column in the key of a unique index that ignores case.
 var expression = regexp.MustCompile(`(?i)\blower\(+"?(\w+)"?`)
 
-// keys looks for the unique key of a table.
+// keys notes a misfit if no unique index keeps the key of the table unique. With
+// f.unindexed it does not look at shared tables.
 func (f *fitting) keys(ctx context.Context, table model.Table) error {
 	if f.unindexed && table.Shared {
 		return nil

@@ -42,6 +42,7 @@ func (f *typing) unfit(table string, c model.Column, d field) string {
 	return f.unfitText(c, d)
 }
 
+// typeName returns the type of the column for a message.
 func (d field) typeName() string {
 	if d.kind == "" {
 		return "of no type"
@@ -59,8 +60,8 @@ func (f *typing) unfitMoment(d field) string {
 	return "times are kept as " + want
 }
 
-// momentType returns the type that a column for times should have, and reports
-// which types take them as well.
+// momentType returns the type that a column for times should have, and a function
+// that reports which types fit.
 func (f *typing) momentType() (want string, fits func(field) bool) {
 	switch {
 	case f.layout.native():
@@ -82,8 +83,9 @@ func (f *typing) momentType() (want string, fits func(field) bool) {
 	return "bigint, " + f.layout.inWords(), func(d field) bool { return d.kind == "bigint" }
 }
 
-// unfitID says what is wrong with the type of an id: the store or the database has
-// to be able to make it, and it has to match users.id.
+// unfitID says what is wrong with the type of an id: the store or the database
+// has to be able to make it, and it has to match users.id. It returns "" if it
+// fits. It notes the type of users.id, so the table users comes first.
 func (f *typing) unfitID(table string, c model.Column, d field) string {
 	isText, refers := f.isText(d), c.Name != "id"
 	if table == "users" {
@@ -111,7 +113,8 @@ func (f *typing) unfitID(table string, c model.Column, d field) string {
 	return fmt.Sprintf("it is %s, and ids are texts: with Layout.DatabaseIDs the database makes them", d.typeName())
 }
 
-// unfitDatabaseID says what is wrong with an id that the database has to make.
+// unfitDatabaseID says what is wrong with an id that the database has to make. It
+// returns "" if nothing is.
 func (f *typing) unfitDatabaseID(table string, d field) string {
 	switch {
 	case f.layout.dialect != Postgres && table == "users" && !model.IsInteger(d.kind):
@@ -167,7 +170,7 @@ var compared = []string{
 func isCompared(column string) bool { return slices.Contains(compared, column) }
 
 // unfitText says why MySQL would take one text for another, or cut texts off
-// without an error.
+// without an error. It returns "" if neither happens, as on the other databases.
 func (f *typing) unfitText(c model.Column, d field) string {
 	switch {
 	case f.layout.dialect != MySQL:

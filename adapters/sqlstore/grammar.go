@@ -49,8 +49,9 @@ func (l grammar) sql(statement string) string {
 	}))
 }
 
-// read returns the SQL that selects the columns of a row that exist. A null of the
-// database becomes "" or 0 in it, and an id becomes text.
+// read returns the SQL that selects the columns of a row that exist, each with
+// prefix in front. A null of the database becomes "" or 0 in it, and an id
+// becomes text.
 func (l grammar) read(table, prefix string) string {
 	l.form = l.formOf(table)
 	var list []string
@@ -75,6 +76,8 @@ func (l grammar) present(table string) []bool {
 	return present
 }
 
+// readColumn returns the expression that reads a column of a kind. quoted is its
+// name in SQL.
 func (l grammar) readColumn(k model.Kind, quoted string) string {
 	switch {
 	case k == model.OptText:
@@ -97,6 +100,8 @@ type insert struct {
 	takes      []bool
 }
 
+// insert returns the statement that adds a row. Except on MySQL, it adds nothing
+// and is no error if a unique key refuses the row.
 func (l grammar) insert(table string) insert {
 	in := insert{table: table}
 	var names, values []string
@@ -119,7 +124,8 @@ func (l grammar) insert(table string) insert {
 	return in
 }
 
-// args returns the values of a row that the statement takes.
+// args returns the arguments of an insert: the values of row that it takes, and
+// the present for each touched column.
 func (l grammar) args(in insert, row []any) []any {
 	args := make([]any, 0, len(row))
 	for i, v := range row {
@@ -150,7 +156,7 @@ func (l grammar) formOf(table string) form {
 	return l.form
 }
 
-// readID returns what reads an id as text.
+// readID returns the expression that reads an id as text.
 func (l grammar) readID(logical string) string {
 	return l.readColumn(model.ID, l.dialect.quote(l.name(logical)))
 }

@@ -19,8 +19,9 @@ type inspector struct {
 	learned   atomic.Pointer[bounds] // nil: not known yet
 }
 
-// inspect returns a [*MisfitError] if the tables do not fit. Tables that a layout
-// may be without may be missing unless all is set.
+// inspect compares the tables with the layout. It returns a [*MisfitError] if
+// they do not fit. Without all, dispensable tables may be missing. If the tables
+// fit, it stores what their columns take.
 func (i *inspector) inspect(ctx context.Context, c Conn, all bool) error {
 	f, err := i.layout.fit(ctx, c, i.unindexed, all)
 	if err == nil && len(f.misfits) == 0 {
@@ -82,7 +83,8 @@ func (c *inspectedConn) Tx(ctx context.Context, f func(Conn) error) error {
 }
 
 // wait returns nil once the tables fit. It waits for the inspection that is
-// running, or runs one.
+// running, or runs one. It returns that inspection's error, such as a
+// [*MisfitError], or the error of ctx.
 func (c *inspectedConn) wait(ctx context.Context) error {
 	for !c.fits.Load() {
 		c.lock.Lock()
@@ -134,8 +136,8 @@ func (c *inspectedConn) run(ctx context.Context, i *inspection) {
 	}
 }
 
-// unaskable reports that a relative of PostgreSQL cannot tell which tables it has.
-// Its tables are taken to fit.
+// unaskable reports whether err means that the database, a relative of
+// PostgreSQL, cannot tell which tables it has. The tables are then taken to fit.
 func unaskable(err error) bool {
 	_, misfit := errors.AsType[*MisfitError](err)
 	if err == nil || misfit {
@@ -146,7 +148,8 @@ func unaskable(err error) bool {
 }
 
 // explain returns a [*MisfitError] that names what is missing, if the database
-// reported that a table or column is.
+// reported that a table or column is. The next call then inspects the tables
+// again. It returns all other errors, and nil, as they are.
 func (c *inspectedConn) explain(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, storage.ErrNotFound) || !is(err, absent) {
 		return err

@@ -77,8 +77,9 @@ func AuthJS() Layout {
 	return Layout{Names: model.AuthJS(), PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
 
-// grammar returns what writes statements for the layout. If it has Names, the
-// tables may be those of another program, with collations of their own.
+// grammar returns the grammar of the layout for a dialect. If the layout has
+// Names, the tables may be those of another program, with collations of their
+// own.
 func (l Layout) grammar(d Dialect) grammar {
 	g := grammar{form: form{l.Times, d}, names: l.Names, ownIDs: !l.DatabaseIDs, uuids: l.UUIDs, exact: d == MySQL && len(l.Names) > 0}
 	g.touched = map[string][]string{}
@@ -89,7 +90,8 @@ func (l Layout) grammar(d Dialect) grammar {
 	return g
 }
 
-// check returns an error for a layout that makes no sense.
+// check returns an error if the layout names unknown tables or columns, leaves
+// out necessary ones, has unknown Times, or has both DatabaseIDs and UUIDs.
 func (l Layout) check() error {
 	for name, to := range l.Names {
 		dispensable, known := model.Nameable(name)

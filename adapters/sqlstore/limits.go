@@ -71,7 +71,7 @@ func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (time.Dura
 	return time.Duration(p.each) * time.Millisecond, nil
 }
 
-// take counts an event and returns true if it fits.
+// take counts an event if it fits, and reports whether it did.
 func (p pace) take(ctx context.Context, db *database, key string) (bool, error) {
 	if db.layout.dialect != MySQL {
 		return db.affects(ctx, db.q.take[0], key, p.each, p.each, p.room()-p.each)
@@ -101,8 +101,9 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 }
 
 // Use implements [storage.ReplayStore]. It needs one statement, and another on
-// MySQL for a value that is recorded already. A zero expires records nothing. It
-// returns an [errors.ErrUnsupported] if the layout has no table for used values.
+// MySQL for a value that is recorded already. A zero expires records nothing and
+// returns true. It returns an [errors.ErrUnsupported] if the layout has no table
+// for used values.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("used_values"))
 	if err != nil || expires.IsZero() {
@@ -119,8 +120,9 @@ func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first b
 // maxKey is the length of the longest key that is stored as it is, in bytes.
 const maxKey = 200
 
-// storedKey returns what a key is stored as: itself, or its hash if no database can
-// hold it or if it looks like a hash.
+// storedKey returns the text that a key is stored as. That is its SHA-256 if the
+// key is long, if a database cannot hold it, or if it looks like a hash; else the
+// key itself.
 func storedKey(key string) string {
 	if len(key) <= maxKey && findable(key) && !strings.HasPrefix(key, hashed) {
 		return key

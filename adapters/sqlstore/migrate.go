@@ -41,7 +41,8 @@ func migrations(d Dialect) ([]migration, error) {
 	return steps, nil
 }
 
-// statementsIn splits a file where an empty line follows a statement.
+// statementsIn returns the statements of a file of schemas. An empty line follows
+// each.
 func statementsIn(file string) ([]string, error) {
 	raw, err := schemas.ReadFile(file)
 	if err != nil {
@@ -106,8 +107,9 @@ func failMigration(ctx context.Context, operation string, err error) error {
 	return fail(ctx, operation, err)
 }
 
-// lock keeps other migrations out until the transaction ends, or until unlock.
-// SQLite needs no lock: its transactions begin as writers.
+// lock keeps other migrations out until the transaction ends, on MySQL until
+// unlock. MySQL waits for at most a minute, and then returns a failure. SQLite
+// needs no lock: its transactions begin as writers.
 func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err error) {
 	var got int
 	var none string
@@ -129,6 +131,9 @@ func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err err
 	return unlock, err
 }
 
+// migrate adopts the tables of Auth.js if they are there, runs the steps that are
+// missing, compares the result with l and records the version. The caller holds
+// the lock.
 func migrate(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	found, err := Detect(ctx, tx, d)
 	if err != nil {
@@ -160,7 +165,8 @@ func migrate(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	return record(ctx, tx, d, found.Version, Version(d))
 }
 
-// refusal returns the reason why a migration would not begin, or nil.
+// refusal returns the reason why a migration would not begin, or nil: an
+// ErrForeignSchema or a [*MisfitError].
 func (f Found) refusal() error {
 	if f.Schema == SchemaForeign {
 		return f.foreign()
@@ -184,7 +190,8 @@ func verify(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	return cmp.Or(err, asError(misfits))
 }
 
-// run runs the statements of a step, which an earlier migration may have begun.
+// run runs the statements of a step. It skips those that add a column that
+// exists, since an earlier migration may have begun the step.
 func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	for _, statement := range statements {
 		statement, err := withUserIDs(ctx, c, d, statement)

@@ -47,7 +47,7 @@ func (e *MisfitError) text() string {
 	return "the tables do not fit the layout: " + strings.Join(list, "; ")
 }
 
-// asError returns nil without misfits.
+// asError returns a [*MisfitError] with the misfits, or nil if there are none.
 func asError(misfits []Misfit) error {
 	if len(misfits) == 0 {
 		return nil

@@ -129,7 +129,7 @@ func (s passkeys) values(k storage.Authenticator) []any {
 }
 
 // find returns a passkey. It returns an [errors.ErrUnsupported] if the layout has
-// none.
+// no table for passkeys, and ErrNotFound for an unknown passkey.
 func (s passkeys) find(ctx context.Context, credentialID []byte) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
@@ -141,8 +141,9 @@ func (s passkeys) find(ctx context.Context, credentialID []byte) (k storage.Auth
 	return row.read()
 }
 
-// raiseCounter sets the counter of a passkey. It returns ErrConflict if the stored
-// one is not lower, unless both are zero: such a passkey never counts.
+// raiseCounter sets the counter of a passkey and returns the passkey. It returns
+// ErrNotFound for an unknown one. It returns ErrConflict if the stored counter is
+// not lower, unless both are zero: such a passkey never counts.
 func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter uint32) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
@@ -162,8 +163,8 @@ func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter
 	return k, err
 }
 
-// change changes the members of a passkey that c has and the layout has columns
-// for.
+// change writes the members that c has and the layout has columns for, and
+// returns the passkey. It returns ErrNotFound for an unknown one.
 func (s passkeys) change(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err

@@ -72,8 +72,9 @@ func (s passwords) Set(ctx context.Context, p storage.PasswordHash, was string) 
 // wrong password in.
 const maxReplacements = 10
 
-// replace changes a row. MySQL counts no row that has had the new values before, so
-// that a row without a change is read.
+// replace writes p in the row of its user if the stored hash is was. Otherwise,
+// or if there is no row, it returns ErrConflict. MySQL does not count a row that
+// already has the new values, so replace reads a row that was not counted.
 func (s passwords) replace(ctx context.Context, p storage.PasswordHash, was string) error {
 	if !findable(was) {
 		return storage.ErrConflict
@@ -106,8 +107,8 @@ func (s passwords) replace(ctx context.Context, p storage.PasswordHash, was stri
 	return storage.ErrConflict
 }
 
-// conflictOf returns ErrConflict for a row that is gone or has another hash, and
-// any other error as it is.
+// conflictOf returns ErrConflict for nil and for ErrNotFound, and any other error
+// as it is: the row has another hash, or is gone.
 func conflictOf(err error) error {
 	if err == nil || errors.Is(err, storage.ErrNotFound) {
 		return storage.ErrConflict

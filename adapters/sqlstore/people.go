@@ -77,6 +77,7 @@ func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n i
 	return n, fail(ctx, "count users", err)
 }
 
+// count returns how many users of one part fit the filters of q, up to most.
 func (p people) count(ctx context.Context, q *storage.PeopleQuery, of part, most int) (n int, err error) {
 	filters, err := p.filters(q)
 	if err != nil {
@@ -88,7 +89,8 @@ func (p people) count(ctx context.Context, q *storage.PeopleQuery, of part, most
 	return n, err
 }
 
-// parts returns the parts of a list or of a search.
+// parts returns the parts of a list or of a search. It returns errOrder for an
+// order that the layout has no column for. A search for nothing has no parts.
 func (p people) parts(q *storage.PeopleQuery, search bool) ([]part, error) {
 	l := p.db.layout
 	switch {
@@ -108,7 +110,9 @@ func (p people) parts(q *storage.PeopleQuery, search bool) ([]part, error) {
 	return []part{known, {mark: 'u', where: []condition{{sql: `u.{users.created} IS NULL`}}}}, nil
 }
 
-// walk returns a page, from q.After on.
+// walk returns a page of up to q.Limit users, from the position q.After on, and
+// the position of the next page. That is "" at the end of the list. It returns
+// errPosition if q.After belongs to another list.
 func (p people) walk(ctx context.Context, q *storage.PeopleQuery, parts []part) (users []storage.User, next string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -149,8 +153,9 @@ func (p people) walk(ctx context.Context, q *storage.PeopleQuery, parts []part) 
 // reads.
 func (p people) looksAt(q *storage.PeopleQuery, of part) bool { return q.Filtered() || of.mark == 's' }
 
-// page returns the users of one part after a place, and the position to go on from,
-// which is empty at the end of the part.
+// page returns at most limit users of one part after a place, and the position to
+// go on from, which is empty at the end of the part. With filters it reads at
+// most q.Window rows, so it may return fewer users and a position.
 func (p people) page(ctx context.Context, q *storage.PeopleQuery, of part, after place, limit int) ([]storage.User, string, error) {
 	where := of.where
 	if after.id != "" {
@@ -186,8 +191,8 @@ func (p people) page(ctx context.Context, q *storage.PeopleQuery, of part, after
 	return users, "", nil
 }
 
-// windowEnd returns the place of the last row of a window, or the zero place if fewer
-// rows are left.
+// windowEnd returns the place of the last of the next window rows, or the zero
+// place if fewer rows are left.
 func (p people) windowEnd(ctx context.Context, of part, where []condition, window int) (place, error) {
 	text, args := joined(where)
 	statement := `SELECT ` + p.placeOf(of) + ` FROM {users} u` + text + p.order(of) + ` LIMIT 1 OFFSET ?`
@@ -199,7 +204,7 @@ func (p people) windowEnd(ctx context.Context, of part, where []condition, windo
 	return at, err
 }
 
-// read reads the users of a page, and the place of the last one.
+// read returns at most limit users of a part, and the place of the last one.
 func (p people) read(ctx context.Context, of part, where []condition, limit int) (users []storage.User, last place, err error) {
 	text, args := joined(where)
 	l := p.db.layout
@@ -217,7 +222,7 @@ func (p people) read(ctx context.Context, of part, where []condition, limit int)
 	return users, last, err
 }
 
-// placeOf lists the expressions that read the place of a row.
+// placeOf returns the SQL that selects the key and the id of a row, both as text.
 func (p people) placeOf(of part) string {
 	key := `''`
 	switch {
@@ -236,6 +241,7 @@ func (p people) placeOf(of part) string {
 	return key + `, ` + id
 }
 
+// order returns the ORDER BY of a part.
 func (p people) order(of part) string {
 	down := ""
 	if of.desc {
@@ -247,8 +253,8 @@ func (p people) order(of part) string {
 	return ` ORDER BY ` + of.key + down + `, u.{users.id}` + down
 }
 
-// beyond returns the condition that a row comes after a place. With inside it comes
-// before it, or stands there.
+// beyond returns the condition for rows after a place in the order of the part.
+// With inside it returns the opposite: rows before the place, or at it.
 func (p people) beyond(of part, at place, inside bool) condition {
 	operator := ">"
 	if of.desc != inside {
@@ -296,7 +302,8 @@ type place struct {
 
 func (p place) String() string { return string(p.mark) + strconv.Quote(p.key) + p.id }
 
-// parsePlace reads what String returns.
+// parsePlace reads the text that String returns, which is not empty. It returns
+// errPosition for any other text.
 func parsePlace(text string) (p place, err error) {
 	key, err := strconv.QuotedPrefix(text[1:])
 	if err != nil {

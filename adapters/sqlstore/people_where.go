@@ -6,7 +6,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// search returns the parts of a search by indexes.
+// search returns the parts of a search along indexes: e-mail addresses that begin
+// with q.Prefix, and then the names of other users that begin with q.Folded.
 func (p people) search(q *storage.PeopleQuery) (parts []part) {
 	email := `u.{users.email}`
 	if p.db.layout.dialect == Postgres {
@@ -24,8 +25,8 @@ func (p people) search(q *storage.PeopleQuery) (parts []part) {
 	return parts
 }
 
-// between returns the condition that a text begins with a prefix, as a range of an
-// index.
+// between returns the condition that a column begins with a prefix. It is a
+// range, so that an index helps.
 func between(column, prefix string) condition {
 	c := condition{column + ` >= ?`, []any{prefix}}
 	if end := storage.AfterPrefix(prefix); end != "" {
@@ -35,8 +36,8 @@ func between(column, prefix string) condition {
 	return c
 }
 
-// plainSearch returns the part of a search in tables of others, which looks at every
-// row.
+// plainSearch returns the only part of a search in tables without users.name_key.
+// It looks at every row.
 func (p people) plainSearch(q *storage.PeopleQuery) []part {
 	begins := func(column string) condition {
 		return condition{`SUBSTR(LOWER(` + column + `), 1, ?) = ?`, []any{utf8.RuneCountInString(q.Prefix), q.Prefix}}
@@ -46,7 +47,9 @@ func (p people) plainSearch(q *storage.PeopleQuery) []part {
 	return []part{{mark: 's', where: []condition{either}}}
 }
 
-// filters returns the conditions that have no index.
+// filters returns the conditions of q that no index helps with. It returns
+// errOrder for a time if the layout lacks users.created, and an
+// [errors.ErrUnsupported] for Suspended if it lacks suspensions.
 func (p people) filters(q *storage.PeopleQuery) (all []condition, err error) {
 	l := p.db.layout
 	if q.Verified != nil {

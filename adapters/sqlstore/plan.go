@@ -58,8 +58,9 @@ func Check(ctx context.Context, c Conn, d Dialect, l Layout) error {
 	return failMigration(ctx, "check", checkTables(ctx, c, d, l, found.Schema))
 }
 
-// checkTables reports why tables of ours, or of Auth.js, could not be brought to
-// the newest schema or would not fit the layout then.
+// checkTables returns the reason why tables of ours, or of Auth.js, cannot be
+// brought to the newest schema or would not fit the layout then. It returns nil
+// if there is none.
 func checkTables(ctx context.Context, c Conn, d Dialect, l Layout, whose SchemaKind) error {
 	if !l.is(Layout{}) {
 		misfits, err := l.grammar(d).misfits(ctx, c, whose == SchemaAuthJS, true)

@@ -64,8 +64,9 @@ func (q *proofQueries) aboutChallenges(l grammar) {
 	q.deleteChallenge = l.sql(`DELETE FROM {challenges}` + id)
 }
 
-// listChallenges returns the statement that lists challenges by the columns, which
-// are compared, or null if there is no argument for them.
+// listChallenges returns the statement that lists challenges, newest first. It
+// compares the columns in compared with arguments. The column isNull, unless
+// empty, must be null.
 func (l grammar) listChallenges(compared []string, isNull string) string {
 	var where []string
 	for _, column := range compared {

@@ -27,8 +27,10 @@ func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string,
 	return gone, fail(ctx, "delete provider sessions", err)
 }
 
-// deleteNamed deletes the sessions that have one of the names in a column. A session
-// that is renewed meanwhile has another token, and is found again.
+// deleteNamed deletes the sessions that have one of the names in a column and
+// were issued no later than issued, or at an unknown time. It returns them, also
+// with an error. A session that is renewed meanwhile has another token, and is
+// found again. If that happens mostNamed times, it returns errStillNamed.
 func (s sessions) deleteNamed(ctx context.Context, column string, names []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	l := s.db.layout
 	if !l.has("sessions.provider_sid") || !l.has("sessions.provider_sub") || !l.has("sessions.provider_issued") {

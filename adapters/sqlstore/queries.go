@@ -71,6 +71,8 @@ func (l grammar) queries() *queries {
 	return q
 }
 
+// aboutUsers writes the statements for users. The other methods with such names
+// do the same for their tables.
 func (q *queries) aboutUsers(l grammar) {
 	person := `SELECT ` + l.person("u") + ` FROM {users} u` + l.joinSuspension("u")
 	q.userByID = l.sql(person + ` WHERE u.{users.id} = ?`)
@@ -97,8 +99,8 @@ func (l grammar) changeIf(column string) string {
 	return `, {` + column + `} = CASE WHEN ? THEN ? ELSE {` + column + `} END`
 }
 
-// person lists the columns of a user and of the suspension. joinSuspension joins
-// the latter.
+// person returns the columns of a user and of the suspension, if the layout has
+// suspensions. joinSuspension joins that table.
 func (l grammar) person(alias string) string {
 	columns := `{` + alias + `.users.*}`
 	if l.has("suspensions") {
@@ -107,6 +109,7 @@ func (l grammar) person(alias string) string {
 	return columns
 }
 
+// joinSuspension returns the join that person needs, or "".
 func (l grammar) joinSuspension(alias string) string {
 	if !l.has("suspensions") {
 		return ""
@@ -182,7 +185,7 @@ func (l grammar) upsertRevocation() string {
 	return l.sql(values + `ON CONFLICT ({revocations.key}) DO UPDATE SET ` + later)
 }
 
-// selectRevocations returns the statement that reads n keys.
+// selectRevocations returns the statement that reads the revocations of n keys.
 func (l grammar) selectRevocations(n int) string {
 	return l.sql(`SELECT {revocations.key}, {revocations.at} FROM {revocations} WHERE {revocations.key} IN (?` + strings.Repeat(", ?", n-1) + `)`)
 }

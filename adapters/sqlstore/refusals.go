@@ -124,7 +124,7 @@ func Refusal(err error) string {
 // have no type.
 var tlsTexts = []string{"server refused TLS connection", "server does not support TLS", "SSL is not enabled on the server"}
 
-// tlsReason returns "" if TLS is not the reason.
+// tlsReason returns what is wrong with TLS, or "" if TLS is not the reason.
 func tlsReason(err error) string {
 	if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
 		return uncertified
@@ -137,8 +137,8 @@ func tlsReason(err error) string {
 	return ""
 }
 
-// unreached says which address did not answer, in numbers only: the host in a
-// connection string may be part of a password that was not escaped.
+// unreached returns a text with the address that did not answer, in numbers only:
+// the host in a connection string may be part of a password that was not escaped.
 func unreached(err error) string {
 	if network, is := errors.AsType[*net.OpError](err); is {
 		if at, is := network.Addr.(*net.TCPAddr); is && at != nil {
@@ -156,6 +156,8 @@ func chain(err error) iter.Seq[error] {
 	return func(yield func(error) bool) { walk(err, yield) }
 }
 
+// walk calls yield for an error and all that it wraps. It returns false once
+// yield does.
 func walk(err error, yield func(error) bool) bool {
 	if err == nil {
 		return true

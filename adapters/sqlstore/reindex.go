@@ -29,8 +29,9 @@ func Reindex(ctx context.Context, conn Conn, d Dialect, l Layout) (int, error) {
 // reindexed is how many users one batch of Reindex looks at.
 const reindexed = 500
 
-// reindexBatch mends the users after an id, and returns the last id that it looked
-// at, or "" at the end.
+// reindexBatch corrects the folded names of the next users in the order of their
+// ids, from the one after the id after. It returns how many it wrote, and the
+// last id that it looked at, or "" at the end.
 func reindexBatch(ctx context.Context, conn Conn, g grammar, after string) (mended int, last string, err error) {
 	where, args := "", []any{reindexed}
 	if after != "" {

@@ -40,8 +40,9 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 // maxKeys is how many keys one statement asks for at most.
 const maxKeys = 64
 
-// readRevocations asks for 1, 2, 4 … keys and repeats the last one, so that there
-// are few different statements to prepare.
+// readRevocations adds to found the instants of the keys that are on record. keys
+// has at least one and at most maxKeys. It asks for 1, 2, 4 … keys and repeats
+// the last one, so that there are few different statements to prepare.
 func readRevocations(ctx context.Context, db *database, keys []string, found map[string]time.Time) error {
 	n := 1
 	for n < len(keys) {

@@ -40,7 +40,9 @@ func (r *sessionRow) dest() []any {
 	}
 }
 
-// read returns the session with the token that its owner knows, which may be "".
+// read returns the session of the row. Its Token is the given token, which may be
+// "", since the row may have only a hash. Its ID is made of the stored token if
+// the layout has no column for it.
 func (r *sessionRow) read(token string) storage.StoredSession {
 	s := r.session
 	s.ID = cmp.Or(s.ID, idOfToken(s.Token))
@@ -100,7 +102,8 @@ func idOfToken(stored string) string {
 	return sum[:min(len(sum), 32)]
 }
 
-// stored returns what a token is kept as.
+// stored returns the text that a token is stored as: its hash, or with
+// PlainTokens itself.
 func (s sessions) stored(token string) string {
 	if s.plain {
 		return token
@@ -113,15 +116,16 @@ func hash(token string) string {
 	return hashed + hex.EncodeToString(sum[:])
 }
 
-// canHave reports whether a session can have the token: the texts that it refuses are
-// never looked for.
+// canHave reports whether a session can have the token. Tokens that no session
+// can have are never looked for.
 func (s sessions) canHave(token string) bool {
 	return token != "" && findable(token) && !(s.plain && strings.HasPrefix(token, hashed))
 }
 
-// withToken calls f with what a token is stored as. If f does not find it, it may
-// be an old plain token: withToken hashes that one in the database and calls f
-// again.
+// withToken calls f with the text that a token is stored as. If f returns
+// ErrNotFound, the row may have an old plain token: withToken hashes that token
+// in the database and calls f again. It returns ErrNotFound for a token that no
+// session can have.
 func (s sessions) withToken(ctx context.Context, token string, f func(stored string) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -143,8 +147,9 @@ func (s sessions) withToken(ctx context.Context, token string, f func(stored str
 	return f(s.stored(token))
 }
 
-// deleteByToken deletes the wanted sessions of a user where they have no ids of
-// their own.
+// deleteByToken deletes those sessions of a user that wanted accepts by their
+// ids, in layouts where sessions have no column for ids. It returns how many it
+// deleted, also with an error.
 func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(id string) bool) (int, error) {
 	var stored []string
 	var unread error
@@ -168,8 +173,9 @@ func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(
 	return total, err
 }
 
-// deleteStored deletes a session by what its token was stored as, or by its hash,
-// if a reader has hashed it meanwhile.
+// deleteStored deletes a session by the text that its token was stored as, or by
+// its hash, if a reader has hashed it meanwhile. It returns how many rows it
+// deleted.
 func (s sessions) deleteStored(ctx context.Context, token string) (int, error) {
 	n, err := s.db.conn.Exec(ctx, s.db.q.deleteSession, token)
 	if err != nil || n > 0 || strings.HasPrefix(token, hashed) {
@@ -179,8 +185,8 @@ func (s sessions) deleteStored(ctx context.Context, token string) (int, error) {
 	return int(n), err
 }
 
-// deleteBy returns how many sessions it deleted. Ids that no row can have are no
-// error.
+// deleteBy deletes the sessions that a statement finds by ids, and returns how
+// many. It returns 0 and no error for ids that no row can have.
 func (s sessions) deleteBy(ctx context.Context, statement string, ids ...string) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

@@ -60,7 +60,8 @@ func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
 	return storeIn(newDatabase(conn, wanted.grammar(d), wanted.Unindexed), wanted.PlainTokens, nil), nil
 }
 
-// storeIn returns a store that uses a database or a transaction.
+// storeIn returns a store that uses a database or a transaction. It calls created
+// for each new user, unless that is nil.
 func storeIn(db *database, plainTokens bool, created newUserFunc) *Store {
 	return &Store{db: db, users: users{db, created}, sessions: sessions{db, plainTokens}, passkeys: passkeys{db}}
 }
@@ -73,15 +74,17 @@ func (s *Store) Bind(tx Conn) *Store {
 }
 
 // OnNewUser returns a store that calls f in the transaction that stores a new
-// user. u is as it was stored. An error of f rolls the transaction back, and
-// CreateUser returns it.
+// user. u is as it was stored. f may be called again after a serialization
+// failure. An error of f rolls the transaction back, and CreateUser returns its
+// text, wrapping it unless it is an ErrConflict or an ErrNotFound.
 func (s *Store) OnNewUser(f func(ctx context.Context, tx Conn, u storage.User) error) *Store {
 	return storeIn(s.db, s.sessions.plain, f)
 }
 
-// InTx implements [storage.TxAdapter]. Transactions see what others have
-// committed meanwhile (READ COMMITTED, or what SQLite has instead). A
-// transaction in a transaction is a savepoint.
+// InTx implements [storage.TxAdapter]. It returns an error of f as it is, and may
+// call f up to ten times. Transactions see what others have committed meanwhile
+// (READ COMMITTED, or what SQLite has instead). A transaction in a transaction is
+// a savepoint.
 func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	own := error(nil) // an error of f is passed on as it is
 	err := s.db.tx(ctx, func(tx *database) error {
@@ -94,7 +97,8 @@ func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return fail(ctx, "transaction", err)
 }
 
-// DBSystem returns the name of the database for traces.
+// DBSystem returns the name of the database for traces: "postgresql", "mysql" or
+// "sqlite".
 func (s *Store) DBSystem() string {
 	if s.db.layout.dialect == Postgres {
 		return "postgresql"

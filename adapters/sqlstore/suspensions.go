@@ -37,7 +37,8 @@ func (s suspensions) Put(ctx context.Context, userID string, v storage.Suspensio
 	}))
 }
 
-// lockUser keeps other transactions from changing a user until this one ends.
+// lockUser keeps other transactions from changing a user until this one ends. It
+// returns ErrNotFound for an unknown user.
 func (db *database) lockUser(ctx context.Context, id string) error {
 	_, err := users{db: db}.update(ctx, id, storage.UserChange{})
 	return err
@@ -49,6 +50,7 @@ func (s suspensions) Get(ctx context.Context, userID string) (storage.Suspension
 	return v, fail(ctx, "get suspension", err)
 }
 
+// read returns the suspension of a user, or ErrNotFound.
 func (s suspensions) read(ctx context.Context, userID string) (v storage.Suspension, err error) {
 	if err := s.db.needs("suspensions"); err != nil {
 		return v, err

@@ -23,6 +23,8 @@ func (s *Store) Sweep(ctx context.Context, before time.Time) (int, error) {
 	return total, fail(ctx, "sweep", err)
 }
 
+// sweep removes expired rows table by table, in batches that b decides on. With
+// an error it returns how many rows it removed before.
 func (db *database) sweep(ctx context.Context, before time.Time, b *broom) (total int, err error) {
 	for _, statement := range db.q.sweep {
 		for n := int64(1); n > 0; total += int(n) { // of a partitioned table a batch may be any number
@@ -41,9 +43,10 @@ func (db *database) sweep(ctx context.Context, before time.Time, b *broom) (tota
 // maxCommit is how long a commit may take after the end of the caller's context.
 const maxCommit = 5 * time.Second
 
-// sweepOnce removes some rows in a transaction. The end of ctx rolls it back until the
-// rows are removed, and does not interrupt the commit: whether a commit that was
-// interrupted is one, nothing says.
+// sweepOnce removes at most rows rows in one transaction. If ctx ends before they
+// are removed, the transaction is rolled back. After that the end of ctx does not
+// interrupt the commit, since nothing tells whether an interrupted commit took
+// effect.
 func (db *database) sweepOnce(ctx context.Context, s sweep, before time.Time, rows int) (n int64, err error) {
 	inner, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -84,6 +87,8 @@ const (
 	slowBatch  = 4 * quickBatch        // the next one is smaller
 )
 
+// newBroom returns a broom that keeps the deadline of ctx. On SQLite it makes
+// smaller batches and rests after each.
 func newBroom(ctx context.Context, d Dialect) *broom {
 	b := &broom{rows: firstRows, most: mostRows, now: time.Now}
 	b.deadline, _ = ctx.Deadline()
@@ -119,6 +124,7 @@ func (b *broom) batch(ctx context.Context, remove func(rows int) (int64, error))
 	return n, err
 }
 
+// rest waits for d, or until ctx ends.
 func rest(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -136,8 +142,9 @@ type sweep struct {
 	late time.Duration // how long after its expiry a row is kept
 }
 
-// sweep returns the statement that removes expired rows. In a partitioned table of
-// PostgreSQL different rows have the same ctid, so it compares the expiry twice.
+// sweep returns the statement that removes expired rows of a table. Rows with an
+// expiry in another form stay. In a partitioned table of PostgreSQL different
+// rows have the same ctid, so the statement compares the expiry twice.
 func (l grammar) sweep(table, expiry string) sweep {
 	kept, late := l.formOf(table), time.Duration(0)
 	if table == "leases" {

@@ -44,7 +44,8 @@ func (f form) isText() bool {
 	return f.times == TimesISO || f.times == TimesMillisText || f.times == TimesUTC && f.dialect == SQLite
 }
 
-// storage returns the type of SQLite that instants are stored as.
+// storage returns the storage class of SQLite that instants have: "text" or
+// "integer".
 func (f form) storage() string {
 	if f.isText() {
 		return "text"
@@ -52,8 +53,8 @@ func (f form) storage() string {
 	return "integer"
 }
 
-// arg returns the argument for an instant, to the millisecond. It is nil for the
-// zero time.
+// arg returns the argument that stores an instant, truncated to the millisecond.
+// It returns nil for the zero time.
 func (f form) arg(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -76,7 +77,8 @@ func (f form) arg(t time.Time) any {
 	return t.UnixMilli()
 }
 
-// kept returns an instant as it reads back after it was written.
+// kept returns an instant as it reads back after arg has stored it: in UTC,
+// without what the form cannot hold.
 func (f form) kept(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
@@ -99,8 +101,8 @@ func (f form) read(quoted string) string {
 	return quoted
 }
 
-// pattern returns the pattern that LIKE finds the texts of the form by, which sort
-// as the instants do. It returns "" if the form is no text.
+// pattern returns a pattern for LIKE that finds texts of the form. Such texts
+// sort as their instants do. It returns "" if the form is no text.
 func (f form) pattern() string {
 	switch {
 	case !f.isText():
@@ -113,7 +115,8 @@ func (f form) pattern() string {
 	return "____-__-__T__:__:__%"
 }
 
-// parse reads the texts that arg returns, and others that mean the same.
+// parse reads the texts that arg returns, other notations of the same form, and
+// numbers in digits.
 func (f form) parse(text string) (time.Time, error) {
 	switch {
 	case f.times == TimesISO:
@@ -127,6 +130,8 @@ func (f form) parse(text string) (time.Time, error) {
 	return f.count(n), err
 }
 
+// count returns the instant that a number stands for, in seconds or milliseconds
+// since 1970.
 func (f form) count(n int64) time.Time {
 	if f.times == TimesSeconds {
 		return time.Unix(n, 0)
@@ -134,8 +139,8 @@ func (f form) count(n int64) time.Time {
 	return time.UnixMilli(n)
 }
 
-// timesOf returns the form of a value, and false if it has none of the forms.
-// Digits are text if inText is set.
+// timesOf returns the form that a value has, and false if it has none of the
+// forms. Digits mean TimesMillisText if inText is set.
 func timesOf(d Dialect, value string, inText bool) (Times, bool) {
 	for _, times := range []Times{TimesISO, TimesUTC} {
 		if f := (form{times, d}); f.isText() {

@@ -27,7 +27,9 @@ func (s *Store) SwapTokens(ctx context.Context, provider, providerAccountID stri
 	return fail(ctx, "swap tokens", err)
 }
 
-// swapTokens writes the tokens of row, which has the values of an account.
+// swapTokens writes the tokens in row, the values of an account, if the account
+// still has the old refresh and access tokens. It returns ErrConflict if it has
+// others, and ErrNotFound if there is no such account.
 func (db *database) swapTokens(ctx context.Context, row []any, provider, id string, old storage.Tokens) error {
 	args := db.layout.touches("accounts")
 	for i, c := range tokenColumns {
@@ -87,8 +89,9 @@ func (s *Store) SharesTokens() bool { return s.sessions.plain }
 // abandonedFor is how long a lease that has expired without Release is remembered.
 const abandonedFor = 24 * time.Hour
 
-// Lease implements [storage.LeaseStore], by the clock of the database. It returns an
-// [errors.ErrUnsupported] if the layout has no table for leases.
+// Lease implements [storage.LeaseStore], by the clock of the database. It returns
+// a lease with Wait and no error if other callers were faster each time. It
+// returns an [errors.ErrUnsupported] if the layout has no table for leases.
 func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("leases"))
 	if err != nil {
@@ -104,7 +107,8 @@ func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duratio
 	return storage.Lease{Wait: time.Millisecond}, nil // others are faster each time
 }
 
-// lease tries once. done is false if another caller has changed the lease meanwhile.
+// lease tries once to take the lease, for life milliseconds. done is false if
+// another caller has changed the lease meanwhile.
 func (db *database) lease(ctx context.Context, key, holder string, life int64) (given storage.Lease, done bool, err error) {
 	var last string
 	var left int64

@@ -74,6 +74,8 @@ func (r *userRow) dest() []any {
 	return []any{&r.user.ID, &r.user.Name, &r.user.Email, &r.verified, &r.user.Image, &r.extra, &r.created, &r.nameKey, &r.provisioned}
 }
 
+// read returns the user of the row, with the suspension if there is one. It
+// returns errJSON if the column extra has no JSON.
 func (r *userRow) read() (storage.User, error) {
 	r.user.EmailVerified, r.user.Created, r.user.Provisioned = r.verified.t, r.created.t, r.provisioned.t
 	if !r.since.t.IsZero() {
@@ -83,7 +85,8 @@ func (r *userRow) read() (storage.User, error) {
 	return r.user, fromJSON(r.extra, &r.user.Extra)
 }
 
-// intoPerson returns the destinations of a user with the suspension.
+// intoPerson returns the destinations for the columns that grammar.person
+// selects.
 func (db *database) intoPerson(r *userRow) []any {
 	to := db.into("users", r.dest())
 	if db.layout.has("suspensions") {
@@ -92,7 +95,8 @@ func (db *database) intoPerson(r *userRow) []any {
 	return to
 }
 
-// find reads a user by texts that come from outside.
+// find returns the user that a statement finds by texts that come from outside,
+// or ErrNotFound.
 func (s users) find(ctx context.Context, statement string, key ...string) (storage.User, error) {
 	var row userRow
 	if err := s.db.find(ctx, statement, key, s.db.intoPerson(&row)...); err != nil {
@@ -101,7 +105,8 @@ func (s users) find(ctx context.Context, statement string, key ...string) (stora
 	return row.read()
 }
 
-// create stores a user and calls the application.
+// create stores a user and calls s.created in the same transaction. It returns
+// the user as stored. An error of s.created rolls the transaction back.
 func (s users) create(ctx context.Context, u storage.User) (storage.User, error) {
 	if s.created == nil {
 		return s.insert(ctx, u)
@@ -122,8 +127,9 @@ func (s users) create(ctx context.Context, u storage.User) (storage.User, error)
 	return stored, nil
 }
 
-// refusal returns an error of the application in its own words. A conflict of its
-// own, or something that it did not find, says nothing about the user.
+// refusal wraps an error of OnNewUser's function. It hides an ErrConflict or
+// ErrNotFound, which would tell the caller of CreateUser something wrong about
+// the user.
 func refusal(err error) error {
 	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
 		return &failure{"create user", fmt.Sprintf("NewUser: %v", err), nil}
@@ -131,6 +137,8 @@ func refusal(err error) error {
 	return &failure{"create user", fmt.Sprintf("NewUser: %v", err), err}
 }
 
+// insert adds a user and returns it as it reads back. It returns ErrConflict if
+// the e-mail address or the id is taken.
 func (s users) insert(ctx context.Context, u storage.User) (storage.User, error) {
 	extra, err := toJSON(u.Extra)
 	if err != nil {
@@ -167,7 +175,8 @@ func (s users) insert(ctx context.Context, u storage.User) (storage.User, error)
 // errID does not repeat the id, which may be an account's.
 var errID = errors.New("the database takes no such id: is its column of another type?")
 
-// insertRow adds a row and sets id if the database chooses it.
+// insertRow adds a row, and sets id if the database chooses it. It returns
+// ErrConflict if a unique key is taken, and errID for an id of another type.
 func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 	in, l := s.db.q.insertUser, s.db.layout
 	if l.ownIDs {
@@ -195,7 +204,8 @@ func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 	return err
 }
 
-// nameKey returns what is stored of a name to search for it.
+// nameKey returns the folded form of a name, which searches compare. It returns
+// nil for an empty name and for one that the database cannot hold.
 func nameKey(name string) any {
 	if !findable(name) { // the name is refused, too
 		return nil

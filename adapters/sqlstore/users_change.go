@@ -6,7 +6,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// update changes a user.
+// update changes a user and returns the user as stored, without the suspension.
+// It returns ErrNotFound for an unknown user, and ErrConflict if the e-mail
+// address is taken.
 func (s users) update(ctx context.Context, id string, c storage.UserChange) (u storage.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err
@@ -28,8 +30,8 @@ func (s users) update(ctx context.Context, id string, c storage.UserChange) (u s
 	})
 }
 
-// changes returns the arguments of an update: for each column whether it changes,
-// and to what.
+// changes returns the arguments of updateUser: for each column whether it
+// changes, and to what.
 func (s users) changes(ctx context.Context, c storage.UserChange) (args []any, err error) {
 	for i, to := range []*string{c.Name, c.Email, nil, c.Image} {
 		if i == 2 {
@@ -63,7 +65,9 @@ func (s users) changes(ctx context.Context, c storage.UserChange) (args []any, e
 	return args, nil
 }
 
-// change runs the update and reads the changed user.
+// change runs updateUser with args, and returns the changed user. It returns
+// ErrNotFound for an unknown user, and ErrConflict if the e-mail address is
+// taken.
 func (s users) change(ctx context.Context, id string, args []any) (storage.User, error) {
 	var row userRow
 	err := s.db.guarded(ctx, func(db *database) error {
@@ -88,9 +92,10 @@ func (s users) change(ctx context.Context, id string, args []any) (storage.User,
 	return row.read()
 }
 
-// mark writes a row for a user that a transaction locks without a change. The
-// nodes of a Galera cluster do not see each other's locks: they give up the later
-// of two transactions only if both have written the same row.
+// mark writes a row of used_values for a user that a transaction locks without a
+// change. It does nothing outside of a transaction. The nodes of a Galera cluster
+// do not see each other's locks: they give up the later of two transactions only
+// if both have written the same row.
 func (s users) mark(ctx context.Context, id string) error {
 	if !s.db.bound || !s.db.layout.has("used_values") {
 		return nil
@@ -102,13 +107,15 @@ func (s users) mark(ctx context.Context, id string) error {
 	return err
 }
 
-// claimEmail is claim, except that the user's own e-mail address is not taken.
+// claimEmail claims an e-mail address as claim does. An address that the user
+// with this id already has is not taken.
 func (s users) claimEmail(ctx context.Context, email, id string, f func(*database) error) error {
 	others := s.db.layout.sql(`SELECT 1 FROM {users} WHERE {users.email} = ? AND {users.id} <> ?`)
 	return s.db.claim(ctx, f, claimed("users.email", email), others, email, id)
 }
 
-// delete removes a user and what the user owns.
+// delete removes a user and the rows that the user owns, and returns the user. It
+// returns ErrNotFound for an unknown user.
 func (s users) delete(ctx context.Context, id string) (u storage.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err

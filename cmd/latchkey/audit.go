@@ -75,7 +75,8 @@ type auditLog struct {
 	told io.Writer // takes what is said beside the events
 }
 
-// openAudit opens the database and returns a context with the actor of the command.
+// openAudit opens the database with the audit log of a site, and returns a context with
+// the actor and the tenant of the command. The caller closes the result.
 func openAudit(ctx context.Context, p *program, f *auditFlags) (*auditLog, context.Context, error) {
 	db, store, _, err := p.openUsable(ctx, f.database)
 	if err != nil {
@@ -98,8 +99,8 @@ func openAudit(ctx context.Context, p *program, f *auditFlags) (*auditLog, conte
 	return &auditLog{&people{db, store, auth.Users(), p.now()}, auth, p.stderr}, event.WithActor(ctx, operator(f.by)), nil
 }
 
-// operator returns who uses the command: an administrator with the given id, or the
-// user of the machine.
+// operator returns the actor of the command: the administrator with the id by, or if that
+// is empty the user of the machine.
 func operator(by string) event.Actor {
 	if by != "" {
 		return event.Actor{Kind: event.ActorAdmin, ID: by}
@@ -135,7 +136,8 @@ func (f *auditFlags) query(ctx context.Context, db *auditLog) (q latchkey.AuditQ
 	return q, nil
 }
 
-// instant returns the time of a flag; zero: there is none.
+// instant returns the time of a flag: a date, a time, or a span such as 30d before now.
+// It returns zero for an empty text, and wrong usage for any other.
 func instant(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -31,7 +31,8 @@ type eventPrinter struct {
 // mostAligned bounds the rows of a table that are aligned with each other.
 const mostAligned = 1000
 
-// newEventPrinter returns a printer for one of the forms.
+// newEventPrinter returns a printer for form, which has to be one of forms, and begins
+// with the heading of the form. Any other form is wrong usage.
 func newEventPrinter(w io.Writer, form string, forms ...string) (*eventPrinter, error) {
 	if !slices.Contains(forms, form) {
 		return nil, usage("--format: there is no form %q: want %s", visible(form), strings.Join(forms, " or "))
@@ -71,7 +72,7 @@ func (p *eventPrinter) print(e *event.Event) {
 	}
 }
 
-// printJSON prints an object in the order of its fields.
+// printJSON prints an event as an object on one line, in the order of its fields.
 func (p *eventPrinter) printJSON(e *event.Event) {
 	var line bytes.Buffer
 	for i, a := range audit.Fields(e) {

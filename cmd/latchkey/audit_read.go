@@ -72,7 +72,8 @@ func listAudit(ctx context.Context, p *program, f *auditFlags) error {
 	return nil
 }
 
-// printAll prints the events that the flags ask for, at most f.limit unless it is 0.
+// printAll prints the events that the flags ask for, at most f.limit unless it is 0, and
+// ends out. It sets f.limit to 0.
 func (f *auditFlags) printAll(ctx context.Context, db *auditLog, out *eventPrinter) error {
 	most := f.limit
 	f.limit = 0
@@ -213,7 +214,8 @@ func (s *follower) show(events []event.Event) error {
 	return s.out.flush()
 }
 
-// watch calls look again and again until ctx ends.
+// watch calls look at each interval until it fails or ctx ends. The end of ctx is no
+// error.
 func watch(ctx context.Context, every time.Duration, look func() error) error {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// claimsOf is a payload for reading single claims.
+// claimsOf returns the members of a payload as claims.
 func claimsOf(members []jsonscan.Member) jwt.Claims {
 	claims := jwt.Claims{}
 	for _, m := range members {
@@ -22,6 +22,7 @@ func claimsOf(members []jsonscan.Member) jwt.Claims {
 	return claims
 }
 
+// decode returns the value of well-formed JSON, with numbers as json.Number.
 func decode(raw []byte) (value any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -29,7 +30,8 @@ func decode(raw []byte) (value any) {
 	return value
 }
 
-// show is a payload as indented JSON, in its own order.
+// show returns a payload as indented JSON in its own order. It replaces secrets by their
+// length, and escapes characters that are not printable.
 func show(members []jsonscan.Member) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -58,8 +60,9 @@ func encode(value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// discreet replaces texts that would let a reader in elsewhere. They go by the
-// names of their members, at any depth.
+// discreet returns value with its tokens, secrets and passwords replaced by their length.
+// It knows these by the names of members, at any depth. It changes lists and maps in
+// place.
 func discreet(name string, value any) any {
 	switch v := value.(type) {
 	case string:

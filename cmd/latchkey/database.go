@@ -52,7 +52,8 @@ var errOtherKind = errors.New("the database is of a kind that this command does 
 // errRedis tells an operator who has Redis in the variable of the other databases.
 var errRedis = errors.New("this is a URL of Redis, which goes into REDIS_URL and needs no migration")
 
-// parseDatabase recognizes a database URL by its form.
+// parseDatabase returns the database of a URL, which it recognizes by its form. It
+// returns errDatabaseURL, errOtherKind or errRedis, or an error for SQLite in memory.
 func parseDatabase(rawURL string) (database, error) {
 	scheme, rest, _ := strings.Cut(rawURL, ":")
 	scheme = strings.ToLower(scheme)
@@ -107,7 +108,8 @@ func postgresDatabase(rawURL string) (database, error) {
 	}, nil
 }
 
-// mysqlURL rewrites the URL that other tools have as the driver wants it.
+// mysqlURL returns the database of a URL such as mysql://user:password@host/name, which
+// other tools use and the driver does not know.
 func mysqlURL(rawURL string) (database, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -192,8 +194,9 @@ type connection struct {
 	database
 }
 
-// connect opens the database of the flag or of the environment and waits until
-// it answers. create lets SQLite make a file that is not there.
+// connect opens the database of the flag or of the environment and waits until it
+// answers, at most connectTimeout. create lets SQLite make a file that is not there. A
+// URL that is missing or malformed is wrong usage.
 func (p *program) connect(ctx context.Context, flag string, create bool) (*connection, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	if rawURL == "" {

@@ -17,8 +17,8 @@ const (
 	brokenAnswer = "the connection failed: check host, port and TLS settings"
 )
 
-// explain says why a database cannot be reached, without the sentences of the
-// drivers: they quote connection settings.
+// explain returns an error that says why a database cannot be reached. It repeats nothing
+// of err, since drivers quote connection settings.
 func (d database) explain(err error) error {
 	text := reason(err)
 	if text == "" {
@@ -27,8 +27,8 @@ func (d database) explain(err error) error {
 	return fmt.Errorf("%s: %s", d.where, text)
 }
 
-// failed says why the adapter could not do its work. Its own errors quote
-// nothing, so that they may stand where there is no better text.
+// failed returns an error that says why the adapter could not do its work. It repeats
+// err, unless it knows a better text: errors of adapters quote no settings.
 func (d database) failed(err error) error {
 	text := reason(err)
 	if text == "" {
@@ -37,7 +37,7 @@ func (d database) failed(err error) error {
 	return fmt.Errorf("%s: %s", d.where, text)
 }
 
-// reason is empty for what has no better one.
+// reason returns a text for an error that this package knows, or "".
 func reason(err error) string {
 	if text := sqlstore.Refusal(err); text != "" {
 		return text

@@ -127,7 +127,8 @@ type finding struct {
 	Text  string `json:"text"`
 }
 
-// take adds the findings of a report that was held.
+// take adds the findings of a report that was held. Their failures that are accepted have
+// become warnings there already.
 func (r *report) take(from *report) {
 	r.good, r.doubtful, r.broken = r.good+from.good, r.doubtful+from.doubtful, r.broken+from.broken
 	for _, f := range from.findings {
@@ -145,6 +146,7 @@ func (r *report) warn(name, format string, args ...any) {
 	r.line("WARN", name, format, args...)
 }
 
+// fail adds a failure, or a warning if the user accepts failures of this name.
 func (r *report) fail(name, format string, args ...any) {
 	if slices.Contains(r.accept, name) {
 		r.warn(name, "accepted: "+format, args...)
@@ -177,6 +179,7 @@ func visibleLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// end prints the totals, or the whole report as JSON. It returns errTold after a failure.
 func (r *report) end() error {
 	if r.isJSON {
 		return r.endJSON()
@@ -188,7 +191,7 @@ func (r *report) end() error {
 	return nil
 }
 
-// endJSON prints the whole report.
+// endJSON prints the whole report as JSON. It returns errTold after a failure.
 func (r *report) endJSON() error {
 	e := json.NewEncoder(r.out)
 	e.SetIndent("", "  ")
@@ -200,7 +203,8 @@ func (r *report) endJSON() error {
 	return err
 }
 
-// checkSpelling finds what was copied together with a value.
+// checkSpelling warns of values with space or quotation marks around them, as copying
+// leaves them.
 func (d *doctor) checkSpelling() {
 	for _, name := range d.env.names() {
 		value := d.env.get(name)

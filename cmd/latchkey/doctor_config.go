@@ -13,7 +13,7 @@ import (
 // The doctor asks the library itself what it would refuse, so that both always
 // agree.
 
-// validConfig is a configuration without a fault. A check puts into it what it
+// validConfig returns a configuration without a fault. A check replaces the field that it
 // asks about.
 func validConfig() latchkey.Config {
 	return latchkey.Config{
@@ -27,7 +27,8 @@ func validConfig() latchkey.Config {
 	}
 }
 
-// tryConfig is what the library says to a configuration.
+// tryConfig returns the error of latchkey.New for a configuration, and whether it has
+// logged a warning.
 func tryConfig(c latchkey.Config) (warned bool, err error) {
 	var heard warningHandler
 	c.Runtime.Logger = slog.New(&heard)
@@ -53,7 +54,8 @@ func (e *warningHandler) WithAttrs([]slog.Attr) slog.Handler { return e }
 // WithGroup implements slog.Handler.
 func (e *warningHandler) WithGroup(string) slog.Handler { return e }
 
-// isPlainHTTP: a URL whose traffic others can read on the way.
+// isPlainHTTP reports whether a URL is http and not of this machine, so that others can
+// read its traffic.
 func isPlainHTTP(rawURL string) bool {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "http" {
@@ -67,7 +69,7 @@ func isPlainHTTP(rawURL string) bool {
 	return err != nil || !ip.IsLoopback()
 }
 
-// printable is a URL without what does not belong on a screen.
+// printable returns a URL without user, password, query and fragment.
 func printable(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {

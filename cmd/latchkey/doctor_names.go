@@ -29,7 +29,7 @@ func (d *doctor) checkNames() {
 	}
 }
 
-// meantName is the variable that a name of nothing resembles; empty: none.
+// meantName returns the variable that the name of an unread variable resembles, or "".
 func meantName(name string) string {
 	for _, known := range readNames {
 		if resembles(name, known) {
@@ -54,7 +54,8 @@ func meantName(name string) string {
 	return ""
 }
 
-// resembles: at most two letters are wrong, missing, too many or swapped.
+// resembles reports whether two names differ, in at most two letters that are wrong,
+// missing, too many or swapped.
 func resembles(a, b string) bool { return a != b && distance(a, b) <= 2 }
 
 // distance counts the changes between two names, swapped neighbours as one

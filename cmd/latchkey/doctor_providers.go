@@ -54,7 +54,8 @@ func (d *doctor) checkProviders(ctx context.Context, wanted []string) {
 	d.checkIssuers(ctx, issuers)
 }
 
-// providerStem is the part of AUTH_<ID>_ID and its kin that names the provider.
+// providerStem returns the part of AUTH_<ID>_ID, AUTH_<ID>_SECRET or AUTH_<ID>_ISSUER
+// that names the provider, or "" for any other variable.
 func providerStem(variable string) string {
 	rest, ok := strings.CutPrefix(variable, "AUTH_")
 	if !ok {
@@ -68,8 +69,8 @@ func providerStem(variable string) string {
 	return ""
 }
 
-// catalogued is the provider of the catalogue whose variables have the stem. A
-// provider with an id of the site's own is none.
+// catalogued returns the provider of the catalogue whose variables have the stem. It
+// returns false for a provider whose id the site has chosen.
 func catalogued(stem string) (ready, bool) {
 	for _, e := range catalogue.Providers() {
 		known := ready{e, e.New(latchkey.OAuth{})}
@@ -80,7 +81,7 @@ func catalogued(stem string) (ready, bool) {
 	return ready{}, false
 }
 
-// checkIssuer is for a provider that has no discovery document to be asked for.
+// checkIssuer checks the issuer of a provider that has no discovery document to ask for.
 func (r ready) checkIssuer(to *report, iss issuer) {
 	own := *r.OAuth
 	own.Issuer = iss.url
@@ -98,7 +99,8 @@ func (r ready) checkIssuer(to *report, iss issuer) {
 	to.ok(iss.name, "is set; this provider has no document to ask for")
 }
 
-// checkClient looks for pairs that are half set.
+// checkClient reports whether the client id and the secret of a provider are set, if it
+// needs them.
 func (d *doctor) checkClient(stem string) {
 	id, secret := "AUTH_"+stem+"_ID", "AUTH_"+stem+"_SECRET"
 	hasID, hasSecret := d.env.get(id) != "", d.env.get(secret) != ""
@@ -147,6 +149,8 @@ type discovery struct {
 	err    error
 }
 
+// discover asks an issuer for its document. If the document is refused for the issuer
+// that it names, the result has stated and err.
 func (d *doctor) discover(ctx context.Context, url string) discovery {
 	entra := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url})
 	if err := entra.Derive(entra); err != nil {
@@ -164,6 +168,8 @@ func (d *doctor) discover(ctx context.Context, url string) discovery {
 	return discovery{m.Issuer, slices.Contains(m.CodeChallengeMethods, "S256"), m.Unsupported, nil}
 }
 
+// metadata returns the document of an issuer, which has to name url, or an issuer that
+// match accepts. It returns errNoIssuer if url cannot be an issuer.
 func (d *doctor) metadata(ctx context.Context, url string, match func(string, latchkey.Claims) bool) (*oauth.Metadata, error) {
 	c := oauth.Config{OIDC: true, Issuer: url, ClientID: "doctor", ClientAuth: oauth.NoClientAuth, HTTP: d.program.http, Time: d.program.now}
 	if match != nil {

@@ -49,8 +49,8 @@ func (d *doctor) checkRedis(ctx context.Context) {
 	judgeRedis(d.report, o.Addr, infoOf(text))
 }
 
-// withoutNodes leaves out the further nodes of a cluster: each has the settings
-// of the others.
+// withoutNodes returns a URL without the further nodes of a cluster: each has the
+// settings of the others.
 func withoutNodes(u url.URL) string {
 	q := u.Query()
 	q.Del("addr")
@@ -58,8 +58,7 @@ func withoutNodes(u url.URL) string {
 	return u.String()
 }
 
-// explainRedis says why a server does not tell about itself, without its own
-// sentences.
+// explainRedis returns why a server does not answer INFO, without its own sentences.
 func explainRedis(err error, overTLS bool) string {
 	if text := redisRefusal(err); text != "" {
 		return text
@@ -80,7 +79,8 @@ func explainRedis(err error, overTLS bool) string {
 	return "it does not answer. Check the host name, and that this machine may reach it"
 }
 
-// redisRefusal is empty for what is no answer of a server.
+// redisRefusal returns what the error answer of a server means, or "" if err is no answer
+// of a server.
 func redisRefusal(err error) string {
 	refused, is := errors.AsType[redis.Error](err)
 	if !is {
@@ -96,6 +96,7 @@ func redisRefusal(err error) string {
 	return "it refuses to answer (" + word + ")"
 }
 
+// infoOf returns the fields of an answer to INFO by name.
 func infoOf(text string) map[string]string {
 	info := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -106,6 +107,7 @@ func infoOf(text string) map[string]string {
 	return info
 }
 
+// judgeRedis reports the settings of a server that lose sessions or revocations.
 func judgeRedis(r *report, addr string, info map[string]string) {
 	policy, good := info["maxmemory_policy"], true
 	warn := func(format string, args ...any) {

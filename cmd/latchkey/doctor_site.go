@@ -80,7 +80,8 @@ func newSiteProbe(p *program, r *report, rawURL string) (*siteProbe, error) {
 	return s, nil
 }
 
-// networkOf returns a copy of the transport of a client.
+// networkOf returns a copy of the transport of a client, with the bounds of the probes.
+// It returns an error if that is no [http.Transport].
 func networkOf(c *http.Client) (*http.Transport, error) {
 	given := c.Transport
 	if given == nil {
@@ -95,7 +96,8 @@ func networkOf(c *http.Client) (*http.Transport, error) {
 	return t, nil
 }
 
-// checkSite looks at a running site and its instances.
+// checkSite probes a running site and its instances, and adds the findings to r. The
+// error is that of newSiteProbe.
 func checkSite(ctx context.Context, p *program, r *report, f siteFlags) error {
 	s, err := newSiteProbe(p, r, f.site)
 	if err != nil {
@@ -135,7 +137,7 @@ func (s *siteProbe) run(ctx context.Context, f siteFlags) {
 	}
 }
 
-// inTime makes one round of probes.
+// inTime makes one round of probes within s.round, and returns its result.
 func (s *siteProbe) inTime(ctx context.Context, round func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.round)
 	defer cancel()

@@ -53,7 +53,8 @@ var (
 	errRedirects = fmt.Errorf("more than %d redirects", mostRedirects)
 )
 
-// ask sends a question and follows redirects within the origin of its URL.
+// ask sends a question. It follows the redirects of a GET within the origin of its URL,
+// and returns errRedirects after too many.
 func (s *siteProbe) ask(ctx context.Context, q siteQuestion) siteAnswer {
 	if q.method == "" {
 		q.method = http.MethodGet
@@ -84,7 +85,8 @@ func originOf(rawURL string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// askOnce sends a question and follows nothing.
+// askOnce sends a question and follows no redirect. It reads at most mostAnswer bytes of
+// the answer.
 func (s *siteProbe) askOnce(ctx context.Context, q siteQuestion) (a siteAnswer) {
 	var body io.Reader
 	if q.form != nil {
@@ -127,12 +129,12 @@ func (s *siteProbe) askOnce(ctx context.Context, q siteQuestion) (a siteAnswer) 
 	return a
 }
 
-// decode reads a JSON answer. It reports whether the answer is one.
+// decode decodes the body into v. It reports whether the answer has status 200 and JSON.
 func (a *siteAnswer) decode(v any) bool {
 	return a.err == nil && a.status == http.StatusOK && json.Unmarshal(a.body, v) == nil
 }
 
-// said describes an answer that is not the one that was hoped for.
+// said describes an answer that is not the expected one, for a line of the report.
 func (a *siteAnswer) said() string {
 	if a.err != nil {
 		return whyNot(a.err)
@@ -170,8 +172,8 @@ func whyNot(err error) string {
 	return quoted(err.Error())
 }
 
-// quoted returns a text of a stranger for a line of the report: cut, and without control
-// characters.
+// quoted returns a text of a server for a line of the report: cut to mostPrinted bytes,
+// and with all but printable ASCII escaped.
 func quoted(text string) string {
 	if len(text) > mostPrinted {
 		text = text[:mostPrinted] + "…"

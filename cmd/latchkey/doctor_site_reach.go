@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// reach looks at the name and the certificate of the site.
+// reach checks the name and the certificate of the site. It returns false if the site
+// cannot be reached.
 func (s *siteProbe) reach(ctx context.Context) bool {
 	name, port, err := net.SplitHostPort(s.host)
 	if err != nil {
@@ -17,8 +18,8 @@ func (s *siteProbe) reach(ctx context.Context) bool {
 	return s.resolve(ctx, name, port) && s.encrypt(ctx, name, port)
 }
 
-// resolve looks at the addresses of the site. One family of addresses that does not
-// answer makes every visitor wait who has it.
+// resolve checks the addresses of the site, and returns false if none answers. It warns
+// of a family of addresses that does not answer: visitors who have it wait.
 func (s *siteProbe) resolve(ctx context.Context, name, port string) bool {
 	const what = "site.dns"
 	if net.ParseIP(name) != nil {
@@ -79,7 +80,8 @@ func (s *siteProbe) dial(ctx context.Context, network, address string) (net.Conn
 // soon is how long before its end a certificate is worth a warning.
 const soon = 14 * 24 * time.Hour
 
-// encrypt looks at the certificate and the oldest version of TLS that the site speaks.
+// encrypt checks the certificate and the oldest version of TLS that the site speaks. It
+// returns false if the handshake fails.
 func (s *siteProbe) encrypt(ctx context.Context, name, port string) bool {
 	const what = "site.tls"
 	if !s.secure {
@@ -126,7 +128,7 @@ func (s *siteProbe) handshake(ctx context.Context, name, port string, least, mos
 	return c.ConnectionState(), nil
 }
 
-// strict looks at whether browsers keep to https (RFC 6797).
+// strict warns if an https site does not tell browsers to keep to https (RFC 6797).
 func (s *siteProbe) strict(header http.Header) {
 	if s.secure && header.Get("Strict-Transport-Security") == "" {
 		s.warn("site.tls", "no Strict-Transport-Security: browsers may be led to plain http. Send max-age=31536000")

@@ -98,7 +98,8 @@ func (s *siteProbe) hasKeys(ctx context.Context, rawURL string) bool {
 	return a.decode(&set) && len(set.Keys) > 0
 }
 
-// forged sends headers that only a proxy should set.
+// forged sends headers that only a proxy should set, and reports one that the site
+// believes.
 func (s *siteProbe) forged(ctx context.Context, r *report) {
 	const what, foreign = "site.headers", "doctor.invalid"
 	scheme := map[bool]string{true: "http", false: "https"}[s.secure]
@@ -128,7 +129,7 @@ func (s *siteProbe) forged(ctx context.Context, r *report) {
 	r.ok(what, "forged headers change nothing; whether X-Forwarded-For is believed cannot be told from here")
 }
 
-// sizes finds out where cookies become too large for what is in front of the site.
+// sizes reports from which size on cookies are too large for the site or its proxies.
 func (s *siteProbe) sizes(ctx context.Context, r *report) {
 	const what, piece = "site.sizes", 3800
 	for _, kilobytes := range []int{4, 8, 16} {

@@ -37,7 +37,7 @@ func csrfTokenIn(a *siteAnswer) string {
 	return got.CSRFToken
 }
 
-// notMounted says why the route for the CSRF token does not answer as it should.
+// notMounted reports why the route for the CSRF token does not answer as it should.
 func (s *siteProbe) notMounted(ctx context.Context, got *siteAnswer) {
 	const what = "site.routes"
 	if got.err != nil {
@@ -59,7 +59,8 @@ func (s *siteProbe) notMounted(ctx context.Context, got *siteAnswer) {
 	s.fail(what, "%s answers with %s, not with a CSRF token. Mount the site's handler there, or name the base path as the path of --site", quoted(s.base+"/csrf"), got.said())
 }
 
-// cached reports whether something between keeps answers that belong to one visitor.
+// cached reports a cache that keeps answers of one visitor, or a Cache-Control that was
+// changed on its way. It returns whether it has reported one.
 func (s *siteProbe) cached(ctx context.Context, first *siteAnswer) bool {
 	second := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf"})
 	hit := second.header.Get("Age") != "" && second.header.Get("Age") != "0"
@@ -123,8 +124,8 @@ func (s *siteProbe) urls(ctx context.Context) {
 	s.ok(what, "%d providers, all at %s", len(s.found), quoted(s.origin+s.base))
 }
 
-// misplaced says what is wrong with an address that a provider sends browsers back to;
-// "": nothing.
+// misplaced returns what is wrong with the callback URL of a provider, which has to end
+// in path, or "" if it is right.
 func (s *siteProbe) misplaced(rawURL, path string) string {
 	got, err := url.Parse(rawURL)
 	if err != nil || rawURL == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// site is the URL of the site and its base path, as the environment has them;
-// no URL: each request says.
+// site returns the URL of the site and its base path, as the environment has them. The
+// URL is empty if each request decides.
 func (e environment) site() (rawURL, basePath string) {
 	c := (latchkey.Config{}).WithEnv(e.get)
 	return strings.TrimRight(c.Site.URL, "/"), c.Site.BasePath
@@ -22,8 +22,8 @@ func (e environment) urlVariable() string {
 	return "AUTH_URL"
 }
 
-// callbackPrefix is what an id is added to for the callback URL to register
-// with a provider; empty: unknown.
+// callbackPrefix returns the callback URL to register with a provider, without the id of
+// the provider at its end, or "" if the site's URL is unknown.
 func (e environment) callbackPrefix() string {
 	rawURL, basePath := e.site()
 	u, err := url.Parse(rawURL)
@@ -62,7 +62,7 @@ func (d *doctor) checkSiteURL() {
 	d.ok(name, "the site is %s; its base path is %s", printable(rawURL), basePath)
 }
 
-// checkTrust looks at sites whose origin each request says.
+// checkTrust checks whether a site without a URL may believe the Host header.
 func (d *doctor) checkTrust() {
 	c := (latchkey.Config{Secrets: []string{newSecret()}}).WithEnv(d.env.get)
 	c.Site.RedirectProxyURL = validConfig().Site.RedirectProxyURL

@@ -19,9 +19,9 @@ func readEnvFile(name string) (environment, error) {
 	return parseEnv(string(content)), nil
 }
 
-// parseEnv keeps what has the form [export] NAME=value. Values may be in single
-// or double quotes; \n, \", \\ and \$ are resolved in double ones. Other lines,
-// such as comments, mean nothing. Nothing is substituted and nothing run.
+// parseEnv returns the variables of lines of the form [export] NAME=value. Values may be
+// in single or double quotes; \n, \", \\ and \$ are resolved in double ones. It skips all
+// other lines, such as comments. It substitutes nothing and runs nothing.
 func parseEnv(content string) environment {
 	var e environment
 	for line := range strings.Lines(content) {
@@ -56,7 +56,8 @@ func envValue(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// unquote reads up to the closing quote; without one, everything.
+// unquote returns text up to the closing quote, or all of it without one. It resolves
+// escapes if quote is a double one.
 func unquote(text, quote string) string {
 	if quote == "'" {
 		text, _, _ = strings.Cut(text, quote)
@@ -114,7 +115,7 @@ func checkPrivate(f *os.File) error {
 	return nil
 }
 
-// endsLine is true for an empty file too.
+// endsLine reports whether a file ends in a newline or is empty.
 func endsLine(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -125,7 +126,8 @@ func endsLine(f *os.File) bool {
 	return last[0] == '\n'
 }
 
-// fileError says what is wrong with which file.
+// fileError returns an error with the name of the file and the cause, without the name of
+// the system call.
 func fileError(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", failed.Path, failed.Err)

@@ -10,8 +10,8 @@ import (
 // environment has variables as NAME=value. It never changes.
 type environment []string
 
-// get is the value of a variable; empty: it is not set. Of several values the
-// last one counts that is not empty.
+// get returns the value of a variable, or "" if it is not set. Of several values it takes
+// the last one that is not empty.
 func (e environment) get(name string) string {
 	for _, line := range slices.Backward(e) {
 		if key, value, _ := strings.Cut(line, "="); key == name && value != "" {
@@ -21,7 +21,7 @@ func (e environment) get(name string) string {
 	return ""
 }
 
-// names are those of all variables that are set to something, sorted.
+// names returns the names of all variables that are not empty, sorted.
 func (e environment) names() []string {
 	var names []string
 	for _, line := range e {
@@ -33,8 +33,8 @@ func (e environment) names() []string {
 	return slices.Compact(names)
 }
 
-// with adds the variables of a file that e does not set; an empty name is no
-// file.
+// with returns e with the variables of a file that e does not set. With an empty name it
+// returns e.
 func (e environment) with(file string) (environment, error) {
 	if file == "" {
 		return e, nil
@@ -55,7 +55,7 @@ const formerSecretName = "NEXTAUTH_SECRET"
 // namedSecret is a secret and the variable it comes from.
 type namedSecret struct{ name, value string }
 
-// secrets are those a site with this environment uses, newest first.
+// secrets returns the secrets that a site with this environment uses, newest first.
 func (e environment) secrets() []namedSecret {
 	var list []namedSecret
 	names := append(slices.Clone(secretNames), formerSecretName)

@@ -91,8 +91,8 @@ func (p *program) explain(_ context.Context, what string, f explainFlags) error 
 	return nil
 }
 
-// openReference returns what a reference code says: by the secrets, or by a line of the
-// log that has the code.
+// openReference returns what a reference code says: by the secrets, or if these do not
+// open it by line, the line of the log that has the code. line may be nil.
 func (p *program) openReference(code string, line *explain.Line) (explained, error) {
 	var secrets []string
 	for _, s := range p.env.secrets() {
@@ -110,7 +110,8 @@ func (p *program) openReference(code string, line *explain.Line) (explained, err
 	return explained{}, err
 }
 
-// lineAbout returns the line of the log about a code, or nil.
+// lineAbout returns the line of the log called name about a code. It returns nil without
+// an error if there is no log, or if code is no reference code.
 func (p *program) lineAbout(code, name string) (*explain.Line, error) {
 	if name == "" {
 		return nil, nil

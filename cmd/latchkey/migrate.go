@@ -168,8 +168,8 @@ func (p *program) refused(db *connection, err error) error {
 	return errTold
 }
 
-// announce says what a migration would do. It fails either way: there is
-// something to do.
+// announce prints what a migration would do and returns errTold, since there is something
+// to do. If the rows do not allow it, it returns what refused does.
 func (p *program) announce(ctx context.Context, db *connection, found sqlstore.Found) error {
 	if err := sqladapter.Check(ctx, db.DB, db.dialect, sqladapter.Options{}); err != nil {
 		return p.refused(db, err)
@@ -221,8 +221,8 @@ It works as it stands, also with Auth.js beside it: give the adapter the layout
 not kept.
 `
 
-// layoutText is a layout as it is written in a program. A site without passkeys
-// needs no word on them.
+// layoutText returns a layout as it is written in a program. It leaves out that there is
+// no table for passkeys, if all else is the layout of Auth.js.
 func layoutText(found sqlstore.Found) string {
 	usual := found.Layout
 	usual.Names = maps.Clone(usual.Names)
@@ -233,7 +233,8 @@ func layoutText(found sqlstore.Found) string {
 	return found.Layout.GoString()
 }
 
-// reportAuthJS changes nothing.
+// reportAuthJS prints how the tables of Auth.js can be used, and what adopting them would
+// take. It changes nothing. It returns errTold if they cannot be used.
 func (p *program) reportAuthJS(ctx context.Context, db *connection, found sqlstore.Found) error {
 	state := "It works as it stands, also with Auth.js beside it: give the adapter the layout\n\n" + layoutText(found)
 	if !found.Usable() {

@@ -120,7 +120,7 @@ func (p *program) importPasswords(ctx context.Context, rawURL, file string, writ
 	return p.sayImported(db, &n, write)
 }
 
-// sayImported prints the counts of an import.
+// sayImported prints the counts of an import, and returns an error if lines were refused.
 func (p *program) sayImported(db *connection, n *imported, write bool) error {
 	all, formats := 0, []string{}
 	for _, format := range slices.Sorted(maps.Keys(n.formats)) {
@@ -184,7 +184,8 @@ func (u *importedUser) verified(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// importUser stores a user with the password hash, unless the address is known.
+// importUser stores a user with the password hash, unless the address is known or write
+// is false. It reports whether the address is known.
 func importUser(ctx context.Context, store *sqladapter.Adapter, u *importedUser, now time.Time, write bool) (known bool, err error) {
 	_, err = store.GetUserByEmail(ctx, u.Email)
 	if !errors.Is(err, storage.ErrNotFound) || !write {
@@ -214,8 +215,9 @@ func ignoring(err, target error) error {
 // longestLine is the longest line of JSON that is read.
 const longestLine = 1 << 20
 
-// eachImported calls f for each user of CSV or JSON lines, one at a time. err is what is
-// wrong with a line, and never repeats what stands in it.
+// eachImported calls f for each user of CSV or JSON lines, one at a time. f gets an err
+// if a line is malformed, which never repeats the line. eachImported ends with the first
+// error of f.
 func eachImported(in io.Reader, f func(line int, u *importedUser, err error) error) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	head, err := r.Peek(1)

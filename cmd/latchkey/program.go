@@ -27,8 +27,8 @@ type program struct {
 	http           *http.Client
 }
 
-// run is the whole program: args without its name, environ as os.Environ gives
-// it.
+// run runs the whole program and returns its exit code. args has no name of the program,
+// and environ is as os.Environ gives it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, env: environ, now: time.Now, http: &http.Client{}}
 	return p.run(ctx, args)
@@ -72,7 +72,7 @@ var errTold = errors.New("")
 
 type action = func(c *cobra.Command, args []string) error
 
-// does makes the errors of a command problems.
+// does returns f with its errors made problems, but for wrong usage.
 func does(f action) action {
 	return func(c *cobra.Command, args []string) error {
 		err := f(c, args)
@@ -115,7 +115,7 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
-// group is a command that only has others below it.
+// group makes c a command that only has others below it, and returns it.
 func group(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }

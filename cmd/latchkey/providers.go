@@ -51,7 +51,8 @@ type ready struct {
 	*latchkey.OAuth
 }
 
-// chosenProviders are all, by id, or the one that args names.
+// chosenProviders returns all providers in the order of their ids, or the one that args
+// names. An unknown id is wrong usage.
 func chosenProviders(args []string) (list []ready, err error) {
 	for _, e := range catalogue.Providers() {
 		p := e.New(latchkey.OAuth{})
@@ -66,7 +67,7 @@ func chosenProviders(args []string) (list []ready, err error) {
 	return list, nil
 }
 
-// near says which ids the caller may have meant.
+// near returns a hint to the ids that the user may have meant.
 func near(id string) string {
 	var meant []string
 	id = strings.ToLower(id)
@@ -125,7 +126,7 @@ func (r ready) kind() string {
 	return string(latchkey.TypeOAuth)
 }
 
-// function is the name of the function in package providers.
+// function returns the name of the function in package providers.
 func (r ready) function() string {
 	name := runtime.FuncForPC(reflect.ValueOf(r.New).Pointer()).Name()
 	return name[strings.LastIndexByte(name, '.')+1:]
@@ -135,7 +136,8 @@ func (r ready) variable(what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(r.ID, "-", "_")) + "_" + what
 }
 
-// derived is the provider with what follows from names in the places of values.
+// derived returns a copy of the provider with the fields that its Derive fills in. The
+// client id, and the issuer if Derive needs one, are placeholders such as {issuer}.
 func (r ready) derived() latchkey.OAuth {
 	d := *r.OAuth
 	d.ClientID = "{clientId}"
@@ -150,7 +152,8 @@ func (r ready) derived() latchkey.OAuth {
 	return d
 }
 
-// hasClientID: the provider knows no clients, so that there is nothing to register.
+// hasClientID reports whether the provider sets the client id itself: it knows no
+// clients, so that there is nothing to register.
 func (r ready) hasClientID() bool {
 	d := *r.OAuth
 	d.ClientSecret = "{clientSecret}"

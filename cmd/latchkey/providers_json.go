@@ -112,13 +112,14 @@ func (r ready) describe(d *definition, p *latchkey.OAuth) {
 	d.HasQuirks = len(d.Quirks) > 0
 }
 
-// requires: without the option New fails.
+// requires reports whether latchkey.New fails without the option.
 func (r ready) requires(name string) bool {
 	d := *r.OAuth
 	return d.Derive != nil && strings.Contains(fmt.Sprint(d.Derive(&d)), "providers."+name+"(")
 }
 
-// quirksOf says where a provider strays from the standards.
+// quirksOf returns where a provider strays from the standards, a sentence each. It is
+// never nil.
 func quirksOf(p *latchkey.OAuth) []string {
 	list := []string{}
 	for _, quirk := range []struct {
@@ -143,7 +144,8 @@ func quirksOf(p *latchkey.OAuth) []string {
 	return list
 }
 
-// endpoint is a URL; for the authorization endpoint the parameters are apart.
+// endpoint returns the URL of an endpoint, or nil if that is discovered. withParams adds
+// its parameters, which stand apart for the authorization endpoint.
 func endpoint(e latchkey.Endpoint, withParams bool) *string {
 	if withParams && e.URL != "" && len(e.Params) > 0 {
 		e.URL += "?" + strings.ReplaceAll(e.Params.Encode(), "%2C", ",")
@@ -158,7 +160,8 @@ func orNull(text string) *string {
 	return &text
 }
 
-// fieldsOf lists the members of a profile type.
+// fieldsOf returns the members of a profile type and of what it holds, their names behind
+// path.
 func fieldsOf(path string, t reflect.Type) (list []profileField) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

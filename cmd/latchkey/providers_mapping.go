@@ -20,8 +20,9 @@ type profileMapping struct {
 	Image *string `json:"image"`
 }
 
-// mappingOf finds the mapping of a definition by giving it a profile in which every
-// value is another one, and by taking away what it has used. nil: it refuses that.
+// mappingOf returns the mapping of a definition, or nil if identify returns an error. It
+// calls identify with a profile in which every value is another one, and again without
+// the values that were used. A nil identify means the default mapping.
 func mappingOf(identify func(latchkey.Grant) (latchkey.Identity, error), t reflect.Type) *profileMapping {
 	if identify == nil {
 		return &profileMapping{
@@ -63,13 +64,13 @@ type probe struct {
 	paths   []string // of the values, each with its place as its mark
 }
 
-// mark is a number that stands for a path.
+// mark returns a new number that stands for a path.
 func (p *probe) mark(path string) string {
 	p.paths = append(p.paths, path)
 	return strconv.Itoa(770000 + len(p.paths))
 }
 
-// in are the paths whose values stand in a text.
+// in returns the paths whose values stand in a text.
 func (p *probe) in(text string) (paths []string) {
 	for i, path := range p.paths {
 		if strings.Contains(text, strconv.Itoa(770001+i)) {

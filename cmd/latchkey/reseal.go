@@ -47,7 +47,8 @@ func (p *program) resealCommand() *cobra.Command {
 	return c
 }
 
-// openUsable opens a database whose tables can be used, and its store.
+// openUsable opens the database and its store. It returns an error if the tables are
+// missing or cannot be used. The caller closes the connection.
 func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *sqladapter.Adapter, sqlstore.Found, error) {
 	db, err := p.connect(ctx, rawURL, false)
 	if err != nil {

@@ -58,7 +58,8 @@ func (c *connection) column(found sqlstore.Found, name string) string {
 	return strings.Join(parts, ".")
 }
 
-// accountsAfter returns the accounts that follow one, in the order of their keys.
+// accountsAfter returns at most mostAccounts accounts that follow last, in the order of
+// their keys.
 func (c *connection) accountsAfter(ctx context.Context, found sqlstore.Found, last accountKey) (list []accountKey, err error) {
 	provider, id := c.column(found, "accounts.provider"), c.column(found, "accounts.providerAccountId")
 	statement := "SELECT " + provider + ", " + id + " FROM " + c.column(found, "accounts") +
@@ -86,7 +87,7 @@ func (c *connection) accountsAfter(ctx context.Context, found sqlstore.Found, la
 	return list, nil
 }
 
-// eachAccount calls f for every account that has tokens.
+// eachAccount calls f for every account that has tokens, and ends with the first error.
 func (c *connection) eachAccount(ctx context.Context, store *sqladapter.Adapter, found sqlstore.Found, f func(storage.Account) error) error {
 	var last accountKey
 	for {
@@ -113,8 +114,9 @@ func (c *connection) eachAccount(ctx context.Context, store *sqladapter.Adapter,
 // mostSwaps is how often a row is tried that others change meanwhile.
 const mostSwaps = 3
 
-// resealTokens seals provider tokens under the newest key; plain: it opens them for good.
-// It never overwrites what the site has stored meanwhile.
+// resealTokens seals provider tokens under the newest key. With plain it stores them in
+// clear. It never overwrites what the site has stored meanwhile. In the end it returns an
+// error if tokens open with no key.
 func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sqladapter.Adapter, found sqlstore.Found, keys []string, plain bool) error {
 	seals, err := vault.NewSeals(keys, plain)
 	if err != nil {
@@ -202,6 +204,8 @@ func (d *doctor) checkTokens(ctx context.Context, db *connection, found sqlstore
 	d.tellTokens(all, plain, older, unknown)
 }
 
+// tellTokens reports the counts of accounts. unknown has those under a key that is not
+// here, by its id.
 func (d *doctor) tellTokens(all, plain, older int, unknown map[string]int) {
 	accounts := counted(int64(all), "account") + " with provider tokens"
 	ids := make([]string, 0, len(unknown))

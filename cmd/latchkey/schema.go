@@ -17,8 +17,8 @@ const (
 	lostTables = "it notes a version, but has no users table: restore the tables from a backup, or drop the table latchkey_migrations to begin anew"
 )
 
-// examine finds out what the database has. Tables that no command can work with
-// are an error.
+// examine returns what the database has. It returns an error for tables that no command
+// can work with.
 func (c *connection) examine(ctx context.Context) (sqlstore.Found, error) {
 	found, err := sqladapter.Detect(ctx, c.DB, c.dialect)
 	switch {
@@ -36,7 +36,8 @@ func (c *connection) examine(ctx context.Context) (sqlstore.Found, error) {
 	return found, nil
 }
 
-// usable refuses tables of ours, or of Auth.js, that something is wrong with.
+// usable returns an error that lists what is wrong with the tables of ours or of Auth.js,
+// or nil.
 func (c *connection) usable(found sqlstore.Found) error {
 	if len(found.Misfits) == 0 {
 		return nil
@@ -66,7 +67,7 @@ func maker(found sqlstore.Found) string {
 	return "Auth.js (" + found.Adapter + ")"
 }
 
-// stateOf is a schema in words.
+// stateOf returns what a migration has found, as a clause for a message.
 func stateOf(f sqlstore.Found) string {
 	switch {
 	case f.Schema == sqlstore.SchemaAbsent:

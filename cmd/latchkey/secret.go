@@ -68,7 +68,8 @@ func (p *program) secret(s secretFlags) error {
 	return err
 }
 
-// taken is where a new secret must fit in; a file that is not there is empty.
+// taken returns the variables that a new secret must fit in with: those of the file,
+// which may be missing, or with --rotate those of the environment.
 func (p *program) taken(s secretFlags) (environment, error) {
 	switch {
 	case s.file != "":
@@ -89,8 +90,9 @@ func newSecret() string {
 	return base64.StdEncoding.EncodeToString(random)
 }
 
-// nextSecretName is where a new secret goes. It must have the highest number of
-// all, because the highest number seals.
+// nextSecretName returns the variable for a new secret. It has the highest number of all,
+// because the highest number seals. It returns an error if all are taken, or if there is
+// a secret and rotate is false.
 func nextSecretName(have environment, rotate bool) (string, error) {
 	last := -1
 	for i, name := range secretNames {

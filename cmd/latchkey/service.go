@@ -22,8 +22,8 @@ type service struct {
 	close   func()
 }
 
-// openService connects to the database of the flag or of the environment; nil: it
-// is one for SQL, or of another kind.
+// openService connects to the database of the flag or of the environment. It returns nil
+// without an error if that is one for SQL, or of another kind.
 func (p *program) openService(ctx context.Context, flag string) (*service, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	scheme, _, _ := strings.Cut(rawURL, "://")
@@ -38,8 +38,8 @@ func (p *program) openService(ctx context.Context, flag string) (*service, error
 	return nil, nil
 }
 
-// isName tells whether a text can be the name of a database, a table or a bucket. What
-// cannot may be part of a password that was not escaped.
+// isName reports whether a text can be the name of a database, a table or a bucket. Any
+// other text may be part of a password that was not escaped.
 func isName(text string) bool {
 	isPlain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
@@ -47,8 +47,8 @@ func isName(text string) bool {
 	return text != "" && strings.IndexFunc(text, func(c rune) bool { return !isPlain(c) }) < 0
 }
 
-// failed names the database and why it could not be used, and never what its driver
-// says of the connection.
+// failed returns an error that names the database and why it could not be used. It never
+// repeats what its driver says of the connection.
 func (s *service) failed(err error) error {
 	text := cmp.Or(s.explain(err), reason(err))
 	if text == "" {
@@ -57,7 +57,7 @@ func (s *service) failed(err error) error {
 	return fmt.Errorf("%s: %s", s.where, text)
 }
 
-// isNotMigrated tells whether `latchkey migrate` is the cure.
+// isNotMigrated reports whether `latchkey migrate` is the cure of an error.
 func isNotMigrated(err error) bool {
 	for _, e := range []error{dynamoadapter.ErrNotMigrated, mongoadapter.ErrNotMigrated, natsadapter.ErrNotMigrated} {
 		if errors.Is(err, e) {
@@ -67,6 +67,7 @@ func isNotMigrated(err error) bool {
 	return false
 }
 
+// checkFor reports whether the database answers and has what its adapter needs.
 func (s *service) checkFor(ctx context.Context, r *report) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -85,8 +86,8 @@ func (s *service) checkFor(ctx context.Context, r *report) {
 	}
 }
 
-// migrateService makes what an adapter needs, or with --check says whether it is
-// there.
+// migrateService makes what an adapter needs. With --check it only prints what is
+// missing, and returns errTold if something is.
 func (p *program) migrateService(ctx context.Context, s *service, f migrateFlags) error {
 	if f.adopt {
 		return usage("--adopt: only tables of Auth.js' PostgreSQL adapter are taken over")

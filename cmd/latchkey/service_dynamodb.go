@@ -50,7 +50,8 @@ func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, er
 	}, nil
 }
 
-// amazon is what the environment says, which may come from a file.
+// amazon returns the options for region and credentials of the environment, which may
+// come from a file. A region that is not empty wins.
 func (p *program) amazon(region string) (o []func(*config.LoadOptions) error) {
 	if region == "" {
 		region = p.env.get("AWS_REGION")
@@ -66,6 +67,7 @@ func (p *program) amazon(region string) (o []func(*config.LoadOptions) error) {
 
 const noCredentials = "it cannot be asked: check region, credentials and endpoint"
 
+// explainAmazon returns why DynamoDB could not be used, or "" if the error may be shown.
 func explainAmazon(err error) string {
 	if said, is := errors.AsType[smithy.APIError](err); is && !isNotMigrated(err) {
 		return "it answers with " + said.ErrorCode() + ": check the credentials and what they allow"

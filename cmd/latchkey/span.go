@@ -43,7 +43,8 @@ func (s *span) String() string {
 // Type implements pflag.Value.
 func (s *span) Type() string { return "time" }
 
-// inWords is how long something lasts, in its two largest units.
+// inWords returns a duration in its two largest units, such as "2 days 3 hours", without
+// its sign.
 func inWords(d time.Duration) string {
 	d = d.Abs()
 	units := []struct {
@@ -65,7 +66,7 @@ func inWords(d time.Duration) string {
 	return "less than a second"
 }
 
-// counted is "1 row" or "2 rows".
+// counted returns a count of what, such as "1 row" or "2 rows".
 func counted(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -47,7 +47,7 @@ func (f *tokenFlags) add(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 }
 
-// one is the cookie that a new token is for.
+// one returns the name of the cookie that a new token is for.
 func (f *tokenFlags) one(e environment) string {
 	secure := f.secure
 	if !f.given("secure") {
@@ -63,8 +63,8 @@ func (f *tokenFlags) one(e environment) string {
 	return sessionCookies[0]
 }
 
-// all are the cookies that a token may be for: any session cookie, unless a
-// flag says which.
+// all returns the names of the cookies that a token may be for: of any session cookie,
+// unless a flag says which.
 func (f *tokenFlags) all(e environment) []string {
 	if f.cookie != "" || f.given("secure") {
 		return []string{f.one(e)}
@@ -77,7 +77,8 @@ var errNoSecret = errors.New("there is no secret: set AUTH_SECRET as the site ha
 // mostInput bounds what is read from standard input, in bytes.
 const mostInput = 1 << 20
 
-// input is the only argument, or else standard input, without space around it.
+// input returns the only argument, or else standard input, without space around it. An
+// empty input, or one that is a terminal, is wrong usage. what names it.
 func (p *program) input(args []string, what string) (string, error) {
 	if len(args) > 0 {
 		return strings.TrimSpace(args[0]), nil

@@ -76,7 +76,8 @@ type opened struct {
 	secret  int // index
 }
 
-// open tries every secret by itself, because that shows which one it was.
+// open decrypts the token in text with one of the secrets, for one of the cookies. It
+// tries every secret by itself, since that shows which one it was.
 func open(text string, cookies []string, secrets []namedSecret) (opened, error) {
 	for _, cookie := range cookies {
 		token, ok := tokenIn(text, cookie)
@@ -104,8 +105,9 @@ var storedKey = regexp.MustCompile(`^([0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-
 
 var errStoredKey = errors.New("this is no sealed token: with stored sessions the cookie is a key of the store, where what it stands for is kept")
 
-// tokenIn finds the token of a cookie in a Cookie header. Text without = is the
-// token itself, in whose alphabet there is none.
+// tokenIn returns the token of a cookie in a Cookie header. Text without = is the token
+// itself, in whose alphabet there is none. It returns false if the header has no such
+// cookie.
 func tokenIn(text, cookie string) (string, bool) {
 	if !strings.Contains(text, "=") {
 		return text, true
@@ -123,7 +125,7 @@ func namesOf(secrets []namedSecret) string {
 	return strings.Join(names, ", ")
 }
 
-// lifeOf says in words whether a token is alive, as a site judges it.
+// lifeOf returns a sentence about the life of a token, and whether a site accepts it now.
 func lifeOf(members []jsonscan.Member, now time.Time) (words string, alive bool) {
 	exp, dated := claimsOf(members).Time("exp")
 	err := jwtclaims.Check(members, now, 0)

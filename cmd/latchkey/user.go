@@ -84,7 +84,7 @@ func (p *program) resetFactors(ctx context.Context, rawURL, who string) error {
 	return nil
 }
 
-// findUser returns the user with the e-mail address or the id.
+// findUser returns the user with the e-mail address or the id who, or errNoUser.
 func findUser(ctx context.Context, store *sqladapter.Adapter, who string) (u storage.User, err error) {
 	if strings.Contains(who, "@") {
 		u, err = store.GetUserByEmail(ctx, strings.ToLower(who))

@@ -24,7 +24,8 @@ called, and no mail is sent.
 
 ` + aboutDatabaseURL
 
-// changing returns a command that changes one user, and ends what the user has open.
+// changing completes c to a command that calls do with the user that its argument names,
+// and prints what do has done. The command needs the secret and the URL of the site.
 func changing(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.Context, db *people, u *latchkey.User) (done string, err error)) *cobra.Command {
 	c.Args, c.ValidArgsFunction = cobra.ExactArgs(1), cobra.NoFileCompletions
 	c.Long = c.Short + ". " + c.Long + "\n\n" + aboutEnds
@@ -120,6 +121,7 @@ func userEraseCommand(p *program) *cobra.Command {
 	return removing(p, "erase", "Delete a user and what waits for an answer", "It asks first. It answers a request\nfor erasure, and what stays is in the guide: repeat it if it fails.", (*users.Users).Erase)
 }
 
+// removing returns a command that asks and then removes a user.
 func removing(p *program, name, short, long string, remove func(*users.Users, context.Context, string) error) *cobra.Command {
 	var f peopleFlags
 	c := changing(p, &cobra.Command{Use: name + " USER", Short: short, Long: long, Example: "  latchkey user " + name + " ada@example.com --yes"}, &f,

@@ -53,8 +53,9 @@ var (
 	errWantURL    = errors.New("AUTH_URL is not set: what ends sessions depends on it. Nothing was changed; set it, or use --env-file")
 )
 
-// openPeople opens the database. ends says that the command ends sessions: it takes the
-// site's own secret and URL, without which nothing changes.
+// openPeople opens the database, and returns a context with the actor and the tenant of
+// the command. The caller closes the result. With ends, for commands that end sessions,
+// it returns an error unless the environment has the site's own secret and URL.
 func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*people, context.Context, error) {
 	env := (latchkey.Config{}).WithEnv(p.env.get)
 	switch {
@@ -92,6 +93,7 @@ func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*pe
 	return &people{db, store, auth.Users(), p.now()}, event.WithActor(ctx, actor), nil
 }
 
+// siteOf returns the site of a configuration, or of a tenant with it.
 func siteOf(config *latchkey.Config, tenant string) (*latchkey.Auth, error) {
 	if tenant == "" {
 		return latchkey.New(*config)
@@ -102,7 +104,8 @@ func siteOf(config *latchkey.Config, tenant string) (*latchkey.Auth, error) {
 	})
 }
 
-// plain returns an error without the name of the library in front of it.
+// plain returns an error with the text of err, escaped by visible and without the name of
+// the library in front. It does not wrap err.
 func plain(err error) error {
 	return errors.New(visible(strings.TrimPrefix(err.Error(), "latchkey: ")))
 }
@@ -127,7 +130,8 @@ func (db *people) said(err error) error {
 	return db.failed(err)
 }
 
-// user returns the user with the e-mail address or the id.
+// user returns the user with the e-mail address or the id who. Its errors are those of
+// said.
 func (db *people) user(ctx context.Context, who string) (latchkey.User, error) {
 	var u latchkey.User
 	var err error

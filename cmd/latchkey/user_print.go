@@ -21,8 +21,9 @@ const (
 	formCSV  = "csv"
 )
 
-// visible returns text in which everything that a terminal might obey, or that is not
-// seen, is written as an escape: names and addresses come from users.
+// visible returns text with an escape such as \u001b in place of each character that is
+// not printable, line ends included. Names and addresses come from users, and a terminal
+// might obey them.
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
@@ -37,8 +38,8 @@ func visible(text string) string {
 	return b.String()
 }
 
-// neutral returns a cell that no spreadsheet takes for a formula. What a user typed
-// begins with an apostrophe then.
+// neutral returns text as a cell that no spreadsheet takes for a formula: it puts an
+// apostrophe in front of one, and escapes as visible does.
 func neutral(text string) string {
 	if strings.IndexAny(text, "=+-@\t\r\n\x00＝＋－＠") == 0 {
 		text = "'" + text

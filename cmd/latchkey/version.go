@@ -20,7 +20,8 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// version is that of the module, which the go command puts into the program.
+// version returns the version of the module, which the go command puts into the program,
+// with that of Go and the platform.
 func version() string {
 	of := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -30,22 +30,22 @@ type Auth struct {
 	auth *latchkey.Auth
 }
 
-// New is auth, however it was made, in Connect's types. What [latchkey.NewFunc]
-// and [latchkey.NewTenants] ask about a request is the call: its headers, the
-// procedure as path.
+// New returns auth in Connect's types, however it was made. The functions of
+// [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the headers of the
+// call and the procedure as path.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 
-// Auth is the way out of Connect: its routes, guards for net/http, users.
+// Auth returns the [latchkey.Auth], for its routes, guards for net/http, and users.
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
-// LoadSession puts the session into the context of each call, for
-// [latchkey.SessionFrom], and refuses no call. A call that never looks costs next
-// to nothing.
+// LoadSession returns an interceptor that makes the session available through
+// [latchkey.SessionFrom] and refuses no call. The session is read when a call first asks
+// for it.
 func (a *Auth) LoadSession() connect.Interceptor { return &interceptor{auth: a.auth} }
 
-// RequireSession lets only calls of signed-in users pass. Procedures that public
-// names are for all callers: "/acme.v1.Notes/List" is one, and "/acme.v1.Notes/",
-// with a slash at the end, all of a service.
+// RequireSession returns an interceptor that lets only calls of signed-in users pass.
+// Procedures that public names are for all callers: "/acme.v1.Notes/List" is one, and
+// "/acme.v1.Notes/", with a slash at the end, all of a service.
 func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 	return a.Authorize(func(_ context.Context, _ string, s *latchkey.Session) error {
 		if s == nil {
@@ -55,15 +55,15 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 	}, public...)
 }
 
-// Authorize asks decide whether a call may pass; it gets the procedure, such as
-// "/acme.v1.Notes/List", and the session, nil without one. nil lets the call pass. A
-// [connect.Error] is sent as it is. ErrNoSession, and any other error without a
-// session, is CodeUnauthenticated, and so are [latchkey.NeedRecent] and
-// [latchkey.NeedFactor] of a session without the proof; ErrAccessDenied is
-// CodePermissionDenied; any other error is CodeInternal, which tells the caller nothing more and interceptors around
-// this one everything, by errors.Unwrap. A panic is such an error. Streams are judged
-// once, before their first message. For public see [Auth.RequireSession]; decide is
-// not asked about those.
+// Authorize returns an interceptor that calls decide with the procedure, such as
+// "/acme.v1.Notes/List", and the session, nil without one. The call passes if decide
+// returns nil. A [connect.Error] is sent as it is. ErrNoSession, and any other error
+// without a session, is CodeUnauthenticated. So are [latchkey.NeedRecent] and
+// [latchkey.NeedFactor] of a session without the proof. ErrAccessDenied is
+// CodePermissionDenied. Any other error, and a panic, is CodeInternal: the caller learns
+// nothing more, and interceptors around this one find the cause by errors.Unwrap. decide
+// is called once a stream, before its first message. It is not called for procedures that
+// public names, as in [Auth.RequireSession].
 func (a *Auth) Authorize(decide func(ctx context.Context, procedure string, s *latchkey.Session) error, public ...string) connect.Interceptor {
 	i := &interceptor{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
@@ -120,9 +120,9 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 	}
 }
 
-// sessionStream is a stream whose header gets what keeps the session alive with the
-// first message, from the goroutine that sends it: other goroutines may look at the
-// session meanwhile. It has no more methods than its stream promises.
+// sessionStream is a stream that adds the renewal of the session to its header with the
+// first message. The goroutine that sends the message adds it: other goroutines may read
+// the session meanwhile. It has no more methods than its stream promises.
 type sessionStream struct {
 	connect.StreamingHandlerConn
 
@@ -130,6 +130,7 @@ type sessionStream struct {
 	begun   bool
 }
 
+// begin adds the renewal to the header, once. Only the sending goroutine may call it.
 func (s *sessionStream) begin() {
 	if !s.begun {
 		s.begun = true
@@ -143,7 +144,8 @@ func (s *sessionStream) Send(m any) error {
 	return s.StreamingHandlerConn.Send(m)
 }
 
-// judge says why a call may not pass.
+// judge returns nil if a call may pass, or else the error to answer with, as
+// [Auth.Authorize] documents it. It is CodeUnavailable if the session cannot be read.
 func (i *interceptor) judge(ctx context.Context, procedure string) error {
 	if i.decide == nil || i.public[procedure] || i.public[procedure[:strings.LastIndexByte(procedure, '/')+1]] {
 		return nil
@@ -172,7 +174,8 @@ func (i *interceptor) judge(ctx context.Context, procedure string) error {
 	return connect.NewError(connect.CodeInternal, &hiddenError{"The call could not be judged.", why})
 }
 
-// ask is decide. Its panic is a fault, so that it refuses this one call.
+// ask calls decide and returns as why what of its answer the session does not meet. A
+// panic of decide comes back as fault, so that it refuses this one call.
 func (i *interceptor) ask(ctx context.Context, procedure string, s *latchkey.Session) (why, fault error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -199,14 +202,15 @@ type hiddenError struct {
 func (h *hiddenError) Error() string { return h.text }
 func (h *hiddenError) Unwrap() error { return h.cause }
 
-// requestOf is a call in the types of Latchkey.
+// requestOf returns a call in the types of Latchkey.
 func requestOf(method string, spec connect.Spec, peer connect.Peer, header http.Header) *latchkey.Request {
 	return &latchkey.Request{
 		Method: method, URL: &url.URL{Path: spec.Procedure}, Host: header.Get("Host"), Header: header, RemoteAddr: peer.Addr,
 	}
 }
 
-// addTo puts what reading the session has to say into an answer.
+// addTo adds the lines of header, the renewal of a session, to an answer. It keeps the
+// Cache-Control that the answer has.
 func addTo(answer, header http.Header) {
 	for name, values := range header {
 		if name == "Cache-Control" && answer[name] != nil {
@@ -216,7 +220,8 @@ func addTo(answer, header http.Header) {
 	}
 }
 
-// withHeader is a copy of err with header: the same error may be the answer to
+// withHeader returns a copy of err with header, or err itself if header is empty or the
+// call was cancelled or ran out of time. It copies because the same error may answer
 // other calls, and a cookie belongs to one answer.
 func withHeader(err error, header http.Header) error {
 	if len(header) == 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

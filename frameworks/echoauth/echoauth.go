@@ -24,13 +24,13 @@ type Auth struct {
 	configOf func(c *echo.Context) (*latchkey.Config, error) // nil: one configuration for every request
 }
 
-// New is auth, however it was made, in Echo's types.
+// New returns auth in Echo's types, however it was made.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
 
 // Func says how [NewFunc] finds the configuration of a request.
 type Func struct {
-	// Config is that of [latchkey.Func] with Echo's request. It is called once for
-	// each request that reaches one of the handlers. Keep nothing of c.
+	// Config returns the configuration, as that of [latchkey.Func] does. It is called
+	// once for each request that reaches one of the handlers. It must not keep c.
 	Config    func(c *echo.Context) (*latchkey.Config, error)
 	CacheSize int // as in [latchkey.Func]
 }
@@ -57,8 +57,8 @@ func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Confi
 	return nil, errors.New("echoauth: the configuration depends on a request of Echo, and this is none")
 }
 
-// remember returns ctx with the answer of configOf. It asks at once and keeps no c,
-// which Echo uses again.
+// remember returns ctx with the answer of configOf, once a request. It calls configOf
+// at once and keeps no c, which Echo uses again.
 func (a *Auth) remember(ctx context.Context, c *echo.Context) context.Context {
 	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
 		return ctx
@@ -71,8 +71,8 @@ func (a *Auth) remember(ctx context.Context, c *echo.Context) context.Context {
 	return context.WithValue(ctx, configKey{a}, answer)
 }
 
-// Auth is the way out of Echo: users, devices, and everything on net/http. With
-// [NewFunc] it needs the context of a request that has been here.
+// Auth returns the [latchkey.Auth], for users, devices, and everything on net/http.
+// With [NewFunc] its calls need the context of a request that a handler of Auth has seen.
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
 // Router is what routes are mounted on: an [echo.Echo] or an [echo.Group].
@@ -144,10 +144,10 @@ func (a *Auth) WriteError(c *echo.Context, err error) error {
 	return nil
 }
 
-// ErrorHandler is an error handler for [echo.Config] that answers handlers which
+// ErrorHandler returns an error handler for [echo.Config]. It answers handlers that
 // return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
-// or [latchkey.RespondWith] as a guard would. Everything else, and what comes when
-// the answer is under way, is for next; nil: Echo's own.
+// or [latchkey.RespondWith] as a guard would. All other errors, and those after the
+// answer has begun, go to next. A nil next is Echo's own.
 func (a *Auth) ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 	if next == nil {
 		next = echo.DefaultHTTPErrorHandler(false)
@@ -161,14 +161,14 @@ func (a *Auth) ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 	}
 }
 
-// isCommitted reports whether the answer is under way.
+// isCommitted reports whether the answer has begun, so that its header cannot change.
 func isCommitted(c *echo.Context) bool {
 	under, _ := echo.UnwrapResponse(c.Response())
 	return under != nil && under.Committed
 }
 
-// Session returns the session of a request, or ErrNoSession. It is read once a request, with
-// any handler in front or none, and kept alive: the renewed cookie goes into the
+// Session returns the session of a request, or ErrNoSession. It is read once a request,
+// with or without a handler of Auth in front, and renewed: the cookie goes into the
 // answer. Any other error is a fault: treat the request as one without a session.
 func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
 	defer a.renew(c)
@@ -188,7 +188,8 @@ func (a *Auth) SignIn(c *echo.Context, provider string, o latchkey.SignInOptions
 	return a.auth.SignIn(c.Response(), a.request(c), provider, o)
 }
 
-// SignInURL is SignIn without the redirect. See [latchkey.Auth.SignInURL].
+// SignInURL does what SignIn does, but returns the URL to redirect to. See
+// [latchkey.Auth.SignInURL].
 func (a *Auth) SignInURL(c *echo.Context, provider string, o latchkey.SignInOptions) (string, error) {
 	return a.auth.SignInURL(c.Response(), a.request(c), provider, o)
 }
@@ -198,7 +199,8 @@ func (a *Auth) SignOut(c *echo.Context, o latchkey.SignOutOptions) error {
 	return a.auth.SignOut(c.Response(), a.request(c), o)
 }
 
-// SignOutURL is SignOut without the redirect. See [latchkey.Auth.SignOutURL].
+// SignOutURL does what SignOut does, but returns the URL to redirect to. See
+// [latchkey.Auth.SignOutURL].
 func (a *Auth) SignOutURL(c *echo.Context, o latchkey.SignOutOptions) (string, error) {
 	return a.auth.SignOutURL(c.Response(), a.request(c), o)
 }
@@ -216,7 +218,8 @@ func (a *Auth) Link(c *echo.Context, provider string, o latchkey.LinkOptions) er
 	return a.auth.Link(c.Response(), a.request(c), provider, o)
 }
 
-// LinkURL is Link without the redirect. See [latchkey.Auth.LinkURL].
+// LinkURL does what Link does, but returns the URL to redirect to. See
+// [latchkey.Auth.LinkURL].
 func (a *Auth) LinkURL(c *echo.Context, provider string, o latchkey.LinkOptions) (string, error) {
 	return a.auth.LinkURL(c.Response(), a.request(c), provider, o)
 }
@@ -228,10 +231,10 @@ func (a *Auth) UpdateSession(c *echo.Context, data any) (*latchkey.Session, erro
 	return a.auth.UpdateSession(c.Response(), a.request(c), data)
 }
 
-// SignInAction answers the posts of the application's own sign-in forms. What was
-// sent in vain is shown again by page, which finds the reason with
-// latchkey.FormFailureFrom(c.Request().Context()). nil: the browser is led to the
-// sign-in page. See [latchkey.Auth.SignInAction].
+// SignInAction answers the posts of the application's own sign-in forms. After a
+// failure page shows the form again; it gets the reason from
+// latchkey.FormFailureFrom(c.Request().Context()). If page is nil, the browser is
+// redirected to the sign-in page. See [latchkey.Auth.SignInAction].
 func (a *Auth) SignInAction(page echo.HandlerFunc) echo.HandlerFunc {
 	return a.action(page, a.auth.SignInAction)
 }
@@ -242,32 +245,32 @@ func (a *Auth) SignOutAction(page echo.HandlerFunc) echo.HandlerFunc {
 	return a.action(page, a.auth.SignOutAction)
 }
 
-// CSRFToken is the token that forms of the application's own post to the routes as
-// csrfToken. See [latchkey.Auth.CSRFToken].
+// CSRFToken returns the token that the application's own forms post to the routes as
+// csrfToken. It may set a cookie. See [latchkey.Auth.CSRFToken].
 func (a *Auth) CSRFToken(c *echo.Context) (string, error) {
 	return a.auth.CSRFToken(c.Response(), a.request(c))
 }
 
-// ActionURL is the absolute URL of an action, such as "signin". See
+// ActionURL returns the absolute URL of an action, such as "signin". See
 // [latchkey.Auth.ActionURL].
 func (a *Auth) ActionURL(c *echo.Context, action string) (*url.URL, error) {
 	return a.auth.ActionURL(a.request(c), action)
 }
 
-// Forms is what a page needs to let people in and out. See [latchkey.Auth.Forms].
+// Forms returns what a page needs to render its own forms. See [latchkey.Auth.Forms].
 func (a *Auth) Forms(c *echo.Context) (*latchkey.Forms, error) {
 	defer a.renew(c)
 	return a.auth.Forms(c.Response(), a.request(c))
 }
 
-// UI makes the components of a page, for templates: a sign-in box, a user button
-// and their like. See package ui.
+// UI returns the components of a page for templates, such as a sign-in box and a user
+// button. It may set a cookie. See package ui.
 func (a *Auth) UI(c *echo.Context) (*ui.Page, error) {
 	defer a.renew(c)
 	return ui.New(a.auth, c.Response(), a.request(c))
 }
 
-// request returns that of c, with the configuration and the session in its context.
+// request returns the request of c, after it has put configuration and session into it.
 func (a *Auth) request(c *echo.Context) *http.Request {
 	r := c.Request()
 	if a.configOf != nil {
@@ -286,16 +289,16 @@ func (a *Auth) request(c *echo.Context) *http.Request {
 	return r
 }
 
-// renew puts into the answer what keeps the session alive, unless the answer is under
-// way.
+// renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the answer,
+// unless that has begun.
 func (a *Auth) renew(c *echo.Context) {
 	if renewal := a.auth.Core().Renewal(c.Request().Context()); !isCommitted(c) {
 		add(c.Response().Header(), renewal)
 	}
 }
 
-// add completes a header by the renewal of a session. Its cookies come before those of
-// the answer, because a browser keeps the last of one name.
+// add adds the renewal of a session to a header, with its cookies first: a browser keeps
+// the last of one name. Cache-Control stays as it is, unless the renewal is no-store.
 func add(to, renewal http.Header) {
 	for name, lines := range renewal {
 		switch {
@@ -320,7 +323,7 @@ func (a *Auth) wrap(middleware func(http.Handler) http.Handler) echo.MiddlewareF
 	}
 }
 
-// pass has a middleware of net/http decide whether next sees the request.
+// pass lets middleware decide whether to call next. It returns the error of next.
 func (a *Auth) pass(c *echo.Context, next echo.HandlerFunc, middleware func(http.Handler) http.Handler) (err error) {
 	defer a.renew(c)
 	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

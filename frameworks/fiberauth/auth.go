@@ -9,10 +9,9 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// ReadBufferSize is a good one for [fiber.Config]: Fiber takes no request whose
-// header is longer, and its own 4 KiB are less than a long session with a sign-in
-// under way. What is too long gets status 431 from Fiber's error handler, and
-// no handler gets to see the request.
+// ReadBufferSize is a good ReadBufferSize for [fiber.Config], in bytes. Fiber refuses a
+// request with a longer header: its error handler answers 431, and no handler gets the
+// request. Its own 4 KiB are too few for a long session with a sign-in under way.
 const ReadBufferSize = 32 << 10
 
 // Auth is a [latchkey.Auth] in Fiber's types. Make one with [New] or [NewFunc]. It
@@ -29,8 +28,9 @@ func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth, core: auth.Core()
 
 // Func says how [NewFunc] finds the configuration of a request.
 type Func struct {
-	// Config is that of [latchkey.Func] with Fiber's request. It is called once for
-	// each request that reaches one of the handlers. Keep nothing of c, whose strings are only good for its handler.
+	// Config returns the configuration, as that of [latchkey.Func] does. It is called
+	// once for each request that reaches one of the handlers. It must not keep c or its
+	// strings, which are only good for its handler.
 	Config    func(c fiber.Ctx) (*latchkey.Config, error)
 	CacheSize int // as in [latchkey.Func]
 }
@@ -60,8 +60,8 @@ func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Confi
 	return nil, errors.New("fiberauth: the configuration depends on a request of Fiber, and this is none")
 }
 
-// remember returns ctx with the answer of configOf. It asks at once and keeps no c,
-// which Fiber uses again.
+// remember returns ctx with the answer of configOf, once a request. It calls configOf
+// at once and keeps no c, which Fiber uses again.
 func (a *Auth) remember(ctx context.Context, c fiber.Ctx) context.Context {
 	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
 		return ctx
@@ -74,10 +74,11 @@ func (a *Auth) remember(ctx context.Context, c fiber.Ctx) context.Context {
 	return context.WithValue(ctx, configKey{a}, answer)
 }
 
-// Auth is the way out of Fiber: users, sweeping, and what else needs no request.
+// Auth returns the [latchkey.Auth], for users, sweeping, and what else needs no request.
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
-// attach has the context of c remember its session, and finds the request.
+// attach gives c a context that reads and remembers the session. It returns that context
+// and the request of c.
 func (a *Auth) attach(c fiber.Ctx) (context.Context, *latest) {
 	e, ctx := latestOf(c), c.Context()
 	ctx = a.remember(ctx, c)

@@ -10,8 +10,8 @@ import (
 )
 
 // CSRFToken returns the token that the application's own form must post as
-// csrfToken to the routes below the base path: one token a response, however often
-// it is asked. It sets the cookie where the browser has none yet.
+// csrfToken to the routes below the base path. All calls for one response return the same
+// token. It sets the cookie if the browser has none yet.
 func (a *Auth) CSRFToken(c fiber.Ctx) (string, error) {
 	ctx, l := a.attach(c)
 	token, cookies, err := a.core.CSRFToken(ctx, l.head(c))
@@ -19,14 +19,14 @@ func (a *Auth) CSRFToken(c fiber.Ctx) (string, error) {
 	return token, err
 }
 
-// ActionURL is the absolute URL of an action, such as "signin" or
+// ActionURL returns the absolute URL of an action, such as "signin" or
 // "callback/github", as the browser that sent the request sees the site.
 func (a *Auth) ActionURL(c fiber.Ctx, action string) (*url.URL, error) {
 	ctx, l := a.attach(c)
 	return a.core.ActionURL(ctx, l.head(c), action)
 }
 
-// Forms is what a page needs for its own forms, as data. See [latchkey.Auth.Forms].
+// Forms returns what a page needs to render its own forms. See [latchkey.Auth.Forms].
 func (a *Auth) Forms(c fiber.Ctx) (*latchkey.Forms, error) {
 	ctx, l := a.attach(c)
 	forms, cookies, err := a.core.Forms(ctx, l.head(c))
@@ -34,7 +34,7 @@ func (a *Auth) Forms(c fiber.Ctx) (*latchkey.Forms, error) {
 	return forms, err
 }
 
-// UI makes the components of package ui for the page of c: give it to Fiber's
+// UI returns the components of package ui for the page of c. Give them to Fiber's
 // renderer for templates of html/template.
 //
 //	page, err := site.UI(c)
@@ -66,9 +66,9 @@ func (a *Auth) BindUI() fiber.Handler {
 
 // SignInAction answers the posts of the application's own sign-in forms, as
 // [latchkey.Auth.SignInAction] says: app.Post("/signin", site.SignInAction(page)).
-// A sign-in that failed shows page once more, which finds the reason in
-// latchkey.FormFailureFrom(c.Context()), and what was typed in c.FormValue; nil:
-// the browser is led to the sign-in page.
+// After a failure page shows the form again. It gets the reason from
+// latchkey.FormFailureFrom(c.Context()), and what was typed from c.FormValue. If page is
+// nil, the browser is redirected to the sign-in page.
 func (a *Auth) SignInAction(page fiber.Handler) fiber.Handler {
 	return a.action(page, (*latchkey.Core).SignInAction)
 }
@@ -82,6 +82,8 @@ func (a *Auth) SignOutAction(page fiber.Handler) fiber.Handler {
 // run is a form action of [latchkey.Core].
 type run func(*latchkey.Core, context.Context, *latchkey.Request) (*latchkey.Response, *latchkey.FormFailure)
 
+// action returns a handler that answers posts by run. page, unless it is nil, is called
+// after a failure. Any other method is an error of status 405.
 func (a *Auth) action(page fiber.Handler, run run) fiber.Handler {
 	return func(c fiber.Ctx) error {
 		if c.Method() != fiber.MethodPost {

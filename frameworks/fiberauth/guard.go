@@ -27,6 +27,7 @@ func (a *Auth) Mount(r fiber.Router) {
 	refuseInParents(a, app)
 }
 
+// handle answers a request for a route of Latchkey's own, and passes on any other.
 func (a *Auth) handle(c fiber.Ctx) error {
 	if !a.Match(c) {
 		return c.Next()
@@ -123,9 +124,9 @@ func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fi
 	})
 }
 
-// ErrorHandler is an error handler for [fiber.Config] that answers handlers which
+// ErrorHandler returns an error handler for [fiber.Config]. It answers handlers that
 // return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
-// or [latchkey.RespondWith] as a guard would. Everything else is for next; nil:
+// or [latchkey.RespondWith] as a guard would. All other errors go to next. A nil next is
 // [fiber.DefaultErrorHandler].
 func (a *Auth) ErrorHandler(next fiber.ErrorHandler) fiber.ErrorHandler {
 	if next == nil {

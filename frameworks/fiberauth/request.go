@@ -14,8 +14,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// latest is a request as long as it is the latest of its connection: fasthttp
-// closes what it finds among the values of a request before it reads the next one
+// latest gives access to the latest request of a connection until it is over. fasthttp
+// closes every io.Closer among the values of a request before it reads the next request
 // into the same memory.
 type latest struct {
 	mu     sync.Mutex
@@ -25,7 +25,7 @@ type latest struct {
 
 type latestKey struct{}
 
-// latestOf finds or makes the latest of c.
+// latestOf returns the latest of c, and makes it if there is none yet.
 func latestOf(c fiber.Ctx) *latest {
 	from := c.RequestCtx()
 	l, ok := from.UserValue(latestKey{}).(*latest)
@@ -36,7 +36,7 @@ func latestOf(c fiber.Ctx) *latest {
 	return l
 }
 
-// Close says that the request is over.
+// Close ends the access to the request. A copy that was made stays.
 func (l *latest) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,8 +44,8 @@ func (l *latest) Close() error {
 	return nil
 }
 
-// request is a copy of the head of the request, made once; nil: it is over, and was
-// not asked for before. It may be called from any goroutine.
+// request returns a copy of the request without its body, made once. It returns nil if
+// the request is over and was not copied before. Any goroutine may call it.
 func (l *latest) request() *latchkey.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +55,8 @@ func (l *latest) request() *latchkey.Request {
 	return l.copied
 }
 
-// head returns the request of a handler. Fiber may have rewritten its path since it came.
+// head returns the request of a handler without its body, with the path that Fiber may
+// have rewritten meanwhile. Call it only while the handler runs.
 func (l *latest) head(c fiber.Ctx) *latchkey.Request {
 	r, uri := l.request(), c.Request().URI()
 	if r.URL.EscapedPath() == string(uri.PathOriginal()) {
@@ -86,8 +87,8 @@ func headOf(from *fasthttp.RequestCtx) *latchkey.Request {
 	}
 }
 
-// cookiesAsSent are the cookies before fasthttp took off their quotes. nil:
-// middleware, such as Fiber's encryptcookie, has changed them since.
+// cookiesAsSent returns the Cookie lines as they came, before fasthttp took off the
+// quotes. It returns nil if middleware, such as Fiber's encryptcookie, has changed them.
 func cookiesAsSent(h *fasthttp.RequestHeader) (lines []string) {
 	var sent fasthttp.RequestHeader
 	for name, value := range h.AllInOrder() {
@@ -102,9 +103,10 @@ func cookiesAsSent(h *fasthttp.RequestHeader) (lines []string) {
 	return lines
 }
 
-// namedCookies is the Cookie header of now without cookies that have no name. fasthttp
-// writes "=name=value" as "name=value", and any host of the site, and any on plain
-// http, may set such a cookie for all of them, whatever prefix the name has.
+// namedCookies returns the present Cookie header without cookies that have no name.
+// fasthttp writes "=name=value" as "name=value". Another host of the site, or one on
+// plain http, may set such a cookie for all of them, whatever prefix the name has
+//
 func namedCookies(h *fasthttp.RequestHeader) string {
 	var line []byte
 	for name, value := range h.Cookies() {
@@ -120,8 +122,8 @@ func namedCookies(h *fasthttp.RequestHeader) string {
 	return string(line)
 }
 
-// hostOf is the host that a request is for: the one of an absolute target wins
-// over the header (RFC 9112, section 3.2.2).
+// hostOf returns the host that a request is for. The host of an absolute target wins over
+// the header (RFC 9112, section 3.2.2).
 func hostOf(from *fasthttp.RequestCtx) string {
 	if target := from.Request.Header.RequestURI(); len(target) > 0 && target[0] != '/' {
 		if u, err := url.ParseRequestURI(string(target)); err == nil && u.Host != "" {
@@ -131,8 +133,8 @@ func hostOf(from *fasthttp.RequestCtx) string {
 	return string(from.Request.Header.Host())
 }
 
-// urlOf is the path and query of a request, as they came, or as Fiber has
-// rewritten them. A path that is none is not decoded.
+// urlOf returns the path and query of a request, as they came or as Fiber has rewritten
+// them. It does not decode a malformed path.
 func urlOf(uri *fasthttp.URI) *url.URL {
 	path := string(uri.PathOriginal())
 	u, err := url.ParseRequestURI(path)
@@ -143,7 +145,8 @@ func urlOf(uri *fasthttp.URI) *url.URL {
 	return u
 }
 
-// withBody is the request of c with its body. A response: the body cannot be read.
+// withBody returns the request of c with its body, or the response for a body that cannot
+// be read or is too large.
 func (a *Auth) withBody(ctx context.Context, c fiber.Ctx, l *latest) (*latchkey.Request, *latchkey.Response) {
 	r, from := *l.head(c), c.Request()
 	announced := int64(from.Header.ContentLength())
@@ -161,9 +164,9 @@ func (a *Auth) withBody(ctx context.Context, c fiber.Ctx, l *latest) (*latchkey.
 	return &r, refused
 }
 
-// wholeBody reads a body that Fiber has read already, and copies it only
-// when it is asked for. One that was announced and is not there was too large for Fiber, which
-// runs middleware for such requests, too.
+// wholeBody reads a body that Fiber has read already, from the first Read on. Fiber drops
+// a body that is too large and still runs middleware: a body that was announced and is
+// missing is io.ErrUnexpectedEOF.
 type wholeBody struct {
 	of        *fasthttp.Request
 	announced int64

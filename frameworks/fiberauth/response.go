@@ -10,7 +10,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// send answers c with res.
+// send answers c with res and the renewal of the session. A zero Status is 200, or 302
+// for a redirect.
 func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) error {
 	a.renew(ctx, c)
 	addHeader(c, res.Header)
@@ -30,24 +31,24 @@ func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) er
 	return nil
 }
 
-// decide puts cookies into a response that is for this browser. They come after
-// those that keep its session alive, since the browser keeps the last.
+// decide adds cookies and "Vary: Cookie" to the response. They come after the cookies of
+// the renewal, since the browser keeps the last.
 func (a *Auth) decide(ctx context.Context, c fiber.Ctx, cookies []*http.Cookie) {
 	a.renew(ctx, c)
 	addVary(c, fiber.HeaderCookie)
 	addCookies(c, cookies)
 }
 
-// next calls what follows, and then adds the cookies that keep the session alive, if
-// it was looked at: Fiber sends no header before its handlers are done, so that also
-// a streamed response has them. A panic goes on, with the cookies.
+// next calls handler, and then adds the renewal of the session, if that was read. Fiber
+// sends no header before its handlers are done, so a streamed response has it, too. A
+// panic of handler goes on after the renewal was added.
 func (a *Auth) next(ctx context.Context, c fiber.Ctx, handler func() error) error {
 	defer a.renew(ctx, c)
 	return handler()
 }
 
-// renew puts into the response what keeps the session alive. What it has decided about
-// the session already stands.
+// renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the
+// response. It leaves out cookies that the response sets or clears already.
 func (a *Auth) renew(ctx context.Context, c fiber.Ctx) {
 	if c.IsAbandoned() { // a handler that took too long has it still
 		return
@@ -84,7 +85,8 @@ func stem(name string) string {
 	}
 }
 
-// addRenewal puts a renewal into the response.
+// addRenewal adds a renewal to the response, whose own Cache-Control stays. It changes
+// header.
 func addRenewal(c fiber.Ctx, header http.Header) {
 	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) > 0 {
 		delete(header, fiber.HeaderCacheControl)
@@ -92,8 +94,8 @@ func addRenewal(c fiber.Ctx, header http.Header) {
 	addHeader(c, header)
 }
 
-// addHeader puts header lines into the response. What else it depends on, and
-// which other cookies it sets, stays.
+// addHeader sets the header lines of the response. It adds lines of Vary and Set-Cookie
+// to those that the response has.
 func addHeader(c fiber.Ctx, header http.Header) {
 	to := &c.Response().Header
 	for name, lines := range header {

@@ -10,8 +10,8 @@ import (
 )
 
 // Session returns the session of the request, or ErrNoSession. Any other error is a fault:
-// nothing is known, so treat the request as one without a session. It is read once a request,
-// and kept alive: the renewed cookie goes into the response.
+// nothing is known, so treat the request as one without a session. The session is read
+// once a request and renewed: the cookie goes into the response.
 func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 	ctx, l := a.attach(c)
 	defer a.renew(ctx, c)
@@ -19,7 +19,7 @@ func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 	return s, err
 }
 
-// CurrentUser returns the signed-in user, as the Adapter has it. It is
+// CurrentUser returns the signed-in user, as the Adapter has it. See
 // [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c fiber.Ctx) (latchkey.User, error) {
 	ctx, _ := a.attach(c)
@@ -34,7 +34,8 @@ func (a *Auth) SignIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) er
 	return a.sendTo(ctx, c, res, err)
 }
 
-// SignInURL is SignIn without the redirect. See [latchkey.Auth.SignInURL].
+// SignInURL does what SignIn does, but returns the URL to redirect to. See
+// [latchkey.Auth.SignInURL].
 func (a *Auth) SignInURL(c fiber.Ctx, provider string, o latchkey.SignInOptions) (string, error) {
 	ctx, res, err := a.signIn(c, provider, o)
 	return a.urlFor(ctx, c, res, err)
@@ -68,7 +69,8 @@ func (a *Auth) Link(c fiber.Ctx, provider string, o latchkey.LinkOptions) error 
 	return a.sendTo(ctx, c, res, err)
 }
 
-// LinkURL is Link without the redirect. See [latchkey.Auth.LinkURL].
+// LinkURL does what Link does, but returns the URL to redirect to. See
+// [latchkey.Auth.LinkURL].
 func (a *Auth) LinkURL(c fiber.Ctx, provider string, o latchkey.LinkOptions) (string, error) {
 	ctx, res, err := link(a, c, provider, o)
 	return a.urlFor(ctx, c, res, err)
@@ -88,7 +90,8 @@ func (a *Auth) SignOut(c fiber.Ctx, o latchkey.SignOutOptions) error {
 	return a.sendTo(ctx, c, res, err)
 }
 
-// SignOutURL is SignOut without the redirect. See [latchkey.Auth.SignOutURL].
+// SignOutURL does what SignOut does, but returns the URL to redirect to. See
+// [latchkey.Auth.SignOutURL].
 func (a *Auth) SignOutURL(c fiber.Ctx, o latchkey.SignOutOptions) (string, error) {
 	ctx, res, err := a.signOut(c, o)
 	return a.urlFor(ctx, c, res, err)

@@ -48,7 +48,7 @@ func (a *Auth) inFront(h fiber.Handler) fiber.Handler {
 	}
 }
 
-// refuseStray answers as Latchkey answers a request that makes no sense.
+// refuseStray answers with status 400 and the body that Latchkey has for such a target.
 func (a *Auth) refuseStray(c fiber.Ctx) error {
 	ctx, l := a.attach(c)
 	res := a.core.Respond(ctx, l.head(c))

@@ -23,7 +23,8 @@ func (a *Auth) PasskeyEndpoints(page string) fiber.Handler {
 	})
 }
 
-// wellKnown serves an answer; an error has been logged and says nothing.
+// wellKnown returns a handler that sends the response of answer. An error of answer,
+// which has been logged, becomes status 500.
 func (a *Auth) wellKnown(answer func(context.Context, *latchkey.Request) (*latchkey.Response, error)) fiber.Handler {
 	return func(c fiber.Ctx) error {
 		ctx, l := a.attach(c)

@@ -23,13 +23,13 @@ type Auth struct {
 	configOf func(c *gin.Context) (*latchkey.Config, error) // nil: one configuration for every request
 }
 
-// New is auth, however it was made, in Gin's types.
+// New returns auth in Gin's types, however it was made.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
 
 // Func says how [NewFunc] finds the configuration of a request.
 type Func struct {
-	// Config is that of [latchkey.Func] with Gin's request. It is called once for
-	// each request that reaches one of the handlers. Keep nothing of c.
+	// Config returns the configuration, as that of [latchkey.Func] does. It is called
+	// once for each request that reaches one of the handlers. It must not keep c.
 	Config    func(c *gin.Context) (*latchkey.Config, error)
 	CacheSize int // as in [latchkey.Func]
 }
@@ -56,8 +56,8 @@ func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Confi
 	return nil, errors.New("ginauth: the configuration depends on a request of Gin, and this is none")
 }
 
-// remember returns ctx with the answer of configOf. It asks at once and keeps no c,
-// which Gin uses again.
+// remember returns ctx with the answer of configOf, once a request. It calls configOf
+// at once and keeps no c, which Gin uses again.
 func (a *Auth) remember(ctx context.Context, c *gin.Context) context.Context {
 	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
 		return ctx
@@ -70,8 +70,8 @@ func (a *Auth) remember(ctx context.Context, c *gin.Context) context.Context {
 	return context.WithValue(ctx, configKey{a}, answer)
 }
 
-// Auth is the way out of Gin: users, devices, and everything on net/http. With
-// [NewFunc] it needs the context of a request that has been here.
+// Auth returns the [latchkey.Auth], for users, devices, and everything on net/http.
+// With [NewFunc] its calls need the context of a request that a handler of Auth has seen.
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
 // Router is what routes are mounted on: a [gin.Engine] or a [gin.RouterGroup].
@@ -144,8 +144,8 @@ func (a *Auth) WriteError(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// Session returns the session of a request, or ErrNoSession. It is read once a request, with
-// any handler in front or none, and kept alive: the renewed cookie goes into the
+// Session returns the session of a request, or ErrNoSession. It is read once a request,
+// with or without a handler of Auth in front, and renewed: the cookie goes into the
 // answer. Any other error is a fault: treat the request as one without a session.
 func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
 	defer a.renew(c)
@@ -165,7 +165,8 @@ func (a *Auth) SignIn(c *gin.Context, provider string, o latchkey.SignInOptions)
 	return a.auth.SignIn(c.Writer, a.request(c), provider, o)
 }
 
-// SignInURL is SignIn without the redirect. See [latchkey.Auth.SignInURL].
+// SignInURL does what SignIn does, but returns the URL to redirect to. See
+// [latchkey.Auth.SignInURL].
 func (a *Auth) SignInURL(c *gin.Context, provider string, o latchkey.SignInOptions) (string, error) {
 	return a.auth.SignInURL(c.Writer, a.request(c), provider, o)
 }
@@ -175,7 +176,8 @@ func (a *Auth) SignOut(c *gin.Context, o latchkey.SignOutOptions) error {
 	return a.auth.SignOut(c.Writer, a.request(c), o)
 }
 
-// SignOutURL is SignOut without the redirect. See [latchkey.Auth.SignOutURL].
+// SignOutURL does what SignOut does, but returns the URL to redirect to. See
+// [latchkey.Auth.SignOutURL].
 func (a *Auth) SignOutURL(c *gin.Context, o latchkey.SignOutOptions) (string, error) {
 	return a.auth.SignOutURL(c.Writer, a.request(c), o)
 }
@@ -193,7 +195,8 @@ func (a *Auth) Link(c *gin.Context, provider string, o latchkey.LinkOptions) err
 	return a.auth.Link(c.Writer, a.request(c), provider, o)
 }
 
-// LinkURL is Link without the redirect. See [latchkey.Auth.LinkURL].
+// LinkURL does what Link does, but returns the URL to redirect to. See
+// [latchkey.Auth.LinkURL].
 func (a *Auth) LinkURL(c *gin.Context, provider string, o latchkey.LinkOptions) (string, error) {
 	return a.auth.LinkURL(c.Writer, a.request(c), provider, o)
 }
@@ -205,10 +208,10 @@ func (a *Auth) UpdateSession(c *gin.Context, data any) (*latchkey.Session, error
 	return a.auth.UpdateSession(c.Writer, a.request(c), data)
 }
 
-// SignInAction answers the posts of the application's own sign-in forms. What was
-// sent in vain is shown again by page, which finds the reason with
-// latchkey.FormFailureFrom(c.Request.Context()). nil: the browser is led to the
-// sign-in page. See [latchkey.Auth.SignInAction].
+// SignInAction answers the posts of the application's own sign-in forms. After a
+// failure page shows the form again; it gets the reason from
+// latchkey.FormFailureFrom(c.Request.Context()). If page is nil, the browser is
+// redirected to the sign-in page. See [latchkey.Auth.SignInAction].
 func (a *Auth) SignInAction(page gin.HandlerFunc) gin.HandlerFunc {
 	return a.action(page, a.auth.SignInAction)
 }
@@ -219,32 +222,33 @@ func (a *Auth) SignOutAction(page gin.HandlerFunc) gin.HandlerFunc {
 	return a.action(page, a.auth.SignOutAction)
 }
 
-// CSRFToken is the token that forms of the application's own post to the routes as
-// csrfToken. See [latchkey.Auth.CSRFToken].
+// CSRFToken returns the token that the application's own forms post to the routes as
+// csrfToken. It may set a cookie. See [latchkey.Auth.CSRFToken].
 func (a *Auth) CSRFToken(c *gin.Context) (string, error) {
 	return a.auth.CSRFToken(c.Writer, a.request(c))
 }
 
-// ActionURL is the absolute URL of an action, such as "signin". See
+// ActionURL returns the absolute URL of an action, such as "signin". See
 // [latchkey.Auth.ActionURL].
 func (a *Auth) ActionURL(c *gin.Context, action string) (*url.URL, error) {
 	return a.auth.ActionURL(a.request(c), action)
 }
 
-// Forms is what a page needs to let people in and out. See [latchkey.Auth.Forms].
+// Forms returns what a page needs to render its own forms. See [latchkey.Auth.Forms].
 func (a *Auth) Forms(c *gin.Context) (*latchkey.Forms, error) {
 	defer a.renew(c)
 	return a.auth.Forms(c.Writer, a.request(c))
 }
 
-// UI makes the components of a page, for templates: a sign-in box, a user button
-// and their like. See package ui.
+// UI returns the components of a page for templates, such as a sign-in box and a user
+// button. It may set a cookie. See package ui.
 func (a *Auth) UI(c *gin.Context) (*ui.Page, error) {
 	defer a.renew(c)
 	return ui.New(a.auth, c.Writer, a.request(c))
 }
 
-// request returns that of c, with the configuration and the session in its context.
+// request returns the request of c, with the configuration and the session in its
+// context. It replaces c.Request by it, and c.Writer by one that renews the session.
 func (a *Auth) request(c *gin.Context) *http.Request {
 	if a.configOf != nil {
 		c.Request = c.Request.WithContext(a.remember(c.Request.Context(), c))
@@ -260,15 +264,16 @@ func (a *Auth) request(c *gin.Context) *http.Request {
 	return c.Request
 }
 
-// renew puts into the answer what keeps the session alive, unless the answer is under
-// way.
+// renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the answer,
+// unless that has begun.
 func (a *Auth) renew(c *gin.Context) {
 	if renewal := a.auth.Core().Renewal(c.Request.Context()); !c.Writer.Written() {
 		add(c.Writer.Header(), renewal)
 	}
 }
 
-// pass has a middleware of net/http decide whether the chain goes on.
+// pass lets middleware decide whether the chain goes on. If it does not call its handler,
+// pass aborts the chain.
 func (a *Auth) pass(c *gin.Context, middleware func(http.Handler) http.Handler) {
 	defer a.renew(c)
 	passed := false
@@ -282,6 +287,8 @@ func (a *Auth) pass(c *gin.Context, middleware func(http.Handler) http.Handler) 
 	}
 }
 
+// action returns a handler that runs action and ends the chain. page, unless it is nil,
+// is called after a failure.
 func (a *Auth) action(page gin.HandlerFunc, action func(http.Handler) http.Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer a.renew(c)

@@ -18,6 +18,7 @@ type writer struct {
 	begin func(http.Header) // adds what there is to add
 }
 
+// commit completes the header, unless the answer has begun.
 func (w *writer) commit() {
 	if !w.Written() {
 		w.begin(w.Header())
@@ -52,8 +53,8 @@ func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.ResponseWriter.Hijack()
 }
 
-// add completes a header by the renewal of a session. Its cookies come before those of
-// the answer, because a browser keeps the last of one name.
+// add adds the renewal of a session to a header, with its cookies first: a browser keeps
+// the last of one name. Cache-Control stays as it is, unless the renewal is no-store.
 func add(to, renewal http.Header) {
 	for name, lines := range renewal {
 		switch {

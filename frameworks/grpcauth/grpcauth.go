@@ -34,22 +34,22 @@ type Auth struct {
 	auth *latchkey.Auth
 }
 
-// New is auth, however it was made, in gRPC's types. What [latchkey.NewFunc] and
-// [latchkey.NewTenants] ask about a request is the call: its metadata as headers,
-// the method as path, the authority as host.
+// New returns auth in gRPC's types, however it was made. The functions of
+// [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the metadata of the
+// call as headers, the method as path, and the authority as host.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 
-// Auth is the way out of gRPC: routes and guards for net/http, users.
+// Auth returns the [latchkey.Auth], for routes and guards for net/http, and users.
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
-// LoadSession puts the session into the context of each call, for
-// [latchkey.SessionFrom], and refuses no call. A call that never looks costs next
-// to nothing.
+// LoadSession returns interceptors that make the session available through
+// [latchkey.SessionFrom] and refuse no call. The session is read when a call first asks
+// for it.
 func (a *Auth) LoadSession() *Guard { return &Guard{auth: a.auth} }
 
-// RequireSession lets only calls of signed-in users pass. Methods that public names
-// are for all callers: "/acme.v1.Notes/List" is one, and "/grpc.health.v1.Health/",
-// with a slash at the end, all of a service.
+// RequireSession returns interceptors that let only calls of signed-in users pass.
+// Methods that public names are for all callers: "/acme.v1.Notes/List" is one, and
+// "/grpc.health.v1.Health/", with a slash at the end, all of a service.
 func (a *Auth) RequireSession(public ...string) *Guard {
 	return a.Authorize(func(_ context.Context, _ string, s *latchkey.Session) error {
 		if s == nil {
@@ -59,15 +59,15 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 	}, public...)
 }
 
-// Authorize asks decide whether a call may pass; it gets the method, such as
-// "/acme.v1.Notes/List", and the session, nil without one. nil lets the call pass. An
-// error with a status of its own (package status) is sent as it is. ErrNoSession, and
-// any other error without a session, is Unauthenticated, and so are [latchkey.NeedRecent]
-// and [latchkey.NeedFactor] of a session without the proof; ErrAccessDenied is
-// PermissionDenied; any other error is Internal, which tells the caller nothing more
-// and interceptors around this one everything, by errors.Unwrap. A panic is such an
-// error. Streams are judged once, before their first message. For public see
-// [Auth.RequireSession]; decide is not asked about those.
+// Authorize returns interceptors that call decide with the method, such as
+// "/acme.v1.Notes/List", and the session, nil without one. The call passes if decide
+// returns nil. An error with a status of its own (package status) is sent as it is.
+// ErrNoSession, and any other error without a session, is Unauthenticated. So are
+// [latchkey.NeedRecent] and [latchkey.NeedFactor] of a session without the proof.
+// ErrAccessDenied is PermissionDenied. Any other error, and a panic, is Internal: the
+// caller learns nothing more, and interceptors around this one find the cause by
+// errors.Unwrap. decide is called once a stream, before its first message. It is not
+// called for methods that public names, as in [Auth.RequireSession].
 func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latchkey.Session) error, public ...string) *Guard {
 	g := &Guard{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
@@ -84,7 +84,7 @@ type Guard struct {
 	public map[string]bool                                                     // methods, and services with a slash at the end
 }
 
-// Unary is a [grpc.UnaryServerInterceptor].
+// Unary guards unary calls. It is a [grpc.UnaryServerInterceptor].
 func (g *Guard) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	core, outer := g.auth.Core(), ctx
 	ctx = core.Attach(ctx, func() *latchkey.Request { return requestOf(outer, info.FullMethod) })
@@ -97,7 +97,7 @@ func (g *Guard) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	return res, err
 }
 
-// Stream is a [grpc.StreamServerInterceptor].
+// Stream guards streams. It is a [grpc.StreamServerInterceptor].
 func (g *Guard) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	s := &sessionStream{ServerStream: stream, core: g.auth.Core()}
 	s.ctx = s.core.Attach(stream.Context(), func() *latchkey.Request { return requestOf(stream.Context(), info.FullMethod) })
@@ -109,8 +109,8 @@ func (g *Guard) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServe
 	return err
 }
 
-// sessionStream is a stream with the session in its context. What reading it has
-// to say goes out with the first message.
+// sessionStream is a stream with the session in its context. It adds the renewal of the
+// session to its header before the first message.
 type sessionStream struct {
 	grpc.ServerStream
 
@@ -130,14 +130,16 @@ func (s *sessionStream) SendHeader(md metadata.MD) error {
 	return s.ServerStream.SendHeader(md)
 }
 
-// giveHeader does nothing once the header was sent, which is no fault.
+// giveHeader adds the renewal of the session to the header. Once the header has been sent
+// it does nothing.
 func (s *sessionStream) giveHeader() {
 	if header := s.core.Renewal(s.ctx); len(header) > 0 {
 		_ = s.ServerStream.SetHeader(metadataOf(header))
 	}
 }
 
-// judge says why a call may not pass.
+// judge returns nil if a call may pass, or else the error to answer with, as
+// [Auth.Authorize] documents it. It is Unavailable if the session cannot be read.
 func (g *Guard) judge(ctx context.Context, method string) error {
 	if g.decide == nil || g.public[method] || g.public[method[:strings.LastIndexByte(method, '/')+1]] {
 		return nil
@@ -167,8 +169,8 @@ func (g *Guard) judge(ctx context.Context, method string) error {
 	return refusal(codes.Internal, "The call could not be judged.", "", why)
 }
 
-// ask is decide. Its panic is a fault, since nothing around it would keep the
-// program alive.
+// ask calls decide and returns as why what of its answer the session does not meet. A
+// panic of decide comes back as fault, since it would otherwise end the program.
 func (g *Guard) ask(ctx context.Context, method string, s *latchkey.Session) (why, fault error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -198,7 +200,7 @@ func (r *refused) Error() string              { return r.status.Message() }
 func (r *refused) Unwrap() error              { return r.cause }
 func (r *refused) GRPCStatus() *status.Status { return r.status }
 
-// requestOf is a call in the types of Latchkey.
+// requestOf returns a call in the types of Latchkey, without its binary metadata.
 func requestOf(ctx context.Context, method string) *latchkey.Request {
 	r := &latchkey.Request{Method: http.MethodPost, URL: &url.URL{Path: method}}
 	md, _ := metadata.FromIncomingContext(ctx)
@@ -217,8 +219,8 @@ func requestOf(ctx context.Context, method string) *latchkey.Request {
 	return r
 }
 
-// send puts what reading the session has to say into the header of an answer. It
-// is in vain where the method has sent that already.
+// send adds header, the renewal of a session, to the header of an answer. It does nothing
+// if the method has sent that already.
 func send(ctx context.Context, header http.Header) {
 	if len(header) > 0 {
 		_ = grpc.SetHeader(ctx, metadataOf(header))

@@ -50,7 +50,8 @@ type Sink struct {
 	running bool
 }
 
-// Add keeps an event.
+// Add keeps an event, unless it is verbose and s is not. It may fold a failure into an
+// event that comes later. It never waits.
 func (s *Sink) Add(e event.Event) {
 	if s == nil || !s.Verbose && IsVerbose(e.Type) {
 		return
@@ -71,8 +72,8 @@ func (s *Sink) Flush() {
 	}
 }
 
-// enqueue queues events and starts drain if it does not run. A full queue loses its oldest
-// failure, or else its oldest event.
+// enqueue queues events and starts drain if it does not run. A full queue loses its
+// oldest failure, or else its oldest event.
 func (s *Sink) enqueue(due []event.Event) {
 	s.mu.Lock()
 	lost := 0
@@ -147,7 +148,8 @@ const (
 	longestID   = 1400
 )
 
-// addressOf returns as much of a client's address as detail says.
+// addressOf returns as much of a client's address as detail allows: all, the network, or
+// "".
 func addressOf(client string, detail Address) string {
 	switch detail {
 	case Prefix:

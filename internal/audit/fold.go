@@ -35,8 +35,8 @@ type window struct {
 }
 
 // folder keeps failures from flooding a log. Beyond ten equal ones in ten seconds they
-// become one event, whose Count says how many they were. Beyond 200 in a second they
-// become one event of each type and detail. It is safe for concurrent use.
+// become one event, with their number as its Count. Beyond 200 in a second they become
+// one event of each type and detail. It is safe for concurrent use.
 type folder struct {
 	mu    sync.Mutex
 	kinds map[kind]*window
@@ -88,7 +88,7 @@ func forMany(e event.Event) event.Event {
 	return e
 }
 
-// rest returns what is still folded.
+// rest returns the events that stand for what is still folded, and forgets all windows.
 func (f *folder) rest() []event.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +123,8 @@ func (f *folder) take(over func(*window) bool) (due []event.Event) {
 	return slices.Collect(maps.Values(merged))
 }
 
-// network returns the network of an address: /24, or /48 of IPv6.
+// network returns the network of an address: /24, or /48 of IPv6. It returns "" for text
+// that is no address.
 func network(client string) string {
 	at, err := netip.ParseAddr(client)
 	if err != nil {

@@ -61,7 +61,10 @@ type place struct {
 	ID   string    `json:"id"`
 }
 
-// Page returns the events after q.After, the newest first.
+// Page returns the events after q.After, the newest first. Next of the Page is empty at
+// the end of the list. While a search for a reference code goes on, a page may have
+// fewer events than Limit, or none, and still a Next. Page returns ErrInvalidConfig for
+// a field of q that makes no sense.
 func (r *Reader) Page(ctx context.Context, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -108,7 +111,7 @@ func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[event.Event, error]
 }
 
 // read returns a page of events after a place, and the place to go on from, or nil at
-// the end.
+// the end. A search for a reference code stops after mostPages calls of List.
 func (r *Reader) read(ctx context.Context, q *Query, at place) (events []event.Event, next *place, err error) {
 	stored := storage.AuditQuery{
 		Tenant: Key(r.Tenant), UserID: Key(q.UserID), Type: string(q.Type), Outcome: string(q.Outcome), Client: q.Client,
@@ -161,8 +164,8 @@ func (r *Reader) narrow(q *storage.AuditQuery, code string) {
 	}
 }
 
-// check returns an error for a value that no record can match, and for a Limit that is too
-// high.
+// check returns an error for a value that no record can match, and for a Limit that is
+// too high.
 func (q *Query) check() error {
 	wrong := func(field, problem string) error {
 		return failure.Wrap(fault.ErrInvalidConfig, failure.Of(fault.ConfigInvalid, fmt.Errorf("AuditQuery.%s: %s", field, problem)))
@@ -185,7 +188,7 @@ func (q *Query) check() error {
 	return nil
 }
 
-// wholeMillisecond rounds up, as stores keep milliseconds.
+// wholeMillisecond returns t rounded up to a millisecond, as stores keep milliseconds.
 func wholeMillisecond(t time.Time) time.Time {
 	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
 		return whole.Add(time.Millisecond)
@@ -232,8 +235,8 @@ func (c *Cursors) seal(q *Query, at place) (string, error) {
 
 var errCursor = failure.Wrap(fault.ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("AuditQuery.After: it is not the Next of a page of this query, or older than a day")))
 
-// open returns the place in q.After. Its error is errCursor for a cursor of another query or
-// tenant, or one that has expired.
+// open returns the place in q.After. Its error is errCursor for a cursor of another
+// query or tenant, or one that has expired.
 func (c *Cursors) open(q *Query) (place, error) {
 	if c == nil || len(q.After) > longestSeal {
 		return place{}, errCursor

@@ -55,7 +55,8 @@ func (t *Table) Records(events []*event.Event) []storage.AuditRecord {
 	return records
 }
 
-// Flush stores what is folded or owed. The caller then waits for what runs later.
+// Flush stores the number of lost events, if there is one, and queues the folded events.
+// Those are stored later, for which the caller waits.
 func (t *Table) Flush(ctx context.Context) {
 	if t == nil {
 		return
@@ -67,11 +68,12 @@ func (t *Table) Flush(ctx context.Context) {
 	_ = t.Keep(ctx, nil) // what is lost is reported
 }
 
-// Written tells the metrics that n events were stored in a transaction.
+// Written counts n events that were stored in a transaction.
 func (t *Table) Written(n int) { t.told("written", n) }
 
-// Keep stores events in calls of their own. It counts those that the store does not
-// take, and stores their number once it takes some again.
+// Keep stores events in calls of their own. It returns the first error of the store, and
+// counts the events that are lost by it. It stores their number once the store takes
+// events again. A nil Table keeps nothing.
 func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	if t == nil || len(events) == 0 && !t.owes() {
 		return nil
@@ -96,8 +98,8 @@ func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	return nil
 }
 
-// KeepLater is Keep for events that no request waits for. It stores them before it returns,
-// without a context, and reports an error only as Keep does, by counting.
+// KeepLater does what Keep does, for events that no request waits for. It stores them
+// before it returns, without a context. It does not return the error that Keep would.
 func (t *Table) KeepLater(batch []event.Event) {
 	events := make([]*event.Event, len(batch))
 	for i := range batch {
@@ -112,8 +114,10 @@ const PruneAtOnce = 1000
 // usualKeep is how long events are kept by default.
 const usualKeep = 400 * 24 * time.Hour
 
-// Retention returns from before which instants events are removed, and from before
-// which what is personal of them is erased. A zero instant means never.
+// Retention returns from before which instants events are removed, and from before which
+// what is personal of them is erased. A zero instant means never. A keep of 0 is 400
+// days, and a negative keep means for ever. A personal of 0 erases nothing before its
+// event.
 func Retention(keep, personal time.Duration, now time.Time) (before, personalBefore time.Time) {
 	if keep == 0 {
 		keep = usualKeep
@@ -134,7 +138,7 @@ func (t *Table) owes() bool {
 	return t.lost > 0 && !t.Now().Before(t.retryAt)
 }
 
-// lose counts events that were not stored.
+// lose counts events that were not stored, and reports them to Lost.
 func (t *Table) lose(events []*event.Event, err error) {
 	n, owed := 0, 0 // owed were counted before
 	for _, e := range events {

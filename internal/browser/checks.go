@@ -42,7 +42,9 @@ func (c *Cookies) Flows(provider string, now time.Time) []*Flow {
 	return all
 }
 
-// MissingFlow names the reason why the browser has no flow that a callback belongs to.
+// MissingFlow returns the reason why the browser has no flow that a callback belongs to.
+// Either no cookie of a flow came, or none of them opens, or the flows in them are
+// others or have expired.
 func (c *Cookies) MissingFlow(now time.Time) fault.Detail {
 	missing := fault.StateNoCookies
 	for _, check := range flowChecks {
@@ -73,8 +75,8 @@ func (c *Cookies) CheckValues(check Check, now time.Time) []CheckValue {
 	return slices.DeleteFunc(slices.Clone(c.opened[i].held), func(p CheckValue) bool { return p.Expires <= now.Unix() })
 }
 
-// latest returns what the browser will have in a check's cookie: what it sent,
-// unless this answer changes that.
+// latest returns what the browser will have in a check's cookie: what it sent, unless
+// this answer changes that. It returns false if the browser will have none.
 func (c *Cookies) latest(spec *Spec) (string, bool) {
 	for _, k := range c.Out {
 		if k.Name == spec.Name() {
@@ -84,8 +86,9 @@ func (c *Cookies) latest(spec *Spec) (string, bool) {
 	return c.Value(spec)
 }
 
-// Begin hands a flow to the browser, beside those begun shortly before. With alone
-// it takes their place.
+// Begin puts a flow into the cookies of its checks, beside the flows begun shortly
+// before. With alone it takes their place. It returns an error if a cookie cannot be
+// sealed.
 func (c *Cookies) Begin(f *Flow, alone bool, now time.Time) error {
 	origin := f.FlowOrigin
 	for _, check := range flowChecks {
@@ -105,8 +108,8 @@ func (c *Cookies) Begin(f *Flow, alone bool, now time.Time) error {
 	return nil
 }
 
-// BeginChallenge hands a challenge to the browser, beside those begun shortly
-// before. With alone it takes their place.
+// BeginChallenge puts a challenge into its cookie, beside those begun shortly before.
+// With alone it takes their place. It returns an error if the cookie cannot be sealed.
 func (c *Cookies) BeginChallenge(p CheckValue, alone bool, now time.Time) error {
 	held := []CheckValue{p}
 	if !alone {
@@ -115,8 +118,9 @@ func (c *Cookies) BeginChallenge(p CheckValue, alone bool, now time.Time) error 
 	return c.write(Challenge, held, now)
 }
 
-// write seals values, newest first, into the cookie of a check. Browsers drop a
-// cookie that is too long, so what is worth least is left out.
+// write seals values, newest first, into the cookie of a check. Browsers drop a cookie
+// that is too long, so write leaves out what is worth least (see shortenChecks). If a
+// provider will post its answer, the cookie has SameSite=None.
 func (c *Cookies) write(check Check, held []CheckValue, now time.Time) error {
 	held = held[:min(len(held), maxFlows)]
 	spec := c.Specs.of(check)
@@ -141,7 +145,7 @@ func (c *Cookies) write(check Check, held []CheckValue, now time.Time) error {
 	return nil
 }
 
-// End takes a flow out of the cookies. The others stay.
+// End removes a flow from the cookies. The others stay.
 func (c *Cookies) End(f *Flow, now time.Time) error {
 	for _, check := range flowChecks {
 		if *f.Value(check) == "" {
@@ -154,11 +158,13 @@ func (c *Cookies) End(f *Flow, now time.Time) error {
 	return nil
 }
 
-// EndChallenge takes a challenge out of its cookie. The others stay.
+// EndChallenge removes a challenge from its cookie. The others stay.
 func (c *Cookies) EndChallenge(spent *CheckValue, now time.Time) error {
 	return c.drop(Challenge, now, func(p CheckValue) bool { return p.Value == spent.Value })
 }
 
+// drop removes the values for which goes returns true from the cookie of a check. It
+// clears the cookie if none is left.
 func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) error {
 	rest := slices.DeleteFunc(c.CheckValues(check, now), goes)
 	if len(rest) > 0 {
@@ -169,8 +175,8 @@ func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) e
 	return nil
 }
 
-// CarryOver lets flows that were begun in one session continue in the one that
-// takes its place in this browser.
+// CarryOver lets flows that were begun in the session from continue in the session to,
+// which takes its place in this browser.
 func (c *Cookies) CarryOver(from, to sessionref.Ref, now time.Time) error {
 	for _, check := range allChecks {
 		held, changed := c.CheckValues(check, now), false

@@ -16,7 +16,8 @@ type MailCode struct {
 	Link   string // the hash of the link that this browser alone may use; empty: every browser may
 }
 
-// SetMailCode has the browser keep m for so long. The newest one counts.
+// SetMailCode has the browser keep m for the time life. A later call replaces it. It
+// returns an error if the cookie cannot be sealed.
 func (c *Cookies) SetMailCode(m MailCode, now time.Time, life time.Duration) error {
 	k := &c.Specs.Link
 	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": m.Handle, "for": m.For, "link": m.Link, "purpose": purposeCode}, now, life)
@@ -27,7 +28,8 @@ func (c *Cookies) SetMailCode(m MailCode, now time.Time, life time.Duration) err
 	return nil
 }
 
-// MailCode returns what SetMailCode has left, at most so long ago.
+// MailCode returns the MailCode that SetMailCode stored, if it is no older than life.
+// Otherwise it returns the zero MailCode.
 func (c *Cookies) MailCode(now time.Time, life time.Duration) MailCode {
 	value, there := c.Value(&c.Specs.Link)
 	if !there {

@@ -31,10 +31,10 @@ func NewCookies(h http.Header, specs *Specs, now time.Time) Cookies {
 	return c
 }
 
-// Set sends a cookie.
+// Set adds a cookie to the response.
 func (c *Cookies) Set(k *http.Cookie) { c.Out = append(c.Out, k) }
 
-// replace sends a cookie in place of what was to be sent under its name.
+// replace adds a cookie to the response and removes those of the same name from Out.
 func (c *Cookies) replace(k *http.Cookie) {
 	kept := c.Out[:0]
 	for _, old := range c.Out {
@@ -55,8 +55,8 @@ func (c *Cookies) Forget(k *Spec) {
 // Raw returns the value of a cookie as the browser sent it.
 func (c *Cookies) Raw(k *Spec) (string, bool) { return c.jar.Get(k.Name()) }
 
-// Value returns the decoded value of a cookie. A broken encoding is taken
-// literally.
+// Value returns the decoded value of a cookie that the browser sent, and false if it
+// sent none. A value with a broken encoding is returned as it is.
 func (c *Cookies) Value(k *Spec) (string, bool) {
 	value, ok := c.jar.Get(k.Name())
 	if !ok {
@@ -65,8 +65,8 @@ func (c *Cookies) Value(k *Spec) (string, bool) {
 	return Unescape(value), true
 }
 
-// Sizes returns the names of our own cookies that the browser sent, each with the
-// length of its value.
+// Sizes returns the length of each of the library's own cookies that the browser sent,
+// in the form "name=length".
 func (c *Cookies) Sizes() (sizes []string) {
 	if c.Specs == nil {
 		return nil
@@ -79,7 +79,8 @@ func (c *Cookies) Sizes() (sizes []string) {
 	return sizes
 }
 
-// CSRF returns the token and its hash from the CSRF cookie.
+// CSRF returns the token and its hash from the CSRF cookie. It does not compare them.
+// Both may be empty.
 func (c *Cookies) CSRF() (token, hash string) {
 	value, _ := c.jar.Get(c.Specs.CSRF.Name())
 	token, hash, ok := strings.Cut(value, "%7C") // the separator is the only character that is escaped, nearly always
@@ -105,8 +106,8 @@ func Unescape(value string) string {
 	return value
 }
 
-// putSession sends the session cookie, in pieces if it is long, and clears what is
-// left of an earlier value.
+// putSession sends the session cookie with a value that is escaped, in pieces if it is
+// long. It clears what is left of an earlier value.
 func (c *Cookies) putSession(value string, expires time.Time) {
 	k := &c.Specs.Session
 	_, old, whole := c.sessionParts()
@@ -162,7 +163,9 @@ func (c *Cookies) clearSession() {
 	c.clearFormer()
 }
 
-// sessionParts finds the session cookie, whole or in pieces, once.
+// sessionParts returns the value of the session cookie and the names of its pieces.
+// There are no names if the cookie came whole. It returns false if there is no value or
+// a piece is missing. It looks once and keeps the result.
 func (c *Cookies) sessionParts() (value string, parts []string, ok bool) {
 	found := &c.chunks
 	if !found.looked {
@@ -180,7 +183,8 @@ type sessionChunks struct {
 	ok     bool
 }
 
-// session returns the value of the session cookie, and the spec it came as.
+// session returns the decoded value of the session cookie, or "", and the spec of the
+// cookie that it came in.
 func (c *Cookies) session() (string, *Spec) {
 	k := &c.Specs.Session
 	value, _, ok := c.sessionParts()
@@ -204,7 +208,7 @@ func (c *Cookies) HasSession() bool {
 	return ok || len(parts) > 0
 }
 
-// clearFormer ends the migration to HostPrefix for this browser.
+// clearFormer clears the session cookie from before HostPrefix, if the browser sent it.
 func (c *Cookies) clearFormer() {
 	former := c.former
 	if former == nil {

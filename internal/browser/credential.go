@@ -26,7 +26,8 @@ func (c *Credential) Token() Token {
 	return Token{text, CookieKind, spec}
 }
 
-// TokenOf returns a session token that came without its cookie.
+// TokenOf returns text as a session token of the kind that came without its cookie. Its
+// Spec is the one from before HostPrefix if only that can open it.
 func (c *Cookies) TokenOf(kind Kind, text string) Token {
 	k := &c.Specs.Session
 	if c.former != nil {
@@ -40,7 +41,8 @@ func (c *Cookies) TokenOf(kind Kind, text string) Token {
 // Renews reports whether the answer can hand out a new token.
 func (c *Credential) Renews() bool { return c.Bearer == nil || c.Bearer.Renews }
 
-// Put hands out a token, escaped as the value of a cookie.
+// Put hands out a new session token. value is escaped as the value of a cookie is. A new
+// bearer token goes to c.Bearer, which HandOver writes.
 func (c *Credential) Put(value string, expires time.Time) {
 	if c.Bearer == nil {
 		c.Cookies.putSession(value, expires)
@@ -64,15 +66,17 @@ type Bearer struct {
 	Renewed   string // that token; empty: the old one stays
 }
 
-// replaceBy keeps the token that the app will send from now on.
+// replaceBy sets Renewed to token, unless the answer cannot hand it out or it is the old
+// one.
 func (b *Bearer) replaceBy(token string) {
 	if b.Renews && token != b.Token { // a stored session is extended in place
 		b.Renewed = token
 	}
 }
 
-// BearerOf reads the Authorization header. It returns nil if the header has no
-// bearer token: it may be meant for the application.
+// BearerOf reads the Authorization header. It returns nil if the header has no bearer
+// token: it may be meant for the application. If a bearer token comes with other
+// credentials, or cannot be a token, it returns a malformed Bearer.
 func BearerOf(h http.Header) *Bearer {
 	var found *Bearer
 	given := 0
@@ -90,8 +94,8 @@ func BearerOf(h http.Header) *Bearer {
 	return found
 }
 
-// cutBearer removes the scheme, whose case does not matter (RFC 9110, section
-// 11.1).
+// cutBearer returns what follows the scheme, and whether the scheme is Bearer in any
+// case (RFC 9110, section 11.1).
 func cutBearer(credentials string) (token string, ok bool) {
 	credentials = strings.TrimLeft(credentials, " \t")
 	end := strings.IndexAny(credentials, " \t")

@@ -39,14 +39,15 @@ func (f *Flash) Cookie(specs *Specs, now time.Time) *http.Cookie {
 	return specs.Flash.New(sealed, now.Add(flashMaxAge))
 }
 
-// SetFlash leaves a message for the next page.
+// SetFlash leaves a message for the next page. If it cannot be sealed, nothing is left.
 func (c *Cookies) SetFlash(f Flash, now time.Time) {
 	if k := f.Cookie(c.Specs, now); k != nil {
 		c.Set(k)
 	}
 }
 
-// Flash returns the message of the request before. It is zero if there is none.
+// Flash returns the message that the request before left. It is zero if there is none.
+// It stays in the browser until Forget.
 func (c *Cookies) Flash(now time.Time) (f Flash) {
 	value, ok := c.Value(&c.Specs.Flash)
 	if !ok {

@@ -78,8 +78,8 @@ type Demands struct {
 	ACR    []string `json:"acr,omitempty"`    // one of these is the acr; nil: any
 }
 
-// BegunAt returns when a flow began whose cookies end at the Unix time expires, in
-// seconds. It is zero if nothing says that.
+// BegunAt returns when the flow began. expires is when its cookies end, in Unix seconds;
+// 0: unknown. BegunAt returns the zero time if neither the flow nor expires says it.
 func (o *FlowOrigin) BegunAt(expires int64) time.Time {
 	switch {
 	case o.Begun != 0:
@@ -104,7 +104,8 @@ type Answer struct {
 	Posted      bool   // the provider's page has posted it (response_mode form_post)
 }
 
-// Value returns the value of a check.
+// Value returns a pointer to the value of a check, which the caller may change. c is
+// PKCE, State or Nonce.
 func (f *Flow) Value(c Check) *string {
 	switch c {
 	case PKCE:
@@ -145,12 +146,11 @@ func (f *Flow) IsNamedBy(state string) bool {
 	return state != "" && secret.Equal(f.StateParam(), state)
 }
 
-// IsStateless reports whether the flow was begun by Auth.js without a state. It is
-// the only kind of flow whose callback comes without one.
+// IsStateless reports whether the flow was begun by Auth.js without a state. Only the
+// callback of such a flow comes without a state.
 func (f *Flow) IsStateless() bool { return f.ID == "" && f.State == "" }
 
-// Record keeps what is about to be sent with the values of f, and what that demands
-// of the ID token.
+// Record sets f.Sent and f.Demands from what is about to be sent with the values of f.
 func (f *Flow) Record(redirectURI string, d Demands) {
 	f.Sent = Sent{Checks: f.Checks(), To: HashURL(redirectURI)}
 	f.Demands = d
@@ -190,7 +190,7 @@ func derivedState(value string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// HashURL returns a short hash of a URL. It spares a cookie the whole of it.
+// HashURL returns a short hash of a URL, so that a cookie need not hold the whole URL.
 func HashURL(u string) string {
 	sum := sha256.Sum256([]byte(u))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])

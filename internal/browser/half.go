@@ -23,6 +23,8 @@ func PutLost(c *Cookies, handle, tenant string, now time.Time, life time.Duratio
 	return putHandle(c, &c.Specs.Lost, purposeLost, handle, tenant, now, life)
 }
 
+// putHandle has the browser keep a handle for the time life, sealed for its purpose and
+// tenant.
 func putHandle(c *Cookies, spec *Spec, purpose, handle, tenant string, now time.Time, life time.Duration) error {
 	claims := jwt.Claims{"value": handle, "purpose": purpose}
 	if tenant != "" {
@@ -47,7 +49,8 @@ func Lost(c *Cookies, tenant string, now time.Time, life time.Duration) string {
 	return handleIn(c, &c.Specs.Lost, purposeLost, tenant, now, life)
 }
 
-// handleIn returns the handle in the cookie, or "" unless that is of the purpose and tenant.
+// handleIn returns the handle in the cookie, or "" unless the cookie is of the purpose
+// and tenant and no older than life.
 func handleIn(c *Cookies, spec *Spec, purpose, tenant string, now time.Time, life time.Duration) string {
 	value, ok := c.Value(spec)
 	if !ok {

@@ -49,7 +49,7 @@ func (k *Spec) Clear(name string) *http.Cookie {
 	return &c
 }
 
-// of returns the cookie that holds the values of a check.
+// of returns the cookie that holds the values of c, which is one of the four checks.
 func (s *Specs) of(c Check) *Spec {
 	switch c {
 	case PKCE:
@@ -83,8 +83,9 @@ type CookieOptions struct {
 	MaxAge   time.Duration
 }
 
-// NewSpecs returns the cookies of a site. bind makes a salt the tenant's own; the
-// session token says itself to which tenant it belongs.
+// NewSpecs returns the cookies of a site. secure says that it is served over https. bind
+// returns the tenant's own salt for a salt. The salt of the session token is not bound:
+// the token itself says to which tenant it belongs.
 func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) string) *Specs {
 	prefix, csrfPrefix := "", ""
 	if secure {
@@ -140,10 +141,10 @@ func (o *CookieOptions) apply(c *http.Cookie) {
 	}
 }
 
-// Check adds a fault for each cookie that browsers would refuse, and for two
-// cookies of one name: names are salts, so a value would serve two purposes
-// . hosts are the names under which browsers may see the site, without a
-// port; *.app.example is every name below it. Empty means that they are unknown.
+// Check adds a fault for each cookie that browsers would refuse. It adds one for two
+// cookies of one name: names are salts, so a value would serve two purposes.
+// hosts are the names under which browsers may see the site, without a port;
+// *.app.example is every name below it. Empty means that they are unknown.
 func (s *Specs) Check(f *failure.List, hosts []string) {
 	seen := map[string]string{}
 	for field, k := range map[string]*Spec{

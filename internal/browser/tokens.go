@@ -61,7 +61,8 @@ func (c *Cookies) TokenCookie(now time.Time, life time.Duration) (t TokenCookie,
 	return tokenCookieOf(claims)
 }
 
-// tokenCookieOf reads the content of the cookie.
+// tokenCookieOf reads the content of the cookie. It returns false for claims of another
+// purpose or form.
 func tokenCookieOf(claims jwt.Claims) (t TokenCookie, ok bool) {
 	if claims.String("purpose") != purposeTokens {
 		return t, false
@@ -103,7 +104,8 @@ func (c *Cookies) PutTokenCookie(t TokenCookie, now time.Time, life time.Duratio
 	return t, nil
 }
 
-// shorten leaves out what is worth the least.
+// shorten removes the oldest ID token. If there is none, it removes the oldest access
+// token, or else the oldest account. t must have an account.
 func (t *TokenCookie) shorten() {
 	last := len(t.Accounts) - 1
 	for _, field := range []func(*HeldTokens) *string{

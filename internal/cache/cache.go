@@ -27,10 +27,9 @@ type Rules struct {
 	Detached bool
 }
 
-// Cache keeps values by key. When it is full, it evicts a value that was not
-// read since the eviction hand last passed it (SIEVE), so that a scan of many
-// keys does not evict the busy ones. It is safe for concurrent use, and a read
-// takes a shared lock only.
+// Cache keeps values by key. When it is full, it evicts a value that was not read since
+// the eviction hand last passed it (SIEVE). A scan of many keys therefore does not evict
+// the busy ones. Cache is safe for concurrent use, and a read takes a shared lock only.
 type Cache[K comparable, V any] struct {
 	rules Rules
 
@@ -139,7 +138,7 @@ func (c *Cache[K, V]) DeleteAll() {
 	}
 }
 
-// expiry returns when a value expires whose load begins now; zero: never.
+// expiry returns when a value expires if its load begins now; zero: never.
 func (c *Cache[K, V]) expiry() (at time.Time) {
 	if c.rules.Age > 0 {
 		at = c.rules.Now().Add(c.rules.Age)
@@ -185,8 +184,8 @@ func (c *Cache[K, V]) put(e *entry[K, V]) {
 	}
 }
 
-// evict removes one value that was not read since the hand of the clock last passed it. The
-// caller holds the lock.
+// evict removes one value that was not read since the hand of the clock last passed it.
+// The caller holds the lock.
 func (c *Cache[K, V]) evict() {
 	for {
 		if c.hand == nil {

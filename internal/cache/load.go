@@ -46,6 +46,7 @@ func (c *Cache[K, V]) Refresh(ctx context.Context, key K, load Loader[V]) (V, er
 	return c.share(ctx, key, load, true)
 }
 
+// share does what Load does, and with refresh what Refresh does.
 func (c *Cache[K, V]) share(ctx context.Context, key K, load Loader[V], refresh bool) (V, error) {
 	for {
 		value, result, first := c.join(ctx, key, load, refresh)

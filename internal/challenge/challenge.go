@@ -54,8 +54,7 @@ type Draft struct {
 	Life       time.Duration
 }
 
-// Row is a challenge whose sealed part was opened. All fields but Tries come from
-// there.
+// Row is a challenge with its sealed part opened. All fields but Tries come from there.
 type Row struct {
 	ID         string
 	Purpose    Purpose

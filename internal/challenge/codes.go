@@ -43,9 +43,9 @@ type codeData struct {
 	CallbackURL string `json:"callbackUrl,omitempty"`
 }
 
-// CreateCode stores a code of so many digits for what c stands for, and returns it
-// with its handle, which the browser keeps. If c has no Link, the row is a decoy: no code
-// is right, and the browser cannot tell it from a real one.
+// CreateCode stores a random code for what c stands for, and returns it with its handle,
+// which the browser keeps. digits is the length of the code. If c has no Link, the row
+// is a decoy: no code is right, and the browser cannot tell it from a real one.
 func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, code string, err error) {
 	code, err = newCode(digits)
 	if err != nil {
@@ -59,11 +59,11 @@ func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, 
 	return handle, code, err
 }
 
-// TryCode counts one try at the code with a handle, and returns the code's row, and
-// a function that compares what was typed with the code. It returns
-// storage.ErrNotFound or [ErrSpent] as Try does, and storage.ErrNotFound for a code
-// that stands for something else. The caller may count the try elsewhere before it
-// compares.
+// TryCode counts one try at the code with a handle. It returns what the code stands for,
+// and a function that compares typed text with the code. That returns ErrWrongCode if
+// they differ. TryCode returns storage.ErrNotFound or [ErrSpent] as Try does. It returns
+// storage.ErrNotFound also for a code of another purpose. The caller may count the try
+// elsewhere before it compares.
 func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, func(typed string) error, error) {
 	row, err := r.Try(ctx, Code, handle, CodeTries)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, f
 	}, nil
 }
 
-// newCode returns random digits.
+// newCode returns random digits. An error is that of the source of random numbers.
 func newCode(digits int) (string, error) {
 	var b strings.Builder
 	for range digits {

@@ -39,8 +39,8 @@ type invitationData struct {
 }
 
 // Invite stores an invitation in place of others for the same address. It returns the
-// secret of its link. life 0 is [InvitationLife]. An invitation that asks for too much
-// is an error that names its field.
+// secret of its link. A life of 0 is [InvitationLife]. Invite returns an InputError if
+// the address is empty, or the life or the data exceed their limits.
 func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (token string, err error) {
 	switch {
 	case in.Email == "":
@@ -132,6 +132,7 @@ func (r *Rows) RevokeInvitation(ctx context.Context, id string) error {
 	return err
 }
 
+// invitationOf returns the invitation in an opened row.
 func invitationOf(row *Row) (Invitation, error) {
 	var data invitationData
 	if err := row.Read(&data); err != nil {

@@ -47,7 +47,7 @@ func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Ro
 	return row, err
 }
 
-// Count does what Try does, and leaves a challenge whose tries are used up until it
+// Count does what Try does, but leaves a challenge with all tries used up until it
 // expires.
 func (r *Rows) Count(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Try(ctx, id, most) })
@@ -103,7 +103,8 @@ func (r *Rows) all(ctx context.Context, q storage.ChallengeQuery) ([]storage.Cha
 	}
 }
 
-// Keep ends all but the newest challenges of a purpose about a user.
+// Keep removes challenges of a purpose about a user, all but the newest. newest is how
+// many stay.
 func (r *Rows) Keep(ctx context.Context, p Purpose, userID string, newest int) error {
 	rows, err := r.List(ctx, p, userID, "")
 	if err != nil || len(rows) <= newest {
@@ -126,7 +127,8 @@ func (r *Rows) EndRow(ctx context.Context, row *Row) error {
 // maxHandle bounds a handle, which strangers send, before it is hashed.
 const maxHandle = 512
 
-// open looks a row up and opens it.
+// open calls lookUp for the row of a handle and opens it. It returns storage.ErrNotFound
+// for a handle that is empty or too long, and as Box.Open does.
 func (r *Rows) open(p Purpose, handle string, lookUp func(id string) (storage.Challenge, error)) (*Row, error) {
 	if handle == "" || len(handle) > maxHandle {
 		return nil, storage.ErrNotFound

@@ -70,15 +70,15 @@ func zip(body []byte) []byte {
 
 var hashed = regexp.MustCompile(`-[0-9a-f]{16}\.`)
 
-// Find is the file of a name, with or without a hash; nil: there is none.
-// fixed: the name stands for this content for ever. A page that another version
-// has made gets the file of this one by its old hash.
+// Find returns the file of a name, with or without a hash, or nil if there is none.
+// fixed reports that the name stands for this content for ever. A page that another
+// version has made gets the file of this one by its old hash.
 func Find(name string) (f *File, fixed bool) {
 	f = files()[hashed.ReplaceAllString(name, ".")]
 	return f, f != nil && f.Name == name
 }
 
-// Name is the name of a file with the hash of its content; empty: there is no
+// Name returns the name of a file with the hash of its content, or "" if there is no
 // such file.
 func Name(name string) string {
 	if f, _ := Find(name); f != nil {

@@ -58,7 +58,7 @@ async function enter(provider, options, authorizationParams, mediation) {
   const changes = answer || type === "credentials"
   const route = `${changes ? "callback" : "signin"}/${encodeURIComponent(provider)}?${new URLSearchParams(authorizationParams)}`
   const { status, ok, url } = await post(route, { ...fields, ...formOf(answer), callbackUrl: redirectTo })
-  const said = new URL(url === escaped(absolute(redirectTo)) ? "?" : url, here()).searchParams // that page may have an error of its own
+  const said = new URL(url === escaped(absolute(redirectTo)) ? "?" : url, here()).searchParams // not an error of this page
   const error = said.get("error") ?? undefined
   const code = said.get("code") ?? undefined
   const told = changes && !error && changed()
@@ -118,7 +118,7 @@ export function onSession(callback, options) {
   return () => {
     clearInterval(timer)
     subscribers.delete(subscriber)
-    if (!subscribers.size) known = undefined // whoever comes next asks anew
+    if (!subscribers.size) known = undefined
   }
 }
 
@@ -131,7 +131,7 @@ function learn(session) {
   subscribers.forEach(show)
 }
 
-// refresh asks who is signed in. The latest answer counts, a failure changes nothing.
+// refresh asks who is signed in. The latest answer counts.
 async function refresh(tells) {
   if (!subscribers.size) return
   const mine = ++turn
@@ -170,7 +170,7 @@ function listen() {
   document.addEventListener("visibilitychange", look)
   addEventListener("focus", look)
   addEventListener("online", () => refresh(true))
-  addEventListener("pagehide", () => channel.close()) // or the browser would not keep the page for who comes back
+  addEventListener("pagehide", () => channel.close()) // or the page is not kept for "back"
   addEventListener("pageshow", (event) => event.persisted && (connect(), refresh(true)))
 }
 
@@ -186,7 +186,7 @@ let pending // a browser answers one question at a time
 
 export async function askPasskey(provider, fields, mediation) {
   const mine = Object.assign(new AbortController(), { mediation })
-  if (pending && !pending.mediation && mediation) mine.abort() // what somebody has clicked goes first
+  if (pending && !pending.mediation && mediation) mine.abort() // a click goes first
   else pending?.abort(), (pending = mine)
   const { signal } = mine
   try {
@@ -216,7 +216,11 @@ export async function upgradeToPasskey(provider = "passkey", options) {
   return asked.then((result) => !result.error, () => false)
 }
 
-const readOptions = (provider, fields) => read(`webauthn-options/${encodeURIComponent(provider)}?${textOf(fields)}`)
+// Each answer sets the cookie that the next adds to, in all tabs.
+function readOptions(provider, fields) {
+  const ask = () => read(`webauthn-options/${encodeURIComponent(provider)}?${textOf(fields)}`)
+  return navigator.locks?.request("latchkey", ask) ?? ask()
+}
 
 // Only the server knows what is gone: other sites may share the relying party.
 export const tellPasskeys = async (provider = "passkey") =>
@@ -227,7 +231,7 @@ export async function signalPasskeys(news) {
   for (const member in names) if (news[member]) await passkeys?.[names[member]]?.(news).catch(() => {})
 }
 
-// The JSON of WebAuthn 3, section 5.1, for browsers that do not know it, too.
+// The JSON of WebAuthn 3, section 5.1, for older browsers, too.
 
 const creation = (options) =>
   passkeys.parseCreationOptionsFromJSON?.(options) ?? {

@@ -73,6 +73,8 @@ type set struct {
 	names  []string // of the pieces
 }
 
+// add adds the cookie at c, named name plus suffix, unless it does not belong to the
+// name.
 func (s *set) add(suffix string, c *cursor) {
 	if suffix == "" {
 		if !s.taken {
@@ -100,8 +102,8 @@ func (s *set) add(suffix string, c *cursor) {
 	}
 }
 
-// number reads ".N". Numbers that are beyond the first one too many are all
-// reported as the one after it.
+// number reads ".N". It returns maxChunks+1 for every number above maxChunks, and false
+// for text of another form.
 func number(suffix string) (n int, ok bool) {
 	digits, found := strings.CutPrefix(suffix, ".")
 	if !found || digits == "" || (digits[0] == '0' && len(digits) > 1) {
@@ -116,6 +118,8 @@ func number(suffix string) (n int, ok bool) {
 	return n, true
 }
 
+// join returns the whole value, or else the joined pieces. It returns false if there is
+// neither, a piece is missing, or there are too many.
 func (s *set) join() (string, bool) {
 	if s.whole != "" {
 		return s.whole, true

@@ -36,8 +36,8 @@ func Parse(h http.Header) Jar {
 	return Jar{lines: lines}
 }
 
-// isTooMuch counts bytes and pairs; a header without room for a thousand pairs
-// is not looked at.
+// isTooMuch reports whether lines have too many bytes or pairs. It does not count the
+// pairs of a header that has no room for a thousand.
 func isTooMuch(lines []string) bool {
 	size := 0
 	for _, line := range lines {
@@ -57,9 +57,9 @@ func isTooMuch(lines []string) bool {
 }
 
 // Get returns the value of the first cookie called name, as it was sent: not
-// percent-decoded and not unquoted: Latchkey quotes nothing. A cookie whose
-// value has bytes that no cookie may have is reported as absent, and does not
-// make room for a second one of its name.
+// percent-decoded and not unquoted, because Latchkey quotes nothing. It returns false
+// for a cookie with bytes that no cookie may have. A second cookie of that name does not
+// take its place.
 func (j Jar) Get(name string) (value string, ok bool) {
 	for c := j.cursor(); c.next(); {
 		if c.name == name {
@@ -93,7 +93,8 @@ func (c *cursor) next() bool {
 	return false
 }
 
-// more makes rest non-empty if it can.
+// more moves to the next line if rest is empty. It returns false at the end of the
+// header.
 func (c *cursor) more() bool {
 	for c.rest == "" {
 		if len(c.lines) == 0 {
@@ -116,9 +117,9 @@ func trim(s string) string {
 	return s
 }
 
-// clean refuses bytes outside cookie-octet (RFC 6265 section 4.1.1), except the
-// space and the comma, which net/http tolerates too. It keeps NUL and invalid
-// UTF-8 out of every store.
+// clean returns value, or "" and false if it has bytes outside cookie-octet (RFC 6265
+// section 4.1.1). It allows the space and the comma, which net/http tolerates too. It
+// keeps NUL and invalid UTF-8 out of every store.
 func clean(value string) (string, bool) {
 	if bytesOf(value)&foreignByte != 0 {
 		return "", false

@@ -7,10 +7,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/swar"
 )
 
-// Line is the Set-Cookie line of c, exactly as c.String has it; empty: c is no
-// valid cookie. net/http looks at every byte of a value several times: with a
-// session that costs as much as decrypting it. So the cookies that Latchkey
-// sets by itself are written here, and all others by net/http.
+// Line returns the Set-Cookie line of c, exactly as c.String does. It is empty if c is
+// no valid cookie. net/http looks at every byte of a value several times: with a session
+// that costs as much as decrypting it. So Line writes the cookies that Latchkey sets by
+// itself, and net/http writes all others.
 func Line(c *http.Cookie) string {
 	if !isUsual(c) {
 		return c.String()
@@ -42,7 +42,7 @@ func Line(c *http.Cookie) string {
 
 const longestAttributes = len("=; Path=; Expires=; Max-Age=0; HttpOnly; Secure; SameSite=Lax") + len(http.TimeFormat)
 
-// isUsual: nothing of c has to be checked, quoted or left out.
+// isUsual reports whether nothing of c has to be checked, quoted or left out.
 func isUsual(c *http.Cookie) bool {
 	year := c.Expires.Year()
 	return c.Name != "" && c.Path == "/" && c.SameSite == http.SameSiteLaxMode && c.MaxAge <= 0 && c.Domain == "" &&
@@ -59,7 +59,7 @@ func isPlainName(name string) bool {
 	return true
 }
 
-// isPlain: a cookie's value may have all of these bytes as they are.
+// isPlain reports whether a cookie's value may have all bytes of value as they are.
 func isPlain(value string) bool { return bytesOf(value) == plainByte }
 
 // What a byte may be in a cookie's value.
@@ -69,9 +69,9 @@ const (
 	foreignByte   byte = 2
 )
 
-// bytesOf is what the bytes of value are, all together. Sessions are long: eight
-// bytes at a time are several times faster, and for the others looking up
-// without a branch is.
+// bytesOf returns the kinds of all bytes of value, joined by OR. Sessions are long:
+// eight bytes at a time are several times faster, and for the others looking up without
+// a branch is.
 func bytesOf(value string) (found byte) {
 	for len(value) >= 8 {
 		word := swar.Load(value)

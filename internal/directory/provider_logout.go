@@ -15,14 +15,16 @@ import (
 )
 
 // Logout that begins at an OpenID Provider. The provider names a session by its sid,
-// or all sessions of a user by the sub. What a name stands for here is a key, an HMAC
-// that also names tenant, site, issuer and client. The logout token's iat and the iat
+// or all sessions of a user by the sub. What a name stands for here is a hash that also
+// names tenant, site, issuer and client. It is under no secret (R-650): sessions are
+// found by it, and a stored one outlives the secret that it was opened under. The keys of
+// revocations are made from it under each secret. The logout token's iat and the iat
 // of the ID token behind a session are both by the provider's clock: sessions end whose
 // ID token is not newer.
 
 // AtProvider is what an OpenID Provider calls the session of a sign-in there.
 type AtProvider struct {
-	SID, Sub string    // keys; empty: the ID token has none
+	SID, Sub string    // of ProviderName; empty: the ID token has none
 	Issued   time.Time // the iat of the ID token
 	Hint     Hint      // for a logout at the provider
 }
@@ -33,7 +35,7 @@ type Hint struct {
 	Login   string `json:"login_hint,omitempty"` // the claim login_hint of the ID token
 }
 
-// names returns the keys that are not empty.
+// names returns the names that are not empty.
 func (p *AtProvider) names() (all []string) {
 	for _, name := range []string{p.SID, p.Sub} {
 		if name != "" {
@@ -103,17 +105,20 @@ func nameSession(d *Directory, signIn *SignIn) (err error) {
 type ProviderEnd struct {
 	Provider  string
 	AccountID string    // of the user there; empty: the logout token names no sub
-	SIDs      []string  // keys of the sid, under each secret; none: all sessions of the sub end
-	Subs      []string  // keys of the sub
+	SID       string    // of ProviderName; empty: all sessions of the sub end
+	Sub       string    // of ProviderName
 	Issued    time.Time // the iat of the logout token
 }
 
-// names returns the keys of what ends.
-func (e *ProviderEnd) names() []string {
-	if len(e.SIDs) > 0 {
-		return e.SIDs
+// names returns the one name of what ends, in the list of its kind.
+func (e *ProviderEnd) names() (sids, subs []string) {
+	switch {
+	case e.SID != "":
+		return []string{e.SID}, nil
+	case e.Sub != "":
+		return nil, []string{e.Sub}
 	}
-	return e.Subs
+	return nil, nil
 }
 
 // errUnnamed reports that sessions cannot be found by the sid of a provider.
@@ -123,7 +128,8 @@ var errUnnamed = errors.New("the logout token names no sub, and what keeps the s
 // them. It returns the sessions that it ended, also beside an error, and adds an event
 // for each of their users. d is nil on a site without an adapter.
 func EndAtProvider(ctx context.Context, d *Directory, r *Revocations, q *Outbox, e ProviderEnd) (ended []storage.StoredSession, err error) {
-	if err := r.voidAtProvider(ctx, e.names(), e.Issued); err != nil {
+	sids, subs := e.names()
+	if err := r.voidAtProvider(ctx, append(sids, subs...), e.Issued); err != nil {
 		return nil, err
 	}
 	if d == nil || !d.StoredSessions {
@@ -202,9 +208,10 @@ func NamesSessions(ctx context.Context, s *Store) bool {
 // deleteProviderSessions deletes sessions by their names in every store.
 func deleteProviderSessions(ctx context.Context, s *Store, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	all, _ := ProviderLogouts(s)
+	sids, subs := e.names()
 	for _, in := range all {
 		gone, failed := guarded.Call(ctx, s.bounds, "DeleteProviderSessions", func(ctx context.Context) ([]storage.StoredSession, error) {
-			return in.DeleteProviderSessions(ctx, e.SIDs, e.Subs, e.Issued)
+			return in.DeleteProviderSessions(ctx, sids, subs, e.Issued)
 		})
 		ended, err = append(ended, gone...), errors.Join(err, failed)
 	}
@@ -227,7 +234,7 @@ func (r *Revocations) voidAtProvider(ctx context.Context, names []string, at tim
 		if at.After(now) {
 			last = at
 		}
-		return r.void(ctx, nil, names, at, last.Add(max(r.Life, r.EvidenceLife)))
+		return r.void(ctx, nil, r.keysThere(names), at, last.Add(max(r.Life, r.EvidenceLife)))
 	}
 	for _, name := range names {
 		own, known := r.own.Get(name)
@@ -252,7 +259,7 @@ func (r *Revocations) isVoidAtProvider(ctx context.Context, at *AtProvider) (boo
 			return known && !at.Issued.After(own.void)
 		}), nil
 	}
-	found, err := r.revokedAt(ctx, nil, names)
+	found, err := r.revokedAt(ctx, nil, r.keysThere(names))
 	for _, void := range found {
 		if !at.Issued.After(void) {
 			return true, failure.Ignoring(err, errors.ErrUnsupported)
@@ -282,11 +289,11 @@ func AcceptAtProvider(ctx context.Context, s *Store, r *Revocations, signIn *Sig
 	return err
 }
 
-// ProviderNames returns the keys of what a provider calls a session or a user, the one
-// of the secret in use first.
-func ProviderNames(k *keys.Keys, kind keys.Kind, issuer, client, name string) []string {
+// ProviderName returns the name by which the sessions of a user or a session at a
+// provider are found. It is the same under every secret. An empty name has none.
+func ProviderName(k *keys.Keys, kind keys.Kind, issuer, client, name string) string {
 	if name == "" {
-		return nil
+		return ""
 	}
-	return k.All(kind, issuer, client, name)
+	return k.Lasting(kind, issuer, client, name)
 }

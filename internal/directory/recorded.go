@@ -73,6 +73,23 @@ func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context,
 // recordsIn reports whether events are stored in transactions of s.
 func (o *Outbox) recordsIn(s *Store) bool { return o.Audit != nil && s.Tx != nil }
 
+// EndSession deletes the session with a token. tell gets it and adds its events, which
+// are stored with the deletion in one transaction if sessions take part in those of s. A
+// session ends although the audit log takes no events, even a required one.
+func (o *Outbox) EndSession(ctx context.Context, s *Store, token string, tell func(*storage.StoredSession)) error {
+	end := func(ctx context.Context, s *Store) error {
+		row, err := s.DeleteSession(ctx, token)
+		if err == nil {
+			tell(&row)
+		}
+		return err
+	}
+	if !s.SessionsInTx() || !o.recordsIn(s) {
+		return end(ctx, s)
+	}
+	return o.InTxAnyway(ctx, s, end)
+}
+
 // notRecorded reports events that the audit log has not taken. It is the cause for a
 // store that tries a transaction again.
 type notRecorded struct{ err error }

@@ -61,7 +61,7 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 		return nil
 	}
 	signIn := r.signInKeys(from)
-	there := from.AtProvider.names()
+	there := r.keysThere(from.AtProvider.names())
 	all := slices.Concat(signIn, r.userKeys(from.UserID), there)
 	if from.Subject != from.UserID {
 		all = append(all, r.userKeys(from.Subject)...)

@@ -16,6 +16,15 @@ func (r *Revocations) signInKeys(o TokenOrigin) []string {
 	return r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID)
 }
 
+// keysThere returns the keys under which sessions are revoked that have one of the names
+// at their provider.
+func (r *Revocations) keysThere(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, r.Keys.All(keys.RevokedThere, name)...)
+	}
+	return all
+}
+
 // writtenFor returns the keys under which the sign-ins of a user are revoked.
 // Users belong to the Adapter, whatever configuration uses it: what the Adapter
 // itself remembers of a user is true for all of them. In a store beside it, which

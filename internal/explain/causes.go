@@ -37,6 +37,7 @@ func isAboutFlow(d fault.Detail) bool {
 	return false
 }
 
+// hostOf returns the host of a URL in lower case, with its port, or "".
 func hostOf(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil {

@@ -18,7 +18,8 @@ func DetailOf(err error) fault.Detail {
 	return cmp.Or(failure.DetailOf(err), ofPanic(err), ofProvider(err), ofStore(err), ofType(err))
 }
 
-// ofPanic returns the detail of a function that did not return as it should.
+// ofPanic returns the detail of a function that panicked or was too slow, or "" for
+// another err.
 func ofPanic(err error) fault.Detail {
 	if _, panicked := errors.AsType[*guarded.Panic](err); panicked {
 		return fault.CallbackPanic
@@ -29,7 +30,8 @@ func ofPanic(err error) fault.Detail {
 	return ""
 }
 
-// ofProvider returns the detail of a step that failed at a provider.
+// ofProvider returns the detail of a step that failed at a provider, or "" for another
+// err.
 func ofProvider(err error) fault.Detail {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok {
 		return ofAnswer(said)
@@ -86,6 +88,7 @@ func ofAnswer(said *oauth.ResponseError) fault.Detail {
 	return fault.TokenRefused
 }
 
+// ofIDToken returns the detail of an ID token that failed a check.
 func ofIDToken(err error, check oauth.Check) fault.Detail {
 	switch check {
 	case oauth.CheckEarly:
@@ -105,7 +108,8 @@ func ofIDToken(err error, check oauth.Check) fault.Detail {
 	return fault.IDTokenInvalid
 }
 
-// ofStore returns the detail of a store that failed.
+// ofStore returns the detail of a store that failed. For another err it returns
+// RequestCanceled if the client went away, or "".
 func ofStore(err error) fault.Detail {
 	switch {
 	case !errors.Is(err, fault.ErrAdapter):

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 )
 
-// Party is who has to act after a failure.
+// Party names the side that has to act after a failure.
 type Party string
 
 // The parties.

@@ -52,7 +52,8 @@ func Search(log io.Reader, code string) (*Line, error) {
 	}
 }
 
-// readLine returns a line, at most longestLine of it.
+// readLine returns the next line, at most longestLine bytes of it. At the end it returns
+// io.EOF, with the last line.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -63,7 +64,7 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// parseLine reads one line, or returns nil.
+// parseLine reads one line. It returns nil for a line without a reference code.
 func parseLine(text []byte) *Line {
 	fields := map[string]string{}
 	if at := bytes.IndexByte(text, '{'); at >= 0 && json.Valid(text[at:]) {
@@ -95,6 +96,8 @@ const (
 	longestShown = 1 << 10
 )
 
+// flatten writes the texts, numbers and truth values of an object into a map. Those of
+// an object inside get its name and a dot in front.
 func flatten(into map[string]string, prefix string, values map[string]any) {
 	for name, value := range values {
 		if len(into) >= mostFields {

@@ -29,7 +29,7 @@ const (
 	keyInfo = "latchkey reference code"
 )
 
-// firstMinute is the minute from which codes count.
+// firstMinute returns the minute from which codes count.
 func firstMinute() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // ErrForeign reports that no secret opens a reference code.
@@ -91,7 +91,7 @@ func (c *Codec) Open(code string, now time.Time) (Reference, error) {
 	return Reference{}, ErrForeign
 }
 
-// read reports what 60 bits say, if they can be those of a code.
+// read returns what 60 bits say. It returns false if they cannot be those of a code.
 func read(v uint64, now time.Time) (Reference, bool) {
 	check := v & (1<<bitsCheck - 1)
 	v >>= bitsCheck
@@ -161,7 +161,7 @@ func spell(v uint64) string {
 // longestCode bounds what a person may have typed around a code.
 const longestCode = 64
 
-// unspell reads the letters of a code.
+// unspell reads the letters of a code. It returns false for text that cannot be a code.
 func unspell(code string) (v uint64, ok bool) {
 	if len(code) > longestCode {
 		return 0, false

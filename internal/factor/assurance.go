@@ -31,8 +31,8 @@ func hasPasskey(amr []string) bool {
 	return slices.Contains(amr, Hardware) || slices.Contains(amr, Software)
 }
 
-// First returns what a first proof by a kind of provider says. For credentials it is
-// own, or [Password] if own is empty.
+// First returns the words for a first proof by a kind of provider. For credentials these
+// are own, or [Password] if own is empty. For passkeys they are own.
 func First(kind storage.ProviderType, own []string) []string {
 	switch kind {
 	case storage.TypeCredentials:
@@ -48,7 +48,8 @@ func First(kind storage.ProviderType, own []string) []string {
 	return []string{Federated}
 }
 
-// OfPasskey returns what the use of a passkey proves.
+// OfPasskey returns the words for the use of a passkey. isVerified adds user
+// verification.
 func OfPasskey(key *storage.Authenticator, isVerified bool) []string {
 	word := Hardware
 	if key.BackedUp || key.DeviceType == "multiDevice" {
@@ -60,8 +61,8 @@ func OfPasskey(key *storage.Authenticator, isVerified bool) []string {
 	return []string{word}
 }
 
-// OfKind returns what a code of a kind proves, as a list of one word. It returns nil for
-// a passkey: see [OfPasskey].
+// OfKind returns the word for a code of a kind, as a list. It returns nil for a passkey:
+// see [OfPasskey].
 func OfKind(kind storage.FactorKind) []string {
 	switch kind {
 	case storage.FactorTOTP:
@@ -74,8 +75,8 @@ func OfKind(kind storage.FactorKind) []string {
 	return nil
 }
 
-// Join returns what is proven by both. [Multiple] is added if two different factors
-// were proven.
+// Join returns the words of amr and then those of more, each once. It adds [Multiple] if
+// two different factors were proven. It does not change amr.
 func Join(amr, more []string) []string {
 	all := slices.Clone(amr)
 	for _, word := range more {
@@ -95,7 +96,8 @@ func isFactor(amr []string) bool {
 	return slices.ContainsFunc(amr, func(word string) bool { return word != Browser && word != Present && word != Multiple })
 }
 
-// Level returns what the proofs are worth. A mailed code never raises it.
+// Level returns the level of assurance that the proofs reach, AAL1 or AAL2. A mailed
+// code never raises it.
 func Level(amr []string) string {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(amr, w) })

@@ -117,7 +117,7 @@ type Demand struct {
 	Until time.Time            // Required: until then users without one come in
 }
 
-// Outcome is what happens to a sign-in whose first proof was right.
+// Outcome is what happens to a sign-in after its first proof was right.
 type Outcome int
 
 const (
@@ -138,8 +138,8 @@ type Question struct {
 	Now     time.Time
 }
 
-// Decide says what happens next, and which kinds are asked for. A browser that is
-// remembered is the caller's to look at: it makes Ask an Enter.
+// Decide returns what happens next, and for Ask the kinds that are asked for. It does
+// not look at remembered browsers: for these the caller turns Ask into Enter.
 func (q *Question) Decide() (Outcome, []storage.FactorKind) {
 	accepted := q.accepted()
 	if len(accepted) == 0 && len(q.Demand.Kinds) > 0 {

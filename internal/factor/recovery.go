@@ -39,8 +39,8 @@ func NewRecoveryCodes() []string {
 
 var crockfordTyped = strings.NewReplacer("O", "0", "I", "1", "L", "1")
 
-// TypedRecovery returns what a user typed as a recovery code without what does not
-// matter. It returns "" for what no recovery code looks like.
+// TypedRecovery returns a recovery code that a user typed, without spaces and hyphens
+// and in upper case. It returns "" for text that cannot be a recovery code.
 func TypedRecovery(text string) string {
 	code := crockfordTyped.Replace(strings.ToUpper(otp.Typed(text)))
 	if len(code) != recoveryLen || strings.Trim(code, crockford) != "" {
@@ -49,8 +49,8 @@ func TypedRecovery(text string) string {
 	return code
 }
 
-// RecoveryHash returns what is stored of a recovery code: SHA-256 over the user's id
-// and the code, each preceded by its length. The code may have hyphens.
+// RecoveryHash returns the hash that is stored of a recovery code: SHA-256 over the
+// user's id and the code, each preceded by its length. The code may have hyphens.
 func RecoveryHash(userID, code string) string {
 	hash := sha256.New()
 	for _, text := range []string{"latchkey recovery", userID, TypedRecovery(code)} {

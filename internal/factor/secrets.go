@@ -49,8 +49,8 @@ func (s *Sealer) Seal(f *storage.Factor, secret []byte) (string, error) {
 // secret that the configuration has no more, or belongs to another row.
 var ErrUnreadable = errors.New("the secret of the factor does not open")
 
-// Open returns the secret of a factor. isStale reports that it was sealed under an
-// older secret of the configuration.
+// Open returns the secret of a factor, or ErrUnreadable. isStale reports that it was
+// sealed under an older secret of the configuration.
 func (s *Sealer) Open(f *storage.Factor) (secret []byte, isStale bool, err error) {
 	payload, err := s.newest.Open(f.Secret)
 	if err != nil {
@@ -82,7 +82,8 @@ type Hit struct {
 
 // Match returns the first app that a code fits, or nil. A code of the last used time
 // step, or of an earlier one, does not fit. Match tries every app, and calls unreadable
-// for an app whose secret does not open. Its error is one of sealing a secret anew.
+// for an app with a secret that does not open. It returns an error only if a secret
+// cannot be sealed anew.
 func (s *Sealer) Match(apps []storage.Factor, code string, now time.Time, skew int, unreadable func(storage.Factor, error)) (*Hit, error) {
 	var found *Hit
 	for _, app := range apps {

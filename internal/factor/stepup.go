@@ -17,8 +17,9 @@ func IsRecent(at, now time.Time, d time.Duration) bool {
 	return !at.IsZero() && now.Sub(at) <= d && at.Sub(now) <= clockLeeway
 }
 
-// Again returns what is proven after one more proof in a session. The words of the
-// newest proof come last, so that [ByFactor] knows it.
+// Again returns the words for what is proven after one more proof in a session. The
+// words of the newest proof come last, so that [ByFactor] knows it. Again does not
+// change amr.
 func Again(amr, more []string) []string {
 	former := slices.DeleteFunc(slices.Clone(amr), func(word string) bool { return slices.Contains(more, word) })
 	all := append(former, more...)
@@ -29,8 +30,8 @@ func Again(amr, more []string) []string {
 }
 
 // Raised returns what a session has proven after one more proof, and its level. acr is
-// the level of the proof itself, such as that of a provider that is trusted with it.
-// If amr is empty, another server has checked the first proof: it counts as [Federated].
+// the level of the proof itself, which a trusted provider may state. If amr is empty,
+// another server has checked the first proof: it counts as [Federated].
 func Raised(amr []string, level string, more []string, acr string) (all []string, to string) {
 	if len(amr) == 0 && !slices.Contains(more, Federated) {
 		amr = []string{Federated}
@@ -62,7 +63,7 @@ func (h *Held) ByFactor(amr []string) bool {
 }
 
 // Provable returns the kinds that the user can prove in a session, the strongest first.
-// A mailbox does not second a session that a mail has opened.
+// If a mail has opened the session, a mailed code is no second factor in it.
 func (h *Held) Provable(offered []storage.FactorKind, amr []string) []storage.FactorKind {
 	var first []string
 	if len(amr) > 0 && amr[0] == Email {

@@ -30,7 +30,8 @@ func (d *Detailed) Error() string { return d.Err.Error() }
 // Unwrap returns the cause.
 func (d *Detailed) Unwrap() error { return d.Err }
 
-// DetailOf returns the detail that the outermost error of err's chain that has one names, or "".
+// DetailOf returns the detail of err: that of the *fault.Error in its chain, or else
+// that of the outermost error that names one. It is "" if there is none.
 func DetailOf(err error) fault.Detail {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Detail != "" {
 		return e.Detail

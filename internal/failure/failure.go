@@ -18,8 +18,7 @@ func WrapFor(t fault.ErrorType, provider string, err error) error {
 	return &fault.Error{Type: t, Provider: provider, Err: err}
 }
 
-// Public returns err as a *fault.Error. An error without a type becomes an
-// ErrCallbackRoute.
+// Public returns err if it has a *fault.Error in its chain, and Whole(err) otherwise.
 func Public(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err

@@ -15,6 +15,8 @@ func From[T any](dst *T, defaults T) {
 	fill(reflect.ValueOf(dst).Elem(), reflect.ValueOf(defaults))
 }
 
+// fill sets the zero parts of dst to those of def. It leaves a value alone that cannot
+// be set.
 func fill(dst, def reflect.Value) {
 	switch {
 	case !dst.CanSet():
@@ -36,13 +38,14 @@ func fill(dst, def reflect.Value) {
 	}
 }
 
-// isOpen: structs with fields to look at from those that are one value, such as
-// a time.
+// isOpen reports whether t is a struct with exported fields. A struct without any, such
+// as a time, counts as one value.
 func isOpen(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.IsExported() })
 }
 
-// clone copies one level: enough for parameters and lists of text.
+// clone returns a copy of a map or a slice, and v itself for any other kind. It also
+// clones the values of a map, but not the elements of a slice.
 func clone(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Map:

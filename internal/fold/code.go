@@ -10,10 +10,9 @@ import (
 // LongestCode is the longest code in bytes that is looked at.
 const LongestCode = 64
 
-// Code returns what a user typed as a code, without what does not matter: compatibility forms
-// are replaced (NFKC), decimal digits of other scripts become those of ASCII, spaces
-// and hyphens are dropped. It returns "" for input that is longer than
-// [LongestCode].
+// Code returns a code as it is compared, from what a user typed. It replaces
+// compatibility forms (NFKC) and decimal digits of other scripts, and drops spaces and
+// hyphens. It returns "" for input that is longer than [LongestCode].
 func Code(text string) string {
 	if len(text) > LongestCode {
 		return ""

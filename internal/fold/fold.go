@@ -21,8 +21,8 @@ func Name(typed string) string {
 	return strings.Join(strings.Fields(letters().Replace(name)), " ")
 }
 
-// plain is a mapping for [strings.Map]. It drops accents and other marks, and
-// turns the white letters in black circles and squares into letters.
+// plain maps characters for [strings.Map]. It drops accents and other marks, and turns
+// the white letters in black circles and squares into letters.
 func plain(r rune) rune {
 	switch {
 	case unicode.IsMark(r), r == '·':

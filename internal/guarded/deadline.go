@@ -30,8 +30,9 @@ func (c *deadline) Done() <-chan struct{} { return c.start().Done() }
 
 func (c *deadline) Err() error { return c.start().Err() }
 
-// Value also tells a context made of this one whose end it has to watch. Such a
-// context asks for Done first.
+// Value returns the value of the context with the timer, or of the parent while there is
+// no timer. A context derived from c finds in this way what it has to watch. It calls
+// Done first, which sets the timer.
 func (c *deadline) Value(key any) any {
 	c.mu.Lock()
 	from := c.timed
@@ -42,6 +43,7 @@ func (c *deadline) Value(key any) any {
 	return from.Value(key)
 }
 
+// start returns the context with the timer, which it makes at the first call.
 func (c *deadline) start() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()

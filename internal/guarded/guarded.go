@@ -16,7 +16,7 @@ type Panic struct {
 	value any
 }
 
-// Error names no part of the panic's value, which may hold a secret.
+// Error returns a fixed text. The panic's value may hold a secret.
 func (p *Panic) Error() string { return "panic in a callback, adapter or handler" }
 
 // Panicked returns the error for a value that recover has returned.
@@ -42,14 +42,15 @@ func Contain(f func() error) (err error) {
 	return f()
 }
 
-// ContainResult is Contain for functions with a result.
+// ContainResult does what Contain does, for a function with a result.
 func ContainResult[T any](f func() (T, error)) (result T, err error) {
 	err = Contain(func() (err error) { result, err = f(); return err })
 	return result, err
 }
 
-// Inline calls f on the caller's goroutine, which costs a tenth of Timed. Its
-// context ends after limit; an f that ignores it is not interrupted.
+// Inline calls f on the caller's goroutine, which costs a tenth of Timed. Its context
+// ends after limit; an f that ignores it is not interrupted. An error of f after limit
+// becomes a *TooSlow, and a panic a *Panic.
 func Inline[T any](ctx context.Context, limit time.Duration, name string, f func(context.Context) (T, error)) (T, error) {
 	bounded := &deadline{parent: ctx, until: time.Now().Add(limit)}
 	defer bounded.end()
@@ -60,9 +61,9 @@ func Inline[T any](ctx context.Context, limit time.Duration, name string, f func
 	return result, err
 }
 
-// Timed calls f on a goroutine of its own and waits no longer than limit, or
-// than ctx lives. Neither a panic nor runtime.Goexit ends more than this
-// call.
+// Timed calls f on a goroutine of its own and waits no longer than limit, or than ctx
+// lives. It returns a *TooSlow after limit, and the error of ctx if that ends.
+// Neither a panic, which becomes a *Panic, nor runtime.Goexit ends more than this call.
 func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		result T
@@ -103,8 +104,8 @@ func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(
 	return none, &TooSlow{name, limit}
 }
 
-// Within is Timed for functions without a result. The end of ctx does not end
-// the call.
+// Within does what Timed does, for a function without a result. The end of ctx does not
+// end the call.
 func Within(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
 	_, err := Timed(context.WithoutCancel(ctx), limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	return err

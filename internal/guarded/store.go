@@ -23,9 +23,9 @@ type Bounds struct {
 	System  string          // of the database, for the tracer; empty: unknown
 }
 
-// Call runs one operation of a store. It bounds the operation, recovers a panic,
-// and names the operation in an error, which becomes an AdapterError.
-// storage.ErrNotFound and storage.ErrConflict are returned as they are.
+// Call runs one operation of a store. It bounds the operation and recovers a panic. It
+// returns storage.ErrNotFound and storage.ErrConflict as they are. Any other error
+// becomes an AdapterError that names the operation.
 func Call[T any](ctx context.Context, b *Bounds, operation string, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
@@ -52,14 +52,14 @@ func Call[T any](ctx context.Context, b *Bounds, operation string, f func(contex
 	return result, failure.Wrap(fault.ErrAdapter, &failure.Redacted{Text: text, Cause: err})
 }
 
-// Do is Call for operations without a result.
+// Do does what Call does, for an operation without a result.
 func Do(ctx context.Context, b *Bounds, operation string, f func(context.Context) error) error {
 	_, err := Call(ctx, b, operation, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	return err
 }
 
-// CallFor is Call for an answer that has to fit the question. Any other answer is
-// an AdapterError: believing it would sign a user in as another.
+// CallFor does what Call does, for an answer that has to fit the question. Any other
+// answer is an AdapterError: believing it would sign a user in as another.
 func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) (T, error)) (T, error) {
 	answer, err := Call(ctx, b, operation, f)
 	if err == nil && !fits(answer) {
@@ -69,8 +69,9 @@ func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(
 	return answer, err
 }
 
-// CallForList is CallFor for a list. The list fits if every element does. A table
-// that is missing ([errors.ErrUnsupported]) holds nothing.
+// CallForList does what CallFor does, for a list. The list fits if every element does.
+// CallForList returns an empty list for a table that is missing
+// ([errors.ErrUnsupported]).
 func CallForList[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) ([]T, error)) ([]T, error) {
 	list, err := CallFor(ctx, b, operation, func(list []T) bool {
 		return !slices.ContainsFunc(list, func(one T) bool { return !fits(one) })
@@ -78,7 +79,7 @@ func CallForList[T any](ctx context.Context, b *Bounds, operation string, fits f
 	return list, failure.Ignoring(err, errors.ErrUnsupported)
 }
 
-// Optional turns storage.ErrNotFound into a nil record.
+// Optional returns a pointer to record. For storage.ErrNotFound it returns nil, nil.
 func Optional[T any](record T, err error) (*T, error) {
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil

@@ -29,7 +29,8 @@ type Part struct {
 	since atomic.Int64 // when it changed, in Unix nanoseconds
 }
 
-// Saw remembers how a call ended. It looks at the clock only when that is news.
+// Saw remembers whether a call worked. It looks at the clock only if that changes the
+// state.
 func (p *Part) Saw(worked bool) {
 	if p == nil {
 		return
@@ -132,7 +133,7 @@ type Life struct {
 	err     error // valid after stopped is closed
 }
 
-// NewLife returns a life that begins. ready: there is nothing to wait for.
+// NewLife returns a life that begins. With ready there is nothing to wait for.
 func NewLife(ready bool) *Life {
 	l := &Life{stopped: make(chan struct{})}
 	l.ready.Store(ready)
@@ -148,9 +149,9 @@ func (l *Life) Drain() {
 
 const betweenProbes = time.Second
 
-// Ready reports whether the instance is ready. Until it is, probe asks, at most once a
-// second and once at one time; it returns whether the store has answered. Once it was
-// ready it is until Drain.
+// Ready reports whether the instance is ready. Until it is, Ready calls probe, at most
+// once a second and never twice at one time. probe returns whether the store has
+// answered. Once the instance was ready, it stays so until Drain.
 func (l *Life) Ready(now time.Time, probe func() bool) bool {
 	if l == nil || l.drained.Load() {
 		return false
@@ -174,8 +175,8 @@ func (l *Life) Ready(now time.Time, probe func() bool) bool {
 // IsReady reports whether the instance is ready, and asks nothing.
 func (l *Life) IsReady() bool { return l != nil && l.ready.Load() && !l.drained.Load() }
 
-// Stop calls f once and returns its error, to every caller. wait ends a caller that
-// waits for the call of another one; its error is returned then.
+// Stop calls f once and returns its error, to every caller. A later caller waits until f
+// has returned. If wait is closed before, it returns the result of over instead.
 func (l *Life) Stop(wait <-chan struct{}, over func() error, f func() error) error {
 	first := false
 	l.stop.Do(func() { first = true })

@@ -56,7 +56,8 @@ type function struct {
 
 var now = stage{ran: map[string]bool{}}
 
-// New stands for [latchkey.New] in a program under test.
+// New stands for [latchkey.New] in a program under test. It arms c and remembers the
+// site. If c has Invitations, it invites the victim, except in the world fresh.
 func New(c latchkey.Config) (*latchkey.Auth, error) {
 	c = arm(c)
 	auth, err := latchkey.New(c)
@@ -115,9 +116,9 @@ func armPointer(c *latchkey.Config) *latchkey.Config {
 	return &changed
 }
 
-// arm points every provider of c to the hostile issuer, adds two of its own, and has mails
-// arrive in the mailboxes of the visitors. What the program decides about a provider stays:
-// who may be linked, and what a profile means.
+// arm points every provider of c to the hostile issuer, adds two of its own, and sends
+// mails to the mailboxes of the visitors. What the program decides about a provider
+// stays: which accounts may be linked, and what a profile means.
 func arm(c latchkey.Config) latchkey.Config {
 	c.Providers = slices.Clone(c.Providers)
 	for i, p := range c.Providers {
@@ -151,7 +152,8 @@ func arm(c latchkey.Config) latchkey.Config {
 	return c
 }
 
-// during notes that a function of Events runs. It returns nil for nil.
+// during returns tell, wrapped so that the stage knows while it runs. It returns nil for
+// nil.
 func during[E any](tell func(context.Context, E) error) func(context.Context, E) error {
 	if tell == nil {
 		return nil
@@ -205,7 +207,8 @@ func (s *stage) start() (err error) {
 	return err
 }
 
-// base is the site of a reader of a fragment, with a store of its own.
+// base returns a site with a store of its own, for a fragment that makes none. change
+// may change its configuration.
 func base(change func(*latchkey.Config)) (*latchkey.Auth, error) {
 	c := latchkey.Config{
 		Site:      latchkey.Site{URL: origin},

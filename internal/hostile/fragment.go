@@ -17,7 +17,7 @@ import (
 )
 
 // Fragment plays the world on every site that the declarations of a fragment make, by
-// their types. auth is the site that the fragment speaks of.
+// their types. auth is the site that the fragment speaks of. Fragment never returns.
 func Fragment(auth *latchkey.Auth, items ...any) {
 	var r Report
 	for _, item := range items {
@@ -148,7 +148,8 @@ func resultText(out reflect.Value) string {
 	return out.Type().String()
 }
 
-// pathLiterals returns the program's literals that begin with a slash, for string parameters.
+// pathLiterals returns the program's literals that begin with a slash, for string
+// parameters.
 func (s *stage) pathLiterals() (list []string) {
 	for _, text := range s.literals {
 		if strings.HasPrefix(text, "/") {
@@ -218,8 +219,9 @@ func argument(want reflect.Type, pool []reflect.Value) reflect.Value {
 	return reflect.Zero(want)
 }
 
-// noted notes a call of a function that the application would bring. One that wraps a
-// handler returns it.
+// noted records a call of a function f that the application would bring, and returns its
+// results. A result of the same type as the argument at its place is that argument, so
+// that a function that wraps a handler returns it. Others are zero.
 func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 	texts, out := []string{}, []reflect.Value{}
 	for _, arg := range args {
@@ -244,14 +246,16 @@ func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 	return out
 }
 
-// claim names the address that the intruder who acts now claims without a proof.
+// claim sets the address that the intruder claims from now on without a proof. An empty
+// address ends that.
 func (s *stage) claim(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.claimed = address
 }
 
-// hear notes that the program hands an address on that its user has only claimed.
+// hear records a fault if texts has the address that the intruder has only claimed. The
+// first argument says which part of the application the program has handed it to.
 func (s *stage) hear(who string, texts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,13 +29,13 @@ func Adapter() storage.Adapter { return memoryadapter.New(memoryadapter.Options{
 // alone, but only as part of a whole program.
 func DB() *sql.DB { return nil }
 
-// Send takes a mail.
+// Send puts a mail into the mailboxes of the visitors.
 func Send(ctx context.Context, m latchkey.Message) error { return now.box.Send(ctx, m) }
 
 // Queue takes mails that a program has composed.
 type Queue struct{}
 
-// Put takes a mail.
+// Put drops a mail, and records its recipient for the check of unproven addresses.
 func (Queue) Put(_ context.Context, to, _, _, _ string) error {
 	now.hear("a mail", to)
 	return nil

@@ -9,8 +9,8 @@ import (
 )
 
 // Serve stands for the calls of a program under test that serve its site: those of
-// package http, of an http.Server and of a framework. It plays the
-// world.
+// package http, of an http.Server and of a framework. It plays the world and never
+// returns.
 func Serve(server any, args ...any) error {
 	site := handlerOf(server)
 	for _, arg := range args {

@@ -70,14 +70,15 @@ type leaver struct{ *httptest.ResponseRecorder }
 
 var errLeft = errors.New("the browser has left")
 
-// FlushError returns an error, as [http.ResponseController.Flush] does for such a browser.
+// FlushError returns an error, as [http.ResponseController.Flush] does for such a
+// browser.
 func (leaver) FlushError() error { return errLeft }
 
 // hanging has the paths that answer as long as a browser listens.
 var hanging sync.Map
 
-// serve has the site answer a request. A method and path whose answer did not end in ten
-// seconds gets an empty answer from then on. A panic is status 500.
+// serve has the site answer a request. If the answer did not end in ten seconds, the
+// same method and path get an empty answer from then on. A panic is status 500.
 func serve(site http.Handler, r *http.Request) *http.Response {
 	path := r.Method + " " + r.URL.Path
 	if _, known := hanging.Load(path); known {
@@ -113,6 +114,8 @@ type browser struct {
 	log            []string
 }
 
+// open returns a visitor with the subject and the e-mail address. at is the origin of
+// the host of the site that the visitor uses.
 func open(site http.Handler, at, basePath, subject, email string) *browser {
 	c := latchkeytest.NewClientAt(noTest{}, at)
 	c.Transport = transport{site, http.DefaultTransport}
@@ -136,8 +139,8 @@ func try(f func()) (done bool) {
 	return true
 }
 
-// signIn signs the visitor in at an issuer. verified is what that says in email_verified. It
-// returns false if the site does not let the sign-in come to its end.
+// signIn signs the visitor in at an issuer. verified is the value of email_verified
+// there. signIn returns false if the site does not let the sign-in come to its end.
 func (b *browser) signIn(iss *latchkeytest.Issuer, verified any) bool {
 	id := now.provider()
 	if iss == now.other {
@@ -212,8 +215,8 @@ var (
 	digits = regexp.MustCompile(`[0-9]+`)
 )
 
-// plain replaces names, addresses, random texts and numbers, which may differ between two
-// visitors who have the same rights.
+// plain replaces names, addresses, random texts and numbers. These may differ between
+// two visitors that have the same rights.
 func (b *browser) plain(text string) string {
 	for _, id := range []string{b.email, url.QueryEscape(b.email), now.address, url.QueryEscape(now.address), b.user} {
 		if len(id) > 7 { // a short id is in other texts, too

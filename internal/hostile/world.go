@@ -97,8 +97,8 @@ func (s *stage) run(site http.Handler, report *Report) {
 	report.Faults = append(report.Faults, s.told...)
 }
 
-// dress gives the intruder what the world says, and returns the issuer that they sign in at
-// and what it says of the address.
+// dress gives the intruder the address and the subject of the world. It returns the
+// issuer at which the intruder signs in, and what that says in email_verified.
 func (s *stage) dress(i *browser) (iss *latchkeytest.Issuer, verified any) {
 	switch s.world {
 	case "stranger", "latecomer", "elsewhere", "first":

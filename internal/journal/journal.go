@@ -86,11 +86,12 @@ func New(out *slog.Logger, now func() time.Time, rules Rules) *Logger {
 	return &Logger{out: out, now: now, rules: rules, lines: map[string]int{}}
 }
 
-// Refer has l give each failure a reference code that make returns. It is for the time
-// before l is used.
+// Refer has l give each failure a reference code that make returns. Call it before l is
+// used.
 func (l *Logger) Refer(make func(fault.Detail) string) { l.codes = make }
 
-// referenceOf returns the reference code of a failure, or "".
+// referenceOf returns the reference code of a failure, or "" if l gives none. A subject
+// that is a referrer has one code for all its failures.
 func (l *Logger) referenceOf(about Subject, d fault.Detail) string {
 	if l.codes == nil {
 		return ""
@@ -140,8 +141,8 @@ func (l *Logger) Note(ctx context.Context, about Subject, text string, args ...a
 	}
 }
 
-// Error writes what failed, for which subject, and why, at the level of the
-// rules.
+// Error writes what failed, for which subject, and why, at the level of the rules. It
+// also counts the failure for the tracer, even if it drops the line.
 func (l *Logger) Error(ctx context.Context, about Subject, err error, args ...any) {
 	kind := string(failure.TypeOf(err))
 	detail := l.rules.nameOf(err)
@@ -167,6 +168,7 @@ func (l *Logger) Error(ctx context.Context, about Subject, err error, args ...an
 	l.out.Log(ctx, l.rules.Level(err), "latchkey: "+kind, args...)
 }
 
+// nameOf returns the detail of err, or "" if the rules name none.
 func (r *Rules) nameOf(err error) fault.Detail {
 	if r.Name == nil {
 		return ""

@@ -25,7 +25,7 @@ type tracer struct {
 	rest atomic.Int64 // until when it is left alone, in Unix nanoseconds; 0: it is not
 }
 
-// Trace has l tell t of each step. It is for the time before l is used.
+// Trace has l tell t of each step. A nil t changes nothing. Call Trace before l is used.
 func (l *Logger) Trace(t telemetry.Tracer) {
 	if t != nil {
 		l.tracer = &tracer{of: t, now: time.Now, warn: func(text string) { l.Alert(text) }}
@@ -38,6 +38,8 @@ func (t *tracer) rests(now time.Time) bool {
 	return until != 0 && now.UnixNano() < until
 }
 
+// begin begins a span. The span is nil, and the context is ctx, if the tracer is left
+// alone or panics.
 func (t *tracer) begin(ctx context.Context, op telemetry.Operation) (own context.Context, span telemetry.Span) {
 	began := t.now()
 	if t.rests(began) {
@@ -54,6 +56,7 @@ func (t *tracer) begin(ctx context.Context, op telemetry.Operation) (own context
 	return t.of.Begin(ctx, op)
 }
 
+// count passes m to the tracer, unless it is left alone.
 func (t *tracer) count(ctx context.Context, m telemetry.Measure) {
 	began := t.now()
 	if t.rests(began) {
@@ -71,8 +74,9 @@ func (t *tracer) end(s telemetry.Span, r telemetry.OperationResult) {
 	s.End(r)
 }
 
-// settle has the tracer left alone for a minute if a call of it took too long or panicked. It
-// reports whether the call panicked.
+// settle leaves the tracer alone for a minute if its call, which began at began, took
+// too long or panicked. It warns of that once. recovered is what recover returned.
+// settle reports whether the call panicked.
 func (t *tracer) settle(began time.Time, recovered any) (panicked bool) {
 	now := t.now()
 	if recovered == nil && now.Sub(began) < slowTracer {

@@ -19,19 +19,19 @@ const tolerance = 15
 // Tolerance is how much the clocks of two machines may differ.
 const Tolerance = tolerance * time.Second
 
-// IsOutlived reports whether a token that was issued at iat is older at now than
-// maxAge (0: 30 days), whatever its exp says: its life may have been longer when
-// it was made. It has the tolerance of [Check].
+// IsOutlived reports whether a token that was issued at iat is older at now than maxAge
+// (0: 30 days). It does not look at exp: the token's life may have been longer when it
+// was made. It has the tolerance of [Check].
 func IsOutlived(iat, now time.Time, maxAge time.Duration) bool {
 	return iat.Unix()+lifeSeconds(maxAge) <= now.Unix()-tolerance
 }
 
-// Check judges the life of an authentic payload at the time now. exp, nbf and
-// iat must be numbers where they are present (RFC 7519 section 4.1); a null is
-// not one. A token is over 15 seconds after exp, and begins 15 seconds before
-// nbf. Without exp it lives until maxAge (0: 30 days) after iat, which then
-// must not lie in the future; without both it has no bound and is invalid. It
-// fails with [jsonscan.ErrInvalid] or [ErrExpired].
+// Check checks the life of an authentic payload at the time now. exp, nbf and iat must
+// be numbers where they are present (RFC 7519 section 4.1); a null is not one. A token
+// is over 15 seconds after exp, and begins 15 seconds before nbf. Without exp it lives
+// until maxAge (0: 30 days) after iat, which then must not lie in the future. Without
+// both it has no bound and is invalid. Check returns [jsonscan.ErrInvalid] or
+// [ErrExpired].
 func Check(members []jsonscan.Member, now time.Time, maxAge time.Duration) error {
 	exp, expErr := numericDate(members, "exp")
 	iat, iatErr := numericDate(members, "iat")
@@ -62,8 +62,8 @@ type date struct {
 	set bool
 }
 
-// Time is the instant of the NumericDate called key; ok is false if there is
-// none, or none that [Instant] knows.
+// Time returns the instant of the NumericDate called key. ok is false if there is none,
+// or none that [Instant] knows.
 func Time(members []jsonscan.Member, key string) (t time.Time, ok bool) {
 	d, err := numericDate(members, key)
 	if err != nil || !d.set {
@@ -72,8 +72,8 @@ func Time(members []jsonscan.Member, key string) (t time.Time, ok bool) {
 	return Instant(d.at)
 }
 
-// Instant is a NumericDate as a time, rounded to milliseconds; ok is false
-// outside of the years 0 to 9999.
+// Instant returns a NumericDate as a time, rounded to milliseconds. ok is false outside
+// of the years 0 to 9999.
 func Instant(seconds float64) (t time.Time, ok bool) {
 	const first, last = -62167219200, 253402300799
 	if !(seconds >= first && seconds <= last) { // also what is no number
@@ -82,6 +82,8 @@ func Instant(seconds float64) (t time.Time, ok bool) {
 	return time.UnixMilli(int64(math.Round(seconds * 1000))), true
 }
 
+// numericDate returns the NumericDate called key. set is false if there is none. It
+// returns jsonscan.ErrInvalid for a value that is no number.
 func numericDate(members []jsonscan.Member, key string) (date, error) {
 	raw, found := jsonscan.Lookup(members, key)
 	if !found {
@@ -107,6 +109,7 @@ func parseNumber(raw []byte) (float64, bool) {
 	return f, err == nil // beyond the range of float64 is an error
 }
 
+// parseDigits reads a number of at most 15 digits and no other characters.
 func parseDigits(raw []byte) (n int64, ok bool) {
 	if len(raw) == 0 || len(raw) > 15 {
 		return 0, false

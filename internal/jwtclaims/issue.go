@@ -16,10 +16,10 @@ const DefaultMaxAge = 30 * 24 * time.Hour
 // are added.
 var issued = [...]string{"iat", "exp", "jti"}
 
-// AppendIssued appends members to dst as the payload of a new token, one JSON
-// object: iat is now, exp is maxAge later (0: 30 days; fractions of a second
-// are dropped) and jti a random UUID. Members with these names keep their place
-// and lose their value; those that are missing come last, in this order.
+// AppendIssued appends members to dst as the payload of a new token, one JSON object.
+// iat is now, and jti a random UUID. exp is maxAge later (0: 30 days; fractions of a
+// second are dropped). Members with these names keep their place and lose their value;
+// those that are missing come last, in this order.
 func AppendIssued(dst []byte, members []jsonscan.Member, now time.Time, maxAge time.Duration) []byte {
 	var done [len(issued)]bool
 	dst = append(dst, '{')
@@ -49,6 +49,7 @@ func separate(dst []byte) []byte {
 	return dst
 }
 
+// indexIssued returns the index of key in issued, or -1.
 func indexIssued(key []byte) int {
 	for n, name := range issued {
 		if string(key) == name {
@@ -58,6 +59,7 @@ func indexIssued(key []byte) int {
 	return -1
 }
 
+// appendIssued appends the new value of the claim issued[n].
 func appendIssued(dst []byte, n int, now time.Time, maxAge time.Duration) []byte {
 	switch issued[n] {
 	case "iat":
@@ -68,6 +70,7 @@ func appendIssued(dst []byte, n int, now time.Time, maxAge time.Duration) []byte
 	return append(AppendUUID(append(dst, '"')), '"')
 }
 
+// lifeSeconds returns maxAge in whole seconds, or 30 days if it is 0.
 func lifeSeconds(maxAge time.Duration) int64 {
 	if maxAge == 0 {
 		maxAge = DefaultMaxAge

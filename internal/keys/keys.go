@@ -44,6 +44,7 @@ const (
 	SessionPage      Kind = "session page"           // the ids of a user and a session
 	RevokedSignIn    Kind = "revoked sign-in"        // the id of a sign-in or of a token
 	RevokedUser      Kind = "revoked user"           // a user's id
+	RevokedThere     Kind = "revoked there"          // the name of a session or a user at a provider
 	RevokedTokens    Kind = "revoked tokens"         // the id of a provider, and of an account there
 	ProviderSession  Kind = "provider session"       // an issuer, a client id, and a sid
 	ProviderSubject  Kind = "provider subject"       // an issuer, a client id, and a sub
@@ -91,8 +92,12 @@ func (k *Keys) All(kind Kind, parts ...string) []string {
 	return all
 }
 
-// AnySite returns the keys of a configuration that does not say which site it is,
-// and has the secrets and the tenant of k.
+// Lasting returns a key that is under no secret, for what outlives every secret. A
+// reader can guess the parts and tell that they are right.
+func (k *Keys) Lasting(kind Kind, parts ...string) string { return k.under("", kind, parts) }
+
+// AnySite returns keys with the secrets and the tenant of k, for a configuration that
+// does not say which site it is.
 func (k *Keys) AnySite() *Keys { return &Keys{k.secrets, k.tenant, ""} }
 
 // NamesSite reports whether the keys are those of one site.

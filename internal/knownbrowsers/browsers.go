@@ -69,8 +69,8 @@ type SignIn struct {
 }
 
 // SignedIn makes a browser known for the user that has signed in, and returns its new
-// handle: the old one names nothing afterwards. It returns "" if a concurrent sign-in
-// in the same browser was faster, whose handle then stays.
+// handle. The old handle names nothing afterwards. SignedIn returns "" if a concurrent
+// sign-in in the same browser was faster; the handle of that stays.
 func (b *Browsers) SignedIn(ctx context.Context, s SignIn) (handle string, err error) {
 	now := b.Now().UTC()
 	handle = secret.RandomHex(32)
@@ -95,7 +95,7 @@ func (b *Browsers) SignedIn(ctx context.Context, s SignIn) (handle string, err e
 	return handle, b.Store.Put(ctx, row)
 }
 
-// Distrust takes the trust of all browsers of a user away. They stay known.
+// Distrust removes the trust in all browsers of a user. They stay known.
 func (b *Browsers) Distrust(ctx context.Context, userID string) error {
 	err := b.distrust(ctx, userID)
 	if errors.Is(err, storage.ErrConflict) { // a sign-in has just renewed one of them

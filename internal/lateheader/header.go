@@ -60,7 +60,7 @@ func (h *Header) send(response http.Header) {
 // Merge adds headers to those of a response. A cookie that the response [Decides] is not
 // added, and the others come before those of the response. Vary is completed.
 // Cache-Control is kept, unless the added one forbids to store. Any other header is
-// replaced.
+// replaced. Merge may change the values in added.
 func Merge(response, added http.Header) {
 	for name, lines := range added {
 		switch {
@@ -83,9 +83,10 @@ func Merge(response, added http.Header) {
 	}
 }
 
-// Decides reports whether lines of Set-Cookie set or clear a cookie or a piece of it, such
-// as name.0, with __Host- or __Secure- in front or without. What would keep a session
-// alive has to stay away then: a browser keeps the last cookie of one name.
+// Decides reports whether lines of Set-Cookie set or clear a cookie or a piece of it,
+// such as name.0, with __Host- or __Secure- in front or without. What would keep a
+// session alive has to stay away then: a browser keeps the last cookie of one name
+//
 func Decides(lines []string, name string) bool {
 	name = stem(name)
 	for _, line := range lines {

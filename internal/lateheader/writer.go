@@ -50,13 +50,13 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// WriteString is for [io.WriteString].
+// WriteString begins the response and writes s. [io.WriteString] calls it.
 func (w *Writer) WriteString(s string) (int, error) {
 	w.Begin()
 	return io.WriteString(w.ResponseWriter, s)
 }
 
-// FlushError is for [http.ResponseController].
+// FlushError begins the response and flushes it. [http.ResponseController] calls it.
 func (w *Writer) FlushError() error {
 	w.Begin()
 	return http.NewResponseController(w.ResponseWriter).Flush()

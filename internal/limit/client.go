@@ -2,16 +2,17 @@ package limit
 
 import "net/netip"
 
-// narrowly returns what the events of a client are counted under: its IPv4
-// address, or the IPv6 network of one subscriber, who can use all of its
-// addresses. Text that is no IP address is returned as it is.
+// narrowly returns the text that the events of a client are counted under. That is its
+// IPv4 address, or its IPv6 network of 64 bits, because one subscriber can use all
+// addresses in that. It returns text that is no IP address as it is.
 func narrowly(client string) string { return network(client, 64) }
 
-// widely returns the network that a client may have many subscriber's networks in,
-// as a rented server has. Memory is shared out by it.
+// widely returns the network by which memory is shared out: the IPv4 address, or the
+// IPv6 network of 48 bits. A rented server may have as many addresses as that.
 func widely(client string) string { return network(client, 48) }
 
-// network returns the network of bits bits that an IPv6 client is in.
+// network returns the IPv4 address of client, or its IPv6 network of bits bits. It
+// returns text that is no IP address as it is.
 func network(client string, bits int) string {
 	addr, err := netip.ParseAddr(client)
 	if err != nil {
@@ -25,9 +26,9 @@ func network(client string, bits int) string {
 	return prefix.String()
 }
 
-// translated returns the IPv4 address that an IPv6 address stands for: one that is
-// mapped (RFC 4291, section 2.5.5.2), or one behind NAT64 with the well-known
-// prefix (RFC 6052, section 2.1). All of IPv4 is in that one prefix.
+// translated returns the IPv4 address that an IPv6 address stands for. That is one that
+// is mapped (RFC 4291, section 2.5.5.2), or one behind NAT64 with the well-known prefix
+// (RFC 6052, section 2.1). All of IPv4 is in that one prefix.
 func translated(addr netip.Addr) netip.Addr {
 	if raw := addr.As16(); wellKnownNAT64().Contains(addr) {
 		return netip.AddrFrom4([4]byte(raw[12:]))
@@ -39,9 +40,9 @@ func wellKnownNAT64() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0, 0x64, 0xff, 0x9b}), 96)
 }
 
-// localNAT64 is the prefix for translation within one network (RFC 8215). Where the
-// IPv4 address stands in it is the network's own choice, so each address counts:
-// the translator chooses them, and no client can.
+// localNAT64 returns the prefix for translation within one network (RFC 8215). Where the
+// IPv4 address stands in it is the network's own choice, so each address counts: the
+// translator chooses them, and no client can.
 func localNAT64() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0, 0x64, 0xff, 0x9b, 0, 1}), 48)
 }

@@ -18,9 +18,9 @@ type Code struct {
 	IsRecovery bool   // a recovery code, which is counted apart
 }
 
-// TakeCode counts a typed second factor before it is compared. A browser that is known
-// for the user has a budget of its own, so that an attacker cannot close the owner
-// out.
+// TakeCode counts a typed second factor before it is compared. It returns what it has
+// counted, for Return, or how long to wait. A browser that is known for the user has a
+// budget of its own, so that an attacker cannot close the owner out.
 func (l *Limits) TakeCode(ctx context.Context, c Code) (tries []Try, wait time.Duration, err error) {
 	for _, b := range l.budgetsOf(c) {
 		try, err := l.Take(ctx, Event{target: b})
@@ -38,6 +38,8 @@ func (l *Limits) TakeCode(ctx context.Context, c Code) (tries []Try, wait time.D
 	return tries, 0, nil
 }
 
+// budgetsOf returns the budgets of a code. Without a known browser there are two: one in
+// an hour, and one in a day.
 func (l *Limits) budgetsOf(c Code) []budget {
 	rate := l.rates.Factors
 	switch {

@@ -38,7 +38,8 @@ const (
 
 var errResting = failure.Wrap(fault.ErrAdapter, failure.Of(fault.LimitStore, errors.New("the limiter did not answer in time a moment ago")))
 
-// ask calls the shared limiter, unless it rests.
+// ask calls the shared limiter. For a few seconds after a time-out it returns errResting
+// instead.
 func (l *Shared) ask(ctx context.Context, operation string, f func(context.Context) (time.Duration, error)) (time.Duration, error) {
 	now := l.now().Unix()
 	if hung := l.hung.Load(); hung != 0 && now-hung < int64(rest/time.Second) {

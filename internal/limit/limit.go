@@ -36,8 +36,9 @@ type Limits struct {
 	refused func(ctx context.Context, field string, shared bool) // nil: refusals are not counted
 }
 
-// OnRefusal has f called for each budget that is used up, by its field of Limits, and
-// whether all instances count it. It is for the time before l is used.
+// OnRefusal has f called for each budget that is used up, with the name of its field of
+// Limits. shared tells f whether all instances count that budget. Call OnRefusal before
+// l is used.
 func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
 // New returns the limits of a configuration. What is counted under its keys does
@@ -147,8 +148,7 @@ func (l *Limits) Notice(email, kind string) Event {
 	return Event{target: budget{l.keys.Of(keys.NoticesToMailbox, email, kind), storage.Rate{Events: 1, Per: 24 * time.Hour}}}
 }
 
-// Export returns the event of a user who downloads what is kept of them: five times in
-// a day.
+// Export returns the event of a download of a user's own data: five in a day.
 func (l *Limits) Export(userID string) Event {
 	return Event{target: budget{l.keys.Of(keys.ExportsOfUser, userID), storage.Rate{Events: 5, Per: 24 * time.Hour}}}
 }
@@ -208,6 +208,7 @@ func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Even
 	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}, clientField: field}
 }
 
+// own returns the budget of the browser of r, which is zero if the browser is not known.
 func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
 	if r.Browser == "" {
 		return budget{}
@@ -237,10 +238,11 @@ type counted struct {
 	here bool // this process has counted it, and not the shared limiter
 }
 
-// Take counts an event before it happens, so that parallel events cannot slip by.
-// It counts under the client's budget and then the target's, or under neither: a
-// client over its own limit takes nothing from others. If the target's budget is
-// used up, a known browser's own stands in for it, and never for the client's.
+// Take counts an event before it happens, so that parallel events cannot slip by. It
+// counts under the client's budget and then the target's, or under neither: a client
+// over its own limit takes nothing from others. If the target's budget is used up, a
+// known browser's own stands in for it, and never for the client's. A refusal is no
+// error: Wait of the Try is then above zero.
 func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 	if l.off {
 		return t, nil
@@ -288,9 +290,9 @@ func (l *Limits) take(ctx context.Context, b budget, field string, t *Try) (time
 	return wait, err
 }
 
-// Return takes back what Take has counted, and nothing else: a success does not
-// forgive the failures of others whose name is counted alike. Limiters that
-// cannot return an event keep it.
+// Return takes back what Take has counted, and nothing else. A success does not forgive
+// the failures of others under the same name. Limiters that cannot return an event keep
+// it.
 func (l *Limits) Return(ctx context.Context, t Try) error {
 	for _, c := range t.counted {
 		if err := l.giveBack(ctx, c); err != nil {
@@ -300,10 +302,10 @@ func (l *Limits) Return(ctx context.Context, t Try) error {
 	return nil
 }
 
-// ReturnMail takes back an earlier mail to a mailbox, whose link was used. The
-// client's budget stays: a client can open links to its own mailboxes, and must
-// not earn mails to others by it. A mail that was counted for a known browser
-// stays counted there, so that no more mails are given back than were sent.
+// ReturnMail takes back an earlier mail to a mailbox, because its link was used. The
+// client's budget stays: a client can open links to its own mailboxes, and must not earn
+// mails to others by it. A mail that was counted for a known browser stays counted
+// there, so that no more mails are given back than were sent.
 func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	if l.off {
 		return nil
@@ -312,6 +314,8 @@ func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	return l.giveBack(ctx, counted{b, l.shared == nil || l.here.counts(b.key)})
 }
 
+// giveBack takes back one event where it was counted. A panic of the limiter becomes an
+// error.
 func (l *Limits) giveBack(ctx context.Context, c counted) error {
 	return guarded.Contain(func() error {
 		if c.here {

@@ -52,8 +52,8 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{newLedger(now, true)}
 }
 
-// Take counts one event under key, unless r is reached. It then returns how long
-// until the next event fits.
+// Take counts one event under key, unless r is reached. It then returns how long until
+// the next event fits. A zero rate counts nothing. The only error is that of ctx.
 func (l *Memory) Take(ctx context.Context, key string, r storage.Rate) (wait time.Duration, err error) {
 	if r.Events <= 0 || r.Per <= 0 || ctx.Err() != nil {
 		return 0, ctx.Err()

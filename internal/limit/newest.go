@@ -20,7 +20,7 @@ type Newest struct {
 	keys   *keys.Keys
 }
 
-// NewNewest returns what remembers codes in store, for all instances, or in this
+// NewNewest returns a Newest that keeps codes in store, for all instances, or in this
 // process if store is nil.
 func NewNewest(store storage.RevocationStore, bounds *guarded.Bounds, now func() time.Time, k *keys.Keys) *Newest {
 	here := cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent, Evict: true, Now: now})

@@ -20,23 +20,23 @@ type Once struct {
 	keys   *keys.Keys
 }
 
-// NewOnce returns what keeps the used values of a configuration in store, and
+// NewOnce returns a Once that keeps the used values of a configuration in store, and
 // those that were merely shown in recent.
 func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
 	return &Once{store, recent, k}
 }
 
-// Show records that a value was shown and reports whether that is the first time.
-// To show one costs a client nothing, so this process remembers as many as it has
-// room for, and the store none. Use decides.
+// Show records that a value was shown and reports whether that is the first time. To
+// show a value costs a client nothing. So this process remembers as many as it has room
+// for, and the store none. Use decides.
 func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
 	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
 }
 
 // Use records the value until expires and reports whether this was its first use.
 // purpose says what the value is for. client is the IP address of the client that
-// brought it; empty: unknown. While secrets rotate, an instance that knows only
-// the older one has to find the value, so that it is recorded under each secret.
+// brought it; empty: unknown. Use records the value under each secret: while secrets
+// rotate, an instance that knows only the older secret has to find it.
 func (o *Once) Use(ctx context.Context, client, purpose, value string, expires time.Time) (first bool, err error) {
 	ctx = withClient(ctx, widely(client))
 	for _, key := range o.keys.All(keys.UsedValue, purpose, value) {
@@ -60,6 +60,8 @@ func NewRecent(now func() time.Time) *Recent {
 	return &Recent{cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent / 16, Evict: true, Now: now})}
 }
 
+// show records key until expires and reports whether it was not there. A nil Recent
+// always returns true.
 func (r *Recent) show(ctx context.Context, key string, expires time.Time) (first bool) {
 	if r == nil {
 		return true

@@ -7,16 +7,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Canonical returns the one form in which e-mail addresses from any source are
-// stored, compared and mailed to: without ASCII spaces around it, NFKC,
-// lower-cased, with the domain in ASCII. It only trims and folds text
-// without an @.
+// Canonical returns the one form in which e-mail addresses from any source are stored,
+// compared and mailed to. It is without ASCII spaces around it, NFKC,
+// lower-cased, and with the domain in ASCII. Text without an @ is only trimmed
+// and folded.
 //
-// Canonical returns ErrInvalid for a character outside ASCII that folding
-// would turn into ASCII, such as the Kelvin sign or a space of another width. That
-// would turn one user's e-mail address into another's. It also returns ErrInvalid
-// for a control character or a line separator, and for a domain that has no
-// ASCII form.
+// Canonical returns ErrInvalid for a character outside ASCII that folding would turn
+// into ASCII, such as the Kelvin sign or a space of another width. That would turn one
+// user's e-mail address into another's. It also returns ErrInvalid for a control
+// character or a line separator, and for a domain that has no ASCII form.
 func Canonical(email string) (string, error) {
 	email = strings.Trim(email, " \t\r\n\v\f")
 	if strings.ContainsFunc(email, isControl) {
@@ -103,9 +102,9 @@ func asciiDomain(domain string) (string, error) {
 	return strings.Join(labels, "."), nil
 }
 
-// asciiLabel encodes one label. It returns ErrInvalid for a label with a character
-// that no label has, for one that has hyphens where an encoded label has them, and
-// for one that begins with a mark (RFC 5891, section 4.2.3).
+// asciiLabel encodes one label. It returns ErrInvalid for a label with a character that
+// no label has, or with hyphens where an encoded label has them. It also does so for a
+// label that begins with a mark (RFC 5891, section 4.2.3).
 func asciiLabel(label string) (string, error) {
 	if !validDomain(label) || len(label) > 3 && label[2:4] == "--" {
 		return "", ErrInvalid

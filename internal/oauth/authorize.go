@@ -53,7 +53,8 @@ func (a *Ask) DemandsOf(authorizationURL string) Demands {
 	return Demands{MaxAge: maxAgeOf(authorizationURL), ACR: a.ACRValues}
 }
 
-// addTo sets the parameters that are asked for.
+// addTo sets in query the parameters of the fields that are not empty. It replaces what
+// query has under these names.
 func (a *Ask) addTo(query url.Values) {
 	for name, value := range map[string]string{
 		"prompt": a.Prompt, "acr_values": strings.Join(a.ACRValues, " "), "login_hint": a.LoginHint, "scope": a.Scope,
@@ -79,10 +80,12 @@ var reserved = []string{
 // replace them.
 func (c *Client) Scope() string { return c.authorizationQuery(nil).Get("scope") }
 
-// AuthorizationURL returns the URL to which the browser is sent. Its parameters
-// are, of which later ones win: response_type, client_id, redirect_uri and scope;
-// the provider's parameters; the endpoint's own query; r.Params; r.Ask; and finally
-// the rest of r.
+// AuthorizationURL returns the URL to which the caller sends the browser. If two sources
+// set the same parameter, the later source of these wins: response_type, client_id,
+// redirect_uri and scope; the provider's parameters; the endpoint's own query; r.Params;
+// r.Ask; the rest of r. For OpenID Connect, a max_age in r.Params must not be longer
+// than the provider's own. AuthorizationURL returns an error if the provider is not
+// supported or has no authorization endpoint, or if a max_age is no number.
 func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -121,8 +124,9 @@ func (r *AuthRequest) mayReplace(name string) bool {
 	return name == "scope" || name == "max_age" || slices.Contains(r.Replaceable, name)
 }
 
-// limitMaxAge keeps the max_age of the provider's own parameters if the request
-// would accept an older sign-in. An attacker's link must not relax the limit.
+// limitMaxAge puts the max_age of the provider's own parameters back into query if query
+// has a longer one or none. An attacker's link must not relax the limit. It returns an
+// error if either max_age is no number. For plain OAuth it does nothing.
 func (c *Client) limitMaxAge(m *Metadata, query url.Values) error {
 	if !c.config.OIDC {
 		return nil
@@ -146,7 +150,8 @@ func maxAgeOf(authorizationURL string) *int64 {
 	return age
 }
 
-// maxAgeIn returns max_age in seconds, or nil if there is none.
+// maxAgeIn returns max_age in seconds, or nil if there is none. It returns an error if
+// max_age is not a whole number of seconds below 2^31.
 func maxAgeIn(query url.Values) (*int64, error) {
 	text := query.Get("max_age")
 	if text == "" {
@@ -160,7 +165,8 @@ func maxAgeIn(query url.Values) (*int64, error) {
 	return &seconds, nil
 }
 
-// protect sets the parameters that tie the answer to this request.
+// protect sets in query the parameters that tie the answer to this request:
+// response_mode, state, nonce and the code challenge. Empty ones are left out.
 func (r *AuthRequest) protect(query url.Values) {
 	for name, value := range map[string]string{
 		"response_mode": r.ResponseMode,
@@ -177,12 +183,14 @@ func (r *AuthRequest) protect(query url.Values) {
 	}
 }
 
+// isReserved reports whether name is a parameter that a link must not set.
 func (c *Client) isReserved(name string) bool {
 	return slices.Contains(reserved, name) || name == c.config.ClientIDParam && name != ""
 }
 
-// authorizationQuery returns the configured part of the query, with own replacing
-// parameters of the same name. A name without values is left out.
+// authorizationQuery returns the configured part of the query. own is the query of the
+// authorization endpoint and replaces parameters of the same name. A name with an empty
+// list of values stays in the result, and is not sent.
 func (c *Client) authorizationQuery(own url.Values) url.Values {
 	query := url.Values{
 		"response_type": {"code"},

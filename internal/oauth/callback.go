@@ -72,7 +72,8 @@ func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	return nil
 }
 
-// differs names both issuers and the cure. The stated one is untrusted text.
+// differs returns the text of an error that names both issuers and the cure. stated is
+// untrusted text.
 func (c *Client) differs(stated string, m *Metadata) string {
 	return fmt.Sprintf("iss is \"%s\", and the configured issuer \"%s\"; write Issuer to the letter as the provider has it, or accept several by MatchIssuer",
 		printable(stated, maxIssuer), printable(cmp.Or(c.config.Issuer, m.Issuer), maxIssuer))
@@ -81,9 +82,9 @@ func (c *Client) differs(stated string, m *Metadata) string {
 // maxIssuer bounds an issuer in an error, in bytes.
 const maxIssuer = 200
 
-// issuedBy reports whether an issuer that the provider states is the right one.
-// Without MatchIssuer it returns false for a provider without an issuer, which cannot state
-// any.
+// issuedBy reports whether issuer, as the provider states it, is the right one. claims
+// are passed to MatchIssuer; they are nil outside ID tokens. An empty issuer is never
+// right. A provider that is configured without an issuer cannot state any.
 func (c *Client) issuedBy(m *Metadata, issuer string, claims map[string]any) bool {
 	switch {
 	case issuer == "":

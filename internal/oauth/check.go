@@ -14,7 +14,8 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// check returns every fault in c that it can find without the signing key.
+// check returns every fault in c that it can find without the signing key, joined, or
+// nil.
 func (c *Config) check() error {
 	faults := []error{
 		c.checkIssuer(),
@@ -61,6 +62,8 @@ func (c *Config) checkIssuerURL() error {
 	return nil
 }
 
+// checkEndpoint returns the fault of an endpoint, named by field. An empty endpoint has
+// none.
 func (c *Config) checkEndpoint(field, endpoint string) error {
 	if endpoint == "" || c.followsFromBadIssuer(endpoint) {
 		return nil
@@ -147,7 +150,8 @@ func (c *Config) checkMaxAge() error {
 }
 
 // signer checks that key and algorithm belong together and returns the signer of
-// assertions (RFC 7523; CVE-2020-15222).
+// assertions (RFC 7523; CVE-2020-15222). It returns nil, nil for any other method than
+// PrivateKeyJWT and without a SigningKey, which checkClient reports.
 func (c *Config) signer() (jose.Signer, error) {
 	k := c.SigningKey
 	if c.ClientAuth != PrivateKeyJWT || k == nil {

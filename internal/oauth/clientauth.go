@@ -24,7 +24,9 @@ type clientProof struct {
 	signer jose.Signer // private_key_jwt only
 }
 
-// authenticate adds the proof to a token request.
+// authenticate adds the client id and the proof to the header or the form of a token
+// request. It returns an error if ClientSecret fails or returns nothing, or if the
+// assertion cannot be signed.
 func (p *clientProof) authenticate(ctx context.Context, m *Metadata, header http.Header, form url.Values) error {
 	id := p.config.ClientID
 	if name := p.config.ClientIDParam; name != "" {
@@ -57,8 +59,8 @@ func (p *clientProof) authenticate(ctx context.Context, m *Metadata, header http
 	return nil
 }
 
-// secret asks ClientSecret for the secret, which may differ from call to call. An empty one
-// is an error.
+// secret calls ClientSecret for the secret, which may differ from call to call. It
+// returns an error if the secret is empty.
 func (c *Config) secret(ctx context.Context) (string, error) {
 	secret, err := c.ClientSecret(ctx)
 	if err != nil {
@@ -70,6 +72,8 @@ func (c *Config) secret(ctx context.Context) (string, error) {
 	return secret, nil
 }
 
+// assertWithSecret adds an assertion to form that is signed with the client secret
+// (HS256).
 func (p *clientProof) assertWithSecret(m *Metadata, form url.Values, secret string) error {
 	key := jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secret)}
 	signer, err := jose.NewSigner(key, assertionHeader(""))
@@ -79,7 +83,7 @@ func (p *clientProof) assertWithSecret(m *Metadata, form url.Values, secret stri
 	return p.assert(m, form, signer)
 }
 
-// assert signs a fresh client assertion (RFC 7523 section 3).
+// assert signs a fresh client assertion and adds it to form (RFC 7523 section 3).
 func (p *clientProof) assert(m *Metadata, form url.Values, signer jose.Signer) error {
 	now := p.config.Time()
 	payload, err := json.Marshal(map[string]any{
@@ -106,8 +110,8 @@ func (p *clientProof) assert(m *Metadata, form url.Values, signer jose.Signer) e
 	return nil
 }
 
-// assertionAudience returns the audience of client assertions. By default it
-// is the issuer as one string: an attacker that can make the client use an
+// assertionAudience returns the audience of client assertions, a string or a []string.
+// By default it is the issuer as one string: an attacker that can make the client use an
 // endpoint of theirs could replay an assertion that names that endpoint.
 func (p *clientProof) assertionAudience(m *Metadata) any {
 	switch audience := p.config.AssertionAudience; len(audience) {

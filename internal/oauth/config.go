@@ -201,6 +201,8 @@ func (c Cache) forMetadata() Cache {
 	return c
 }
 
+// forKeys returns the rules for keys. MaxKeyAge limits MaxAge, and KeyPause limits
+// MinAge.
 func (c Cache) forKeys() Cache {
 	c.MaxAge = min(c.MaxAge, c.MaxKeyAge)
 	c.MinAge = min(c.MinAge, c.KeyPause, c.MaxAge)

@@ -116,8 +116,8 @@ func fail(step Step, text string) error {
 // repeat, so that the logger recognizes and removes them.
 const maxDescription = 16 << 10
 
-// stated returns the error that an answer states, or nil, whatever the status of
-// the answer (GitHub and others send errors with 200).
+// stated returns a *ResponseError if answer has the member error, and nil otherwise. It
+// does so for every status, because GitHub and others send errors with 200.
 func stated(step Step, status int, answer map[string]any) error {
 	code, ok := answer["error"].(string)
 	if !ok || code == "" {
@@ -127,7 +127,7 @@ func stated(step Step, status int, answer map[string]any) error {
 	return &ResponseError{Step: step, Status: status, Code: printable(code, 64), Description: printable(description, maxDescription)}
 }
 
-// printable cuts s and escapes what could forge a log line.
+// printable cuts s to limit bytes and escapes what could forge a log line.
 func printable(s string, limit int) string {
 	if len(s) > limit {
 		s = strings.ToValidUTF8(s[:limit], "") + "…"

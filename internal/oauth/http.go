@@ -45,6 +45,8 @@ func newBackChannel(c *Config) *backChannel {
 	return &backChannel{&client, c}
 }
 
+// ownTransport returns a copy of the default transport with a limit for headers. It
+// returns the default transport itself if the program has replaced that.
 func ownTransport() http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -64,9 +66,9 @@ func (a *answer) failure(step Step, text string, now time.Time) error {
 // mostRequests bounds the requests for a document that has been moved.
 const mostRequests = 4
 
-// getWithinOrigin gets a document without secrets by a request without
-// secrets. It may therefore follow redirects to the same server: some servers
-// add a slash to the path.
+// getWithinOrigin gets a document without secrets by a request without secrets. It may
+// therefore follow redirects to the same server: some servers add a slash to the path.
+// It returns an error for a redirect elsewhere, and after mostRequests requests.
 func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint string) (*answer, error) {
 	for range mostRequests {
 		a, err := b.get(ctx, step, endpoint, acceptJSON())
@@ -100,6 +102,7 @@ func (b *backChannel) get(ctx context.Context, step Step, endpoint string, heade
 	return b.call(ctx, step, http.MethodGet, endpoint, header, nil)
 }
 
+// post sends form by a POST request. It sets the Content-Type in header.
 func (b *backChannel) post(ctx context.Context, step Step, endpoint string, header http.Header, form url.Values) (*answer, error) {
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return b.call(ctx, step, http.MethodPost, endpoint, header, strings.NewReader(form.Encode()))
@@ -107,8 +110,9 @@ func (b *backChannel) post(ctx context.Context, step Step, endpoint string, head
 
 var errRedirect = errors.New("redirects are not followed")
 
-// call makes one request and reads the whole answer, within the limits. It
-// returns status and headers even of an answer that cannot be used.
+// call makes one request and reads the whole answer, within the limits. It calls
+// Config.Trace before and after. It returns status and headers even of an answer that
+// cannot be used, beside the error. Without an answer it returns nil. It changes header.
 func (b *backChannel) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	if b.config.Trace == nil {
 		return b.send(ctx, step, method, endpoint, header, body)
@@ -131,6 +135,7 @@ func reasonIn(ctx context.Context) string {
 	return reason
 }
 
+// send does what call does, without Trace. It limits the call to CallTimeout.
 func (b *backChannel) send(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.config.CallTimeout)
 	defer cancel()
@@ -152,8 +157,8 @@ func (b *backChannel) send(ctx context.Context, step Step, method, endpoint stri
 	return a, nil
 }
 
-// read reads the body and type of an answer into a. A redirect, or more bytes than allowed,
-// is an error.
+// read reads the body and the type of an answer into a. It returns errRedirect for a
+// redirect, and an error if there are more bytes than allowed.
 func (b *backChannel) read(resp *http.Response, a *answer) (err error) {
 	if a.status >= 300 && a.status < 400 {
 		return errRedirect

@@ -52,10 +52,10 @@ const maxFuture = 5 * time.Minute
 // longer subjects would merge two users.
 const maxSubject = 255
 
-// VerifyIDToken returns the claims of an ID token that passes every check of
-// OpenID Connect Core 3.1.3.7, its signature included. Claim names are compared
-// exactly; numbers are json.Number. An absent claim that the standard requires
-// is a failure.
+// VerifyIDToken returns the claims of an ID token that passes every check of OpenID
+// Connect Core 3.1.3.7, its signature included. Claim names are compared exactly;
+// numbers are json.Number. An absent claim that the standard requires is a failure. The
+// error wraps ErrUnmet if the token is good but does not meet want.Demands.
 func (c *Client) VerifyIDToken(ctx context.Context, idToken string, want IDTokenCheck) (map[string]any, error) {
 	if idToken == "" {
 		return nil, fail(StepIDToken, "missing")
@@ -136,8 +136,9 @@ func checkSubject(claims map[string]any) error {
 	return nil
 }
 
-// checkAudience requires this client, or one of the others that count, among the
-// audiences. If there are further ones, it also requires azp to name such a client.
+// checkAudience requires aud to name this client or one of others. azp, if stated, must
+// name such a client, too. Further audiences need an azp, and have to be among
+// Config.Audiences unless that is nil.
 func (c *Client) checkAudience(claims map[string]any, others []string) error {
 	isOurs := func(client string) bool {
 		return client != "" && (client == c.config.ClientID || slices.Contains(others, client))
@@ -226,9 +227,10 @@ const authTimeLeeway = time.Minute
 // demanded: how recently the user signed in at the provider, or by what means.
 var ErrUnmet = errors.New("the sign-in at the provider is not the one that was demanded")
 
-// checkAuthTime holds the provider to a max_age, in seconds, that was asked for
-// (OpenID Connect Core 3.1.3.7, 13). nil: none was. With a max_age of zero the
-// sign-in must not be older than the request, if it is known when that began.
+// checkAuthTime returns an ErrUnmet if auth_time is missing, in the future, or older
+// than limit, in seconds (OpenID Connect Core 3.1.3.7, 13). A nil limit allows
+// everything. With a limit of zero the sign-in must not be older than begun, unless that
+// is zero.
 func (c *Client) checkAuthTime(claims map[string]any, limit *int64, begun time.Time) error {
 	if limit == nil {
 		return nil
@@ -249,7 +251,8 @@ func (c *Client) checkAuthTime(claims map[string]any, limit *int64, begun time.T
 	return nil
 }
 
-// checkACR requires acr to be one of the values, as text. nil: none was demanded.
+// checkACR returns ErrUnmet unless acr is one of values, as text. Empty values allow
+// any.
 func checkACR(claims map[string]any, values []string) error {
 	if acr, ok := claims["acr"].(string); len(values) > 0 && (!ok || !slices.Contains(values, acr)) {
 		return fmt.Errorf("%w: acr is none of acr_values", ErrUnmet)
@@ -327,8 +330,8 @@ func checkSameLogin(claims, original map[string]any) error {
 	return nil
 }
 
-// seconds reads a NumericDate (RFC 7519 section 2). Claims that were stored in
-// between may hold a float64.
+// seconds reads a NumericDate (RFC 7519 section 2). It returns false unless value is a
+// number from 0 on. Claims that were stored in between may hold a float64.
 func seconds(value any) (float64, bool) {
 	var s float64
 	switch value := value.(type) {

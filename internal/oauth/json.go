@@ -6,12 +6,12 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
-// decodeObject reads exactly one JSON object. Members keep their exact names
-// (decoding into a struct would fold case) and numbers their exact digits, as
-// json.Number. Text that is not UTF-8 is refused: the decoder would replace it,
-// and make one subject of two. So is a member that is repeated, at any depth:
-// of two, another reader might believe the other one (RFC 8725 section 2.4, RFC
-// 7519 section 4).
+// decodeObject reads exactly one JSON object. Members keep their exact names (decoding
+// into a struct would fold case) and numbers their exact digits, as json.Number. It
+// returns an error for text that is not UTF-8: the decoder would replace it, and make
+// one subject of two. It also returns an error if a member is repeated, at any depth.
+// Two readers might believe different ones of the two (RFC 8725 section 2.4, RFC 7519
+// section 4).
 func decodeObject(data []byte) (map[string]any, error) {
 	object, err := jsonscan.Decode(data)
 	switch {
@@ -37,7 +37,8 @@ func text(object map[string]any, name string) (string, error) {
 	return s, nil
 }
 
-// texts reads an optional array of strings.
+// texts reads an optional array of strings. Absent and null give nil; any other type is
+// an error.
 func texts(object map[string]any, name string) ([]string, error) {
 	value, present := object[name]
 	if !present || value == nil {

@@ -21,15 +21,15 @@ type signed struct {
 	claims map[string]any
 }
 
-// open verifies the signature of a compact JWS from the provider and decodes
-// its claims. Keys come from the provider's published set, or for HMAC from the
-// client secret; what the token's header says about keys, beyond naming one by
-// kid, is not looked at (RFC 8725 section 3.10).
+// open verifies the signature of a compact JWS from the provider and decodes its claims.
+// The keys come from the provider's published set, or for HMAC from the client secret.
+// It uses the kid of the token's header, and nothing else that the header says about
+// keys (RFC 8725 section 3.10). It returns errEncrypted for an encrypted token.
 func (c *Client) open(ctx context.Context, m *Metadata, token string) (*signed, error) {
 	return openTyped(ctx, c, m, token, checkHeader)
 }
 
-// openTyped does what open does. check looks at the header.
+// openTyped does what open does, with check in place of checkHeader.
 func openTyped(ctx context.Context, c *Client, m *Metadata, token string, check func(token string) error) (*signed, error) {
 	if err := checkShape(token); err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ type compactToken struct {
 
 func (t *compactToken) header() jose.Header { return t.jws.Signatures[0].Protected }
 
-// verify returns the payload if key made the signature. Ed25519 is the name
-// that RFC 9864 gives to EdDSA on that curve; the library knows the older one.
+// verify returns the payload, and true if key made the signature. Ed25519 is the name
+// that RFC 9864 gives to EdDSA on that curve; the library knows only the older name.
 func (t *compactToken) verify(key any) ([]byte, bool) {
 	if t.header().Algorithm != algEd25519 {
 		payload, err := t.jws.Verify(key)
@@ -76,7 +76,8 @@ func (t *compactToken) verify(key any) ([]byte, bool) {
 	return t.jws.UnsafePayloadWithoutVerification(), true
 }
 
-// checkShape refuses a text that cannot be a token. It reads the text once.
+// checkShape returns an error for a text that cannot be a token, and errEncrypted for an
+// encrypted one. It reads the text once.
 func checkShape(token string) error {
 	if len(token) > maxTokenSize {
 		return errors.New("too large")
@@ -97,10 +98,10 @@ func checkShape(token string) error {
 	return nil
 }
 
-// checkHeader refuses extensions that change what is signed, and tokens made
-// for another purpose by the same provider (RFC 8725 section 3.11): access
-// tokens, logout tokens and their like carry a type ending in "+jwt". It reads
-// the header itself, because the library does not tell a null from nothing.
+// checkHeader returns an error for extensions that change what is signed, and for tokens
+// that the same provider made for another purpose (RFC 8725 section 3.11). Access
+// tokens, logout tokens and their like have a type that ends in "+jwt". checkHeader
+// reads the header itself, because the library does not tell a null from nothing.
 func checkHeader(token string) error {
 	encoded, _, _ := strings.Cut(token, ".")
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
@@ -124,6 +125,8 @@ func checkHeader(token string) error {
 	return nil
 }
 
+// verify returns the payload if the client secret (for HMAC) or a key of the provider
+// verifies the signature.
 func (c *Client) verify(ctx context.Context, t *compactToken) ([]byte, error) {
 	if !slices.Contains(hmacAlgs, t.header().Algorithm) {
 		return c.verifyWithKeys(ctx, t)

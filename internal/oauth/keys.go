@@ -44,7 +44,7 @@ type key struct {
 // help an attacker who forged it.
 var errNoKey = failed(CheckSignature, "no key of the provider verifies the signature")
 
-// verify returns the signed payload if a key fits. It tries every fitting key
+// verify returns the signed payload, and true if a key fits. It tries every fitting key
 // for a token without kid, and only the named key for one with a kid.
 func (s *keySet) verify(t *compactToken) ([]byte, bool) {
 	header := t.header()
@@ -59,8 +59,9 @@ func (s *keySet) verify(t *compactToken) ([]byte, bool) {
 	return nil, false
 }
 
-// verifyWithKeys lets the provider's keys decide. When none fits they may have
-// been rotated, and are fetched again, once.
+// verifyWithKeys returns the payload if a key of the provider verifies the signature,
+// and errNoKey otherwise. If no key fits, the keys may have been rotated. It then
+// fetches them once more, if mayRefetch allows it.
 func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, error) {
 	keys, fresh, err := c.published.keys.get(ctx, c, nil)
 	if err != nil {
@@ -92,6 +93,7 @@ func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
 	return c.published.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
 }
 
+// fetchKeys fetches the keys, and returns them and how long they may be kept.
 func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) {
 	endpoint, err := c.keysURL(ctx)
 	if err != nil {
@@ -111,7 +113,8 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 	return set, lifetime(a.header, c.config.Time()), nil
 }
 
-// withReason returns ctx with the reason for which keys are fetched.
+// withReason returns ctx with the reason for which the keys are fetched, for Trace. A
+// reason that ctx has already stays.
 func (c *Client) withReason(ctx context.Context) context.Context {
 	switch {
 	case c.config.Trace == nil || reasonIn(ctx) != "":
@@ -128,9 +131,9 @@ func (c *Client) tellStale(s StaleAnswer) {
 	}
 }
 
-// keysURL returns the URL of the keys. It uses discovery even for a provider
-// that otherwise needs none: a plain OAuth provider with an issuer may send an
-// ID token without being asked, which is checked like any other.
+// keysURL returns the URL of the keys. It uses discovery even for a provider that
+// otherwise needs none. A plain OAuth provider with an issuer may send an ID token
+// without being asked, and that is checked like any other.
 func (c *Client) keysURL(ctx context.Context) (string, error) {
 	m := c.explicit
 	if m.JWKSURI == "" && c.config.Issuer != "" {
@@ -145,8 +148,8 @@ func (c *Client) keysURL(ctx context.Context) (string, error) {
 	return m.JWKSURI, nil
 }
 
-// parseKeys reads a JWK set (RFC 7517 section 5). Entries that are not usable
-// signature keys are passed over.
+// parseKeys reads a JWK set (RFC 7517 section 5). It passes over entries that are not
+// usable signature keys, and over every usable one after the first maxKeys.
 func parseKeys(document []byte) (*keySet, error) {
 	members, err := decodeObject(document)
 	if err != nil {
@@ -172,6 +175,8 @@ func parseKeys(document []byte) (*keySet, error) {
 	return set, nil
 }
 
+// parseKey reads one key of a set. It returns false if the key cannot verify signatures
+// here.
 func parseKey(members map[string]any) (key, bool) {
 	use, err1 := text(members, "use")
 	alg, err2 := text(members, "alg")
@@ -205,9 +210,10 @@ func synonyms(alg string) []string {
 // 8037 section 2). A key whose private part was published proves nothing.
 var privateMembers = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
 
-// publicKey returns the public key of a JWK and the algorithms it can verify, or nil for a
-// symmetric or unknown one, and for one whose private part was published. It reads only the
-// members that make the key: certificates and thumbprints beside it prove nothing here.
+// publicKey returns the public key of a JWK and the algorithms it can verify. It returns
+// nil for a symmetric or unknown key, and for one with a published private part. It
+// reads only the members that make the key: certificates and thumbprints beside it prove
+// nothing here.
 func publicKey(members map[string]any) (public any, algs []string) {
 	for _, name := range privateMembers {
 		if _, stated := members[name]; stated {
@@ -234,6 +240,8 @@ func publicKey(members map[string]any) (public any, algs []string) {
 	return jwk.Key, algsOf(jwk.Key)
 }
 
+// algsOf returns the algorithms that the key can verify, or nil for a weak or unknown
+// one.
 func algsOf(public any) []string {
 	switch public := public.(type) {
 	case *rsa.PublicKey:

@@ -76,8 +76,8 @@ func (c *Client) EndSessionURL(ctx context.Context, r EndSession) (string, error
 // encodeQuery writes a space as %20, which every decoder reads.
 func encodeQuery(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
-// EndSessionEndpoint returns the end-session endpoint of Config or of the cached discovery
-// document. It is empty if neither is known yet. It makes no request.
+// EndSessionEndpoint returns the end-session endpoint of Config or of the cached
+// discovery document. It is empty if neither is known yet. It makes no request.
 func (c *Client) EndSessionEndpoint() string {
 	if c.config.EndSession.URL != "" || c.config.Issuer == "" {
 		return c.explicit.EndSessionEndpoint
@@ -116,9 +116,9 @@ const (
 	maxUndatedAge = 2 * time.Minute
 )
 
-// VerifyLogoutToken returns what a logout token says that passes every check of
-// Back-Channel Logout 1.0, section 2.6, but that of jti, which the caller remembers. A
-// token for another client, or of another issuer, costs no call to the provider.
+// VerifyLogoutToken checks a logout token by Back-Channel Logout 1.0, section 2.6, and
+// returns what it says. It does not check whether the jti was used before; the caller
+// does. A token for another client, or of another issuer, costs no call to the provider.
 func (c *Client) VerifyLogoutToken(ctx context.Context, token string, want LogoutCheck) (*LogoutToken, error) {
 	if err := glance(c, token, want); err != nil {
 		return nil, &StepError{Step: StepLogout, Err: err}
@@ -138,8 +138,8 @@ func (c *Client) VerifyLogoutToken(ctx context.Context, token string, want Logou
 	return t, nil
 }
 
-// glance checks what needs no key: the form, the header, and whether the token says
-// that it is from this provider and for this client.
+// glance checks what needs no key: the form, the header, and whether the token claims to
+// be from this provider and for this client.
 func glance(c *Client, token string, want LogoutCheck) error {
 	if err := checkShape(token); err != nil {
 		return err
@@ -195,6 +195,8 @@ func checkLogoutHeader(header string, typed bool) error {
 	return errors.New("a token of another type")
 }
 
+// checkLogoutToken checks the claims of a token, after its signature, and returns what
+// they say.
 func checkLogoutToken(c *Client, m *Metadata, claims map[string]any, want LogoutCheck) (*LogoutToken, error) {
 	if err := checkDates(claims); err != nil {
 		return nil, err
@@ -228,7 +230,8 @@ func checkLogoutToken(c *Client, m *Metadata, claims map[string]any, want Logout
 	return t, nil
 }
 
-// name reads whose sessions end. A name that is there has to make sense.
+// name sets Subject and SessionID from the claims sub and sid. It returns an error if
+// one of them is stated but empty, too long or no text, or if neither is stated.
 func (t *LogoutToken) name(claims map[string]any) error {
 	for name, into := range map[string]*string{"sub": &t.Subject, "sid": &t.SessionID} {
 		stated, there := claims[name]
@@ -245,7 +248,9 @@ func (t *LogoutToken) name(claims map[string]any) error {
 	return nil
 }
 
-// checkLogoutTimes requires a token that was issued within a day and has not expired.
+// checkLogoutTimes requires a token that was issued within a day and has not expired. It
+// sets t.Issued and t.Expires, which it limits to a day from now. Without exp the token
+// must be at most maxUndatedAge old, and want.Undated must allow it.
 func checkLogoutTimes(c *Client, t *LogoutToken, claims map[string]any, want LogoutCheck) error {
 	now := float64(c.config.Time().UnixMilli()) / 1000
 	iat, ok := seconds(claims["iat"])
@@ -276,7 +281,8 @@ func checkLogoutTimes(c *Client, t *LogoutToken, claims map[string]any, want Log
 // instantOf returns the instant of a NumericDate, to the millisecond.
 func instantOf(seconds float64) time.Time { return time.UnixMilli(int64(seconds * 1000)).UTC() }
 
-// IssuedAt returns the iat of verified claims, and the zero time if there is none.
+// IssuedAt returns the iat of verified claims. It returns the zero time if there is
+// none, or one that cannot be a time in seconds.
 func IssuedAt(claims map[string]any) time.Time {
 	iat, ok := seconds(claims["iat"])
 	if !ok || iat > 1e11 {
@@ -285,8 +291,8 @@ func IssuedAt(claims map[string]any) time.Time {
 	return instantOf(iat)
 }
 
-// WithParams returns a logout URL of the application's own with more parameters. Those
-// that it has already stay, and those of the protocol are left out.
+// WithParams returns the logout URL to with params added to its query. Parameters that
+// to has already stay as they are. WithParams leaves out the protocol's own parameters.
 func WithParams(to string, params url.Values) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil {

@@ -56,9 +56,11 @@ func (m *memory[T]) failure(now time.Time) error {
 	return m.err
 }
 
-// get returns the cached outcome, or asks the provider. With seen, it asks for
-// one newer than seen. fresh reports whether a request was made, by this call
-// or by one that it waited for.
+// get returns the cached outcome, or makes a request. With seen, it wants an outcome
+// newer than seen. If FailurePause forbids a request, it returns the cached outcome in
+// any case. fresh reports whether a request was made, by this call or by one that it
+// waited for. Without a usable value get returns the error of the last request, beside
+// m. If ctx ends, get returns its error, and m is nil.
 func (r *recall[T]) get(ctx context.Context, by *Client, seen *memory[T]) (m *memory[T], fresh bool, err error) {
 	now := by.config.Time
 	if m := r.known(); r.serves(m, seen, now()) {
@@ -96,7 +98,7 @@ func (r *recall[T]) refresh(ctx context.Context, by *Client, seen *memory[T]) (*
 }
 
 // renew makes a request and returns its outcome, which may be a failure. If another
-// flight has made one since the caller looked, it returns the outcome of that.
+// flight has ended since the caller looked, renew returns its outcome instead.
 func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *memory[T] {
 	last := r.known()
 	if r.serves(last, seen, by.config.Time()) {
@@ -119,8 +121,9 @@ func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *mem
 	return next
 }
 
-// afterFailure keeps the older value in use, unless nothing is to be
-// remembered.
+// afterFailure returns the outcome of a request that failed with err. It keeps the value
+// of last if that is usable, unless nothing is to be remembered. The pause before the
+// next request doubles, and is longer if the answer asks for that.
 func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *memory[T] {
 	next := &memory[T]{asked: now, err: err, pause: r.rules.FailurePause}
 	if last != nil {
@@ -133,8 +136,8 @@ func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *mem
 	return next
 }
 
-// WaitOf returns how long the answer behind an error asks the client to wait; 0: it
-// does not. See the header Retry-After (RFC 9110 section 10.2.3).
+// WaitOf returns how long the answer behind err asks the client to wait, by its header
+// Retry-After (RFC 9110 section 10.2.3). It returns 0 if there was no such wish.
 func WaitOf(err error) time.Duration {
 	if failed, ok := errors.AsType[*StepError](err); ok {
 		return failed.wait
@@ -145,8 +148,8 @@ func WaitOf(err error) time.Duration {
 	return 0
 }
 
-// askedToWait returns the wait of the header Retry-After (RFC 9110 section
-// 10.2.3).
+// askedToWait returns the wait that the header Retry-After asks for, counted from now
+// (RFC 9110 section 10.2.3). It returns 0 without such a header.
 func askedToWait(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -172,7 +175,9 @@ func (r *recall[T]) fetchSafely(ctx context.Context, by *Client) (value T, lifet
 // unstatedLifetime is for answers that do not say how long they are good.
 const unstatedLifetime = time.Hour
 
-// lifetime returns how long an answer may be kept (RFC 9111 section 4.2.1).
+// lifetime returns how long an answer may be kept from now on (RFC 9111 section 4.2.1).
+// It returns 0 for an answer that must not be kept, and unstatedLifetime if none is
+// stated.
 func lifetime(h http.Header, now time.Time) time.Duration {
 	stated := time.Duration(-1)
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {

@@ -52,7 +52,8 @@ func (c *Client) SupportsS256(ctx context.Context) (bool, error) {
 }
 
 // discovered returns the provider's metadata. If this client does not accept the cached
-// document, it is fetched once more. After that the last accepted one stays in use.
+// document, discovered fetches it once more. If that does not help, it returns the last
+// document that this client has accepted, or else an error.
 func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 	stated, fresh, err := c.published.metadata.get(ctx, c, nil)
 	if err != nil {
@@ -83,7 +84,9 @@ func (c *Client) mayDiscoverAgain(seen *memory[*Metadata]) bool {
 // ownMetadata is the provider's metadata, and the same prepared for one client.
 type ownMetadata struct{ stated, ready *Metadata }
 
-// own checks the provider's metadata and prepares it for this client, once.
+// own checks the issuer of a cached document with MatchIssuer and returns the document
+// prepared for this client. It returns errOtherIssuer if MatchIssuer refuses. It does
+// the work once for each document.
 func (c *Client) own(stated *Metadata) (*Metadata, error) {
 	if last := c.accepted.Load(); last != nil && last.stated == stated {
 		return last.ready, nil
@@ -116,8 +119,9 @@ func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, e
 	return m, lifetime(a.header, c.config.Time()), nil
 }
 
-// parseMetadata reads and checks a document, by nothing that clients which share
-// it could see differently.
+// parseMetadata reads and checks a discovery document. The check depends only on
+// settings that all clients which share the document have in common (see askedAs). The
+// result holds the provider's own values, not those of Config.
 func (c *Client) parseMetadata(document []byte) (*Metadata, error) {
 	members, err := decodeObject(document)
 	if err != nil {
@@ -133,8 +137,8 @@ func (c *Client) parseMetadata(document []byte) (*Metadata, error) {
 	return m, c.checkDiscovered(c.prepare(*m))
 }
 
-// readMetadata copies the members that are used. An endpoint may be missing:
-// not every client calls every one.
+// readMetadata copies the members that are used. An endpoint may be missing: not every
+// client calls every one. It returns an error for a member of another type.
 func readMetadata(members map[string]any) (*Metadata, error) {
 	var m Metadata
 	for name, field := range map[string]*string{
@@ -165,12 +169,11 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 	return &m, nil
 }
 
-// checkStatedIssuer compares the issuer that a document states with the
-// configured one, to the letter (OpenID Connect Discovery 4.3). Only a slash
-// that the operator typed behind a bare host may be missing in the document,
-// as with Auth.js: it is not the provider that strays then, and the document's
-// spelling is the one that counts. What MatchIssuer says is this client's own
-// affair (see own).
+// checkStatedIssuer compares the issuer that a document states with the configured one,
+// to the letter (OpenID Connect Discovery 4.3). One difference is allowed, as with
+// Auth.js: the operator has typed a slash behind a bare host, and the document has none.
+// The document's spelling then counts. With MatchIssuer it checks nothing; own calls
+// MatchIssuer.
 func (c *Client) checkStatedIssuer(stated string) error {
 	configured := c.config.Issuer
 	switch {
@@ -190,8 +193,8 @@ func isBareHost(issuer string) bool {
 	return err == nil && u.Host != "" && u.Path == ""
 }
 
-// checkDiscovered holds discovered URLs to the rules for configured ones, and
-// one more: an issuer elsewhere cannot send us to our own loopback in clear.
+// checkDiscovered applies the rules for configured URLs to discovered ones. It adds one
+// rule: an issuer elsewhere cannot send this server to its own loopback without TLS.
 func (c *Client) checkDiscovered(m *Metadata) error {
 	issuer, err := url.Parse(c.config.Issuer)
 	if err != nil {

@@ -14,7 +14,7 @@ var ErrNoRevocation = errors.New("oauth: the provider has no revocation endpoint
 // configured, or the metadata is discovered. It makes no request.
 func (c *Client) CanRevoke() bool { return c.config.Revocation.URL != "" || c.config.Issuer != "" }
 
-// Revoke ends a token at the provider (RFC 7009). hint is "refresh_token" or
+// Revoke revokes a token at the provider (RFC 7009). hint is "refresh_token" or
 // "access_token". A provider answers with success for unknown tokens too. Without an
 // endpoint Revoke returns ErrNoRevocation.
 func (c *Client) Revoke(ctx context.Context, token, hint string) error {

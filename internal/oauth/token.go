@@ -71,6 +71,8 @@ func (c *Client) Refresh(ctx context.Context, refreshToken string, more url.Valu
 	return c.requestToken(ctx, m, form)
 }
 
+// requestToken adds the proof of the client to form, sends it to the token endpoint and
+// returns the token.
 func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values) (*Token, error) {
 	if m.TokenEndpoint == "" {
 		return nil, fail(StepToken, "the provider has no token endpoint")
@@ -86,6 +88,8 @@ func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values)
 	return c.readToken(m, a)
 }
 
+// readToken returns the token in an answer. It returns a *ResponseError if the provider
+// states an error, and a *StepError for any other answer without a usable token.
 func (c *Client) readToken(m *Metadata, a *answer) (*Token, error) {
 	wait := askedToWait(a.header, c.config.Time())
 	unusable := func(err error) error { return &StepError{Step: StepToken, Status: a.status, Err: err, wait: wait} }
@@ -115,8 +119,8 @@ func (c *Client) readToken(m *Metadata, a *answer) (*Token, error) {
 	return token, nil
 }
 
-// parseToken reads the members of a token (RFC 6749 section 5.1). The other
-// members become Extra.
+// parseToken reads the members of a token (RFC 6749 section 5.1). It deletes them from
+// members; what is left becomes Extra. It returns errDPoP for a DPoP token.
 func parseToken(members map[string]any, now time.Time) (*Token, error) {
 	t := &Token{Extra: members}
 	for name, field := range map[string]*string{
@@ -147,8 +151,9 @@ func parseToken(members map[string]any, now time.Time) (*Token, error) {
 	return t, t.readExpiry(now)
 }
 
-// readExpiry accepts a number and, because some providers send one, a numeric
-// text.
+// readExpiry takes expires_in out of Extra and sets ExpiresIn and ExpiresAt. Some
+// providers send a numeric text, which it accepts, too. Without expires_in it changes
+// nothing.
 func (t *Token) readExpiry(now time.Time) error {
 	value := t.Extra["expires_in"]
 	delete(t.Extra, "expires_in")

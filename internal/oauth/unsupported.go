@@ -69,8 +69,8 @@ func findUnsupported(members map[string]any) error {
 	return nil
 }
 
-// namesUnsupported returns err, with the feature that a token endpoint asks for by an
-// error code of its own.
+// namesUnsupported joins errDPoP to err if the error code of the token endpoint asks for
+// DPoP. It returns every other err as it is.
 func namesUnsupported(err error) error {
 	said, ok := errors.AsType[*ResponseError](err)
 	if ok && (said.Code == "invalid_dpop_proof" || said.Code == "use_dpop_nonce") {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// UnverifiedClaims returns the claims of a token whose signature is not checked: one
-// that was verified when it came and was stored since. It returns nil for anything that
-// is no token.
+// UnverifiedClaims returns the claims of a token and does not check its signature. The
+// token must have been verified when it came, and stored since. UnverifiedClaims returns
+// nil for anything that is no token.
 func UnverifiedClaims(token string) map[string]any {
 	_, rest, ok := strings.Cut(token, ".")
 	payload, _, found := strings.Cut(rest, ".")

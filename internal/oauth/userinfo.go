@@ -14,12 +14,12 @@ var (
 	ErrNoSubject    = errors.New("sub is missing") // it is no text, or empty
 )
 
-// UserInfo returns the claims of the userinfo endpoint about the access
-// token's user. For an OpenID Connect provider, and whenever wantSubject is
-// not empty, the answer's sub must equal wantSubject, the ID token's.
-// Otherwise an attacker could substitute another user's access token (OpenID
-// Connect Core 5.3.4). UserInfo accepts only an answer of the 2xx kind with a
-// JSON object; OpenID Connect providers may sign it. Numbers are json.Number.
+// UserInfo returns the claims of the userinfo endpoint about the access token's user.
+// For an OpenID Connect provider, and whenever wantSubject is not empty, the answer's
+// sub must equal wantSubject, the ID token's. Otherwise an attacker could substitute
+// another user's access token (OpenID Connect Core 5.3.4). The error then wraps
+// ErrNoSubject or ErrOtherSubject. UserInfo accepts only an answer of the 2xx kind with
+// a JSON object; OpenID Connect providers may sign it. Numbers are json.Number.
 func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) (map[string]any, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -49,6 +49,7 @@ func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) 
 	return claims, nil
 }
 
+// checkSameSubject returns ErrNoSubject or ErrOtherSubject unless sub is want.
 func checkSameSubject(claims map[string]any, want string) error {
 	switch sub, _ := claims["sub"].(string); sub {
 	case "":
@@ -59,6 +60,8 @@ func checkSameSubject(claims map[string]any, want string) error {
 	return ErrOtherSubject
 }
 
+// readUserInfo returns the claims in an answer, which OpenID Connect providers may sign.
+// It does not compare the subject.
 func (c *Client) readUserInfo(ctx context.Context, m *Metadata, a *answer) (map[string]any, error) {
 	unusable := func(err error) error { return &StepError{Step: StepUserInfo, Status: a.status, Err: err} }
 	if c.config.OIDC && a.mediaType == "application/jwt" && a.status == http.StatusOK {

@@ -64,9 +64,10 @@ func codeOf(mac hash.Hash, step int64) (code [Digits]byte) {
 	return code
 }
 
-// Check returns the step whose code was typed, within skew steps before and after the
-// step of now. It compares the code with that of every step, in constant time. A
-// negative skew is none. A skew above [MostSkew] counts as MostSkew.
+// Check returns the step that code belongs to, within skew steps before and after the
+// step of now. ok is false if there is none. Check compares the code with that of every
+// step, in constant time. A negative skew is none. A skew above [MostSkew] counts as
+// MostSkew.
 func Check(secret []byte, code string, now time.Time, skew int) (step int64, ok bool) {
 	if len(code) != Digits || len(secret) == 0 {
 		return 0, false
@@ -87,7 +88,7 @@ var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 // Text returns a secret as apps take it: base32 without padding.
 func Text(secret []byte) string { return base32Text.EncodeToString(secret) }
 
-// Grouped returns text in groups of four characters, for people who type it.
+// Grouped returns text in groups of four characters, for users that type it.
 func Grouped(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i += 4 {

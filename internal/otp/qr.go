@@ -10,8 +10,8 @@ import (
 // quiet is the white border of a QR code in modules (ISO/IEC 18004).
 const quiet = 4
 
-// SVG returns text as a QR code: an inline SVG image in black on white with the
-// border that cameras need. label is the name of the image for screen readers; it is
+// SVG returns text as a QR code. The code is an inline SVG image in black on white with
+// the border that cameras need. label is the name of the image for screen readers; it is
 // escaped. SVG returns an error if text is longer than a QR code can be.
 func SVG(text, label string) (string, error) {
 	code, err := encode(text)

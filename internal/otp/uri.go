@@ -23,6 +23,7 @@ func URI(issuer, account string, secret []byte) string {
 // QR code that cameras read badly.
 const longestLabel = 200
 
+// label returns text on one line, without colons, and cut to longestLabel bytes.
 func label(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(text, ":", " "), "")), " ")
 	for len(text) > longestLabel {

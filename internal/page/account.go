@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Account is the settings page of the signed-in user. A part whose URLs are empty
-// is not shown.
+// Account is the settings page of the signed-in user. A part is not shown if its URLs
+// are empty.
 type Account struct {
 	CSRFToken   string
 	CallbackURL string // where linking leads back to, usually this page; empty: not sent
@@ -134,8 +134,9 @@ type deviceRow struct {
 	CSRFToken string
 }
 
-// notice returns the key of what has just been done. After an account was unlinked it
-// says that other devices stay signed in, if they can be signed out here.
+// notice returns the key of the text for what has just been done, or "" for an unknown
+// code. With others, other devices can be signed out on this page. After an account was
+// unlinked, the text then says that they stay signed in.
 func notice(code string, others bool) string {
 	switch code {
 	case "unlinked":
@@ -149,6 +150,7 @@ func notice(code string, others bool) string {
 	return ""
 }
 
+// accountMessage returns the key of the text for [Account].Error, or "" for none.
 func accountMessage(code string) string {
 	switch code {
 	case "":

@@ -47,6 +47,8 @@ type passkeyRow struct {
 // isShown reports whether the site has passkeys or the user has one from before.
 func (p *Passkeys) isShown() bool { return len(p.Keys)+len(p.Add) > 0 }
 
+// newPasskeysView returns the part of the account page with passkeys, or nil if there is
+// none.
 func (r *Renderer) newPasskeysView(v *Account) *passkeysView {
 	if !v.Passkeys.isShown() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/frame"
 )
 
-// Own is the part of the account page about the user: the profile, what happened
-// lately, and the user's data. A part whose URL is empty is not shown.
+// Own is the part of the account page about the user: the profile, what happened lately,
+// and the user's data. A part is not shown if its URL is empty.
 type Own struct {
 	ProfileURL  string // where name and picture are changed
 	Name, Image bool   // which of them can be

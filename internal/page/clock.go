@@ -18,8 +18,8 @@ var (
 	clockHash   = hashSource(clockScript)
 )
 
-// clock returns the script element that shows times in the reader's zone and
-// format.
+// clock returns the script element that shows times in the zone and format of the
+// browser.
 func clock() template.HTML {
 	return template.HTML(`<script type="module">` + clockScript + "</script>")
 }

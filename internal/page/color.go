@@ -22,9 +22,9 @@ func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b
 
 var errColor = errors.New("not an opaque CSS colour: write #rgb, #rrggbb, rgb(), hsl() or a colour name")
 
-// parseColor parses a CSS colour. It has to be opaque, so that its contrast can be
-// computed. The grammar is strict, because an accepted colour is written into a style
-// sheet.
+// parseColor parses a CSS colour. It returns errColor unless the colour is opaque, so
+// that its contrast can be computed. The grammar is strict, because an accepted colour
+// is written into a style sheet.
 func parseColor(s string) (rgb, error) {
 	s = strings.ToLower(s)
 	if hex, ok := strings.CutPrefix(s, "#"); ok {
@@ -48,6 +48,8 @@ func parseColor(s string) (rgb, error) {
 	return rgb{}, errColor
 }
 
+// parseHex parses 3, 4, 6 or 8 hexadecimal digits. It returns errColor if there is an
+// alpha channel that is not full.
 func parseHex(hex string) (rgb, error) {
 	switch len(hex) {
 	case 3, 4:
@@ -102,8 +104,8 @@ func parseHSL(parts []string) (rgb, error) {
 	return rgb{at(0), at(8), at(4)}, nil
 }
 
-// number parses plain decimal digits between 0 and most. It refuses the other
-// notations that strconv accepts.
+// number parses plain decimal digits between 0 and most. It returns errColor for the
+// other notations that strconv accepts.
 func number(s string, most float64) (float64, error) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" {
 		return 0, errColor
@@ -115,6 +117,7 @@ func number(s string, most float64) (float64, error) {
 	return v, nil
 }
 
+// channel converts a share, limited to 0 to 1, to the range from 0 to 255.
 func channel(v float64) uint8 { return uint8(math.Round(255 * max(0, min(1, v)))) }
 
 // luminance returns the relative luminance of WCAG 2.2.
@@ -122,6 +125,7 @@ func (c rgb) luminance() float64 {
 	return 0.2126*linear(c.r) + 0.7152*linear(c.g) + 0.0722*linear(c.b)
 }
 
+// linear returns the linear value, from 0 to 1, of a channel of sRGB.
 func linear(v uint8) float64 {
 	s := float64(v) / 255
 	if s <= 0.04045 {
@@ -155,7 +159,8 @@ func mix(from, to rgb, share float64) rgb {
 	return rgb{blend(from.r, to.r), blend(from.g, to.g), blend(from.b, to.b)}
 }
 
-// readable moves c towards ink until its contrast with ground reaches 4.5.
+// readable returns c, moved as far towards ink as a contrast of 4.5 with ground takes.
+// If no step reaches that, it returns ink.
 func readable(c, ground, ink rgb) rgb {
 	const steps = 20
 	for i := range steps {

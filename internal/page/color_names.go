@@ -2,7 +2,8 @@ package page
 
 import "strings"
 
-// named returns the colour with a name of CSS Color 4, section 6.1.
+// named returns the colour with a name of CSS Color 4, section 6.1, in lower case. It
+// returns errColor for any other name.
 func named(name string) (rgb, error) {
 	if name == "" || strings.ContainsAny(name, " #") {
 		return rgb{}, errColor

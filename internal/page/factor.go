@@ -63,7 +63,7 @@ func (r *Renderer) Factor(v Factor) (Page, error) {
 	return r.render("factor", http.StatusOK, view, p, v.Host)
 }
 
-// factorKind returns a kind that there are texts for.
+// factorKind returns kind if there are texts for it, and "totp" otherwise.
 func factorKind(kind string) string {
 	switch kind {
 	case "passkey", "email", "recovery":
@@ -149,7 +149,7 @@ const (
 // IsKnown reports whether there is a page for the step.
 func (s LostStep) IsKnown() bool { return s == LostAsk || s == LostStop || s == LostRemove }
 
-// Lost is a page of a user who has lost every second factor.
+// Lost is a page for a user without any second factor left.
 type Lost struct {
 	Step      LostStep
 	Done      bool // it was answered: there is no form

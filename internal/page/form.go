@@ -24,6 +24,8 @@ type providerForm struct {
 	Target  string     // the action of the form; buttons of other providers name theirs
 }
 
+// newForm returns the form of p, which is the provider at index at of v. It fills in
+// what was typed in the attempt that failed, except hidden fields and checkboxes.
 func newForm(at int, p Provider, v *SignIn) providerForm {
 	form := providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL, Target: p.Action}
 	if p.Type == WebAuthn {
@@ -42,8 +44,9 @@ func newForm(at int, p Provider, v *SignIn) providerForm {
 	return form
 }
 
-// isLogin reports whether a field called name identifies the account of the user: the
-// form asks for nothing else but passwords. Beside other fields it may be anything.
+// isLogin reports whether f identifies the account of the user: it is a text field with
+// the name "name", and the form asks for nothing else but passwords. Beside other fields
+// it may be anything.
 func isLogin(f Field, all []Field) bool {
 	others := slices.DeleteFunc(slices.Clone(all), func(o Field) bool {
 		return o.Name == f.Name || slices.Contains([]string{"password", "hidden", "checkbox"}, strings.ToLower(o.Type))
@@ -51,9 +54,10 @@ func isLogin(f Field, all []Field) bool {
 	return strings.EqualFold(f.Name, "name") && (f.Type == "" || strings.EqualFold(f.Type, "text")) && len(others) == 0
 }
 
-// blame shows a message in the form, beside the field if there is only one,
-// otherwise above the fields, all of which it describes. It is about fields of
-// these names. The first empty one gets the focus.
+// blame shows m, a message about the fields named in about. If one such field is
+// visible, the message stands beside it. If there are several, it stands above all
+// fields and describes these. The first of them that is empty gets the focus, or else
+// the first. If none is visible, blame does nothing.
 func (f *providerForm) blame(m message, about []Field) {
 	var shown []*input
 	for i := range f.Inputs {
@@ -101,6 +105,9 @@ type input struct {
 	HintID string  // of the element that says it
 }
 
+// newInput returns the input of f, which is the field at index at of the form with the
+// index form. email fills in an e-mail field without a value. A password never has a
+// value.
 func newInput(form, at int, f Field, providerType, email string) input {
 	in := input{ElementID: elementID(form, at)}
 	if f.Type = strings.ToLower(f.Type); !slices.Contains(inputTypes, f.Type) {

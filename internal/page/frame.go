@@ -76,6 +76,8 @@ type frameInput struct {
 	Focus              bool
 }
 
+// section returns a part as its template needs it. It sets v.Clock if the part shows a
+// time.
 func (v *frameView) section(p frame.Part) frameSection {
 	s := frameSection{Part: p, Buttons: v.forms(p.Forms)}
 	if p.Search != nil {
@@ -94,7 +96,8 @@ func (v *frameView) section(p frame.Part) frameSection {
 	return s
 }
 
-// forms returns forms and gives their fields ids of their own on the page.
+// forms returns forms as their template needs them, with field ids that are unique on
+// the page.
 func (v *frameView) forms(list []frame.Form) (out []frameForm) {
 	for _, f := range list {
 		form := frameForm{Form: f, CSRFToken: v.CSRFToken}
@@ -112,7 +115,7 @@ func (v *frameView) forms(list []frame.Form) (out []frameForm) {
 	return out
 }
 
-// titled is a view whose title is not a text of the library.
+// titled is a view with a title of its own in place of a text of the library.
 type titled interface{ pageTitle() string }
 
 // ownTitle returns the title of a view, escaped, or "".

@@ -31,7 +31,7 @@ type head struct {
 
 const emptyStyle = "<style></style>"
 
-// buildHeads renders the part of each page that is always the same.
+// buildHeads renders into r.heads the first part of each page, which is always the same.
 func (r *Renderer) buildHeads() error {
 	r.heads = make(map[string]prepared, len(pageNames)+len(passwordSteps))
 	titles := map[string]string{"prove": "reauth.title", "lost": "lost.heading", "offer": "offer.heading"}

@@ -71,6 +71,7 @@ var tiles = []rgb{
 	{0x4a, 0x55, 0x68},
 }
 
+// initial returns the first letter of a provider's name on a tile.
 func initial(p Provider) template.HTML {
 	return tiled(p, func(ink rgb) string {
 		return `<text x="12" y="16.6" text-anchor="middle" fill="` + ink.String() + `">` + string(firstLetter(p.Label())) + `</text>`

@@ -41,7 +41,8 @@ func (s shade) in(dark bool) string {
 	return s.light
 }
 
-// ground returns a colour of shades, all of which are valid.
+// ground returns the colour of shades with the name token, in one scheme. Every token is
+// in shades.
 func ground(token string, dark bool) rgb {
 	for _, s := range shades {
 		if s.token == token {
@@ -80,6 +81,8 @@ func schemeTokens(scheme string, brand *rgb, ownText bool) string {
 		"@media (prefers-color-scheme:dark){:root{" + tokens(true, brand, ownText) + "}}"
 }
 
+// tokens returns the declarations of the colours of one scheme. ownText says that the
+// operator chose the text colour of buttons.
 func tokens(dark bool, brand *rgb, ownText bool) string {
 	var b strings.Builder
 	set := func(token, value string) { b.WriteString("--" + token + ":" + value + ";") }
@@ -109,6 +112,8 @@ type accent struct {
 	link  rgb // base, or as near as text on the card can be read
 }
 
+// newAccent returns the colours that follow from brand, or from the default if it is
+// nil.
 func newAccent(dark bool, brand *rgb) accent {
 	a := accent{value: "var(--brand-color)", rim: "transparent"}
 	if brand != nil {

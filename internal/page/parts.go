@@ -69,6 +69,7 @@ func (r *Renderer) Message(code string, tried Tried) string {
 	return r.message((&SignIn{Error: code, Tried: tried}).message())
 }
 
+// message returns the text of m with its value filled in, or "" for the zero message.
 func (r *Renderer) message(m message) string {
 	switch {
 	case m.Key == "":

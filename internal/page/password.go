@@ -99,7 +99,7 @@ func (s PasswordStep) isKnown() bool {
 	return false
 }
 
-// passwordHead is the name of the prepared head of a step.
+// passwordHead returns the name of the prepared head of a step.
 func passwordHead(s PasswordStep) string { return "password." + string(s) }
 
 type passwordView struct {
@@ -119,7 +119,7 @@ func (v passwordView) Heading() string {
 // provesOwn reports whether the page confirms the address that its user has.
 func (v *Password) provesOwn() bool { return v.Step == MoveStep && v.Same }
 
-// Lead returns the key of the text below it.
+// Lead returns the key of the text below the heading.
 func (v passwordView) Lead() string {
 	switch {
 	case v.Step == VerifyStep && v.Invited:
@@ -132,14 +132,16 @@ func (v passwordView) Lead() string {
 	return "password." + string(v.Step) + ".text"
 }
 
-// NamesEmail reports whether that text has a place for the address.
+// NamesEmail reports whether the text of Lead has a place for the address.
 func (v passwordView) NamesEmail() bool {
 	return v.Step.hasSecret() && (v.Invited || !(v.Step == VerifyStep && v.New))
 }
 
-// Saves reports whether password managers keep what is typed, for the address.
+// Saves reports whether the page names the account, so that password managers keep the
+// new password for it.
 func (v passwordView) Saves() bool { return v.Email != "" && v.asksForNew() && v.Step != SignUpStep }
 
+// asksForNew reports whether the page has a field for a new password.
 func (v *Password) asksForNew() bool {
 	return v.Step == SignUpStep || v.Step == ResetStep || v.Step == ChangeStep || v.Step == VerifyStep && v.New
 }
@@ -202,8 +204,8 @@ func focusWrong(all []input) {
 	}
 }
 
-// wrong returns the text for the error of the page, and the name of the field that
-// it is about.
+// wrong returns the text for the error of the page, and the name of the field that the
+// error is about. Both are zero without an error.
 func (v *Password) wrong() (m message, field string) {
 	switch v.Error {
 	case "":
@@ -225,7 +227,7 @@ func (v *Password) wrong() (m message, field string) {
 	return message{Key: "account.error.other"}, "password"
 }
 
-// Offer offers a passkey to a user who has signed in with a password.
+// Offer offers a passkey to a user after a sign-in with a password.
 type Offer struct {
 	CSRFToken   string
 	Provider    string // id of the passkey provider

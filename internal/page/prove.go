@@ -2,7 +2,7 @@ package page
 
 import "net/http"
 
-// Prove asks a signed-in user for another proof of who they are.
+// Prove asks a signed-in user for another proof of identity.
 type Prove struct {
 	CSRFToken  string
 	Action     string // where the form is posted; it sends use and what that takes
@@ -27,7 +27,7 @@ type Prove struct {
 	Script      string   // as in [SignIn]
 }
 
-// OtherProof is a link to another way to prove who the user is.
+// OtherProof is a link to another way to prove the user's identity.
 type OtherProof struct {
 	Use  string // as in [Prove].Use
 	Name string // of the provider
@@ -76,7 +76,7 @@ func (r *Renderer) Prove(v Prove) (Page, error) {
 	return r.render("prove", http.StatusOK, view, p, v.Host)
 }
 
-// proofKind returns a kind that there are texts for.
+// proofKind returns kind if there are texts for it, and "totp" otherwise.
 func proofKind(kind string) string {
 	if kind == "password" || kind == "provider" {
 		return kind

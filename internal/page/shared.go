@@ -12,9 +12,9 @@ import (
 // password form has its part in a shared form only if its field is called so, too.
 const addressField = "email"
 
-// sharing returns the indexes of the providers that share a form, the one of its
-// main button first: a password, a magic link, a passkey, one of each at most. It is
-// nil if fewer than two could.
+// sharing returns the indexes of the providers that share a form: a password, a magic
+// link and a passkey, at most one of each, in this order. The first has the main button.
+// It returns nil if fewer than two could share.
 func sharing(all []Provider) []int {
 	var found []int
 	for _, kind := range []string{Credentials, Email, WebAuthn} {
@@ -28,9 +28,9 @@ func sharing(all []Provider) []int {
 	return found
 }
 
-// canShare reports whether the provider asks for an address under the name that all
-// routes know. Only a password form may ask for more, and not under the names of the
-// fields that passkeys are sent in.
+// canShare reports whether the form of p can be shared. It must ask for an address under
+// the name that all routes know, and for nothing else. A password form may ask for more,
+// but not under the names of the fields that passkeys are sent in.
 func (p Provider) canShare() bool {
 	fields := p.fields()
 	address := slices.ContainsFunc(fields, func(f Field) bool { return f.Name == addressField && strings.EqualFold(f.Type, "email") })
@@ -38,9 +38,9 @@ func (p Provider) canShare() bool {
 	return address && !taken && (len(fields) == 1 || p.Type == Credentials)
 }
 
-// newSharedForm returns the form of several providers. It has the fields of the first
-// of them, and is posted to the route of the passkeys if they are among them: their
-// script leaves every button alone that names a route of its own.
+// newSharedForm returns the form of the providers with the indexes in together. It has
+// the fields of the first of them. If passkeys are among them, it is posted to their
+// route: their script leaves every button alone that names a route of its own.
 func newSharedForm(at int, together []int, v *SignIn) providerForm {
 	first := v.Providers[together[0]]
 	form := newForm(at, first, v)
@@ -61,7 +61,9 @@ func newSharedForm(at int, together []int, v *SignIn) providerForm {
 	return form
 }
 
-// share makes the address field fit for every provider of the form.
+// share adapts the address field to the other providers of the form. It fills in the
+// address of an attempt that failed with one of them. For passkeys it sets their
+// autocomplete value, unless the operator chose another for a password form.
 func (f *providerForm) share(in *input, firstType string, v *SignIn) {
 	isTried := slices.ContainsFunc(f.Others, func(p Provider) bool { return p.ID == v.Tried.Provider })
 	if typed, ok := v.Tried.Typed[addressField]; ok && isTried {

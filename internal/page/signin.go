@@ -140,8 +140,8 @@ func finished(done string) string {
 	return ""
 }
 
-// told returns the key of the text for the end of a session. What has failed since then,
-// or a session that has begun, says more.
+// told returns the key of the text that says why there is no session any more, or "". If
+// there is an error, or the user is signed in again, it returns "".
 func (v *SignIn) told() string {
 	if (v.Over == "expired" || v.Over == "ended") && v.Error == "" && v.As == "" {
 		return "signin.over." + v.Over
@@ -227,7 +227,8 @@ const (
 	shortName = 12 // characters of a name that fits into one of two columns
 )
 
-// rows returns the class of the rows that the buttons of a group share.
+// rows returns the class of the rows that the buttons of a group share, or "" if each
+// has a row of its own.
 func (g *providerGroup) rows() string {
 	isLong := func(f providerForm) bool { return utf8.RuneCountInString(f.Label()) > shortName }
 	switch n := len(g.Items); {
@@ -239,9 +240,9 @@ func (g *providerGroup) rows() string {
 	return ""
 }
 
-// group returns the forms in groups: one form for all providers that ask for the
-// same address, and one for each other provider. The form that an error is about
-// takes the message.
+// group returns the forms in groups. Providers that ask for the same address have one
+// form, and each other provider has its own. If an error is about a form, that form
+// shows the message, and group empties v.Message.
 func (v *signInView) group() []providerGroup {
 	var groups []providerGroup
 	buttons, primary, blamed := false, true, v.blamed()

@@ -32,8 +32,9 @@ type piece struct {
 	place  int
 }
 
-// cut splits a text at its places. Places are numbered in the order of the
-// English text.
+// cut splits a text at its places, in the order of the text. Each place has the number
+// that it has in places, which are those of the English text. Braces that are not in
+// places stay text.
 func cut(s string, places []string) phrase {
 	p := phrase{whole: s}
 	for _, found := range words.Places(s) {
@@ -79,6 +80,7 @@ func ownTexts(tag string, text func(language, key, text string) string) (map[str
 	return own, errors.Join(errs...)
 }
 
+// phrase returns the text of key, the site's own first. It is zero for an unknown key.
 func (t texts) phrase(key string) phrase {
 	if p, ok := t.own[key]; ok {
 		return p
@@ -86,8 +88,8 @@ func (t texts) phrase(key string) phrase {
 	return t.builtIn[key]
 }
 
-// text returns the text of key. It fills the places if values are given, which
-// are in the order of the places in English.
+// text returns the text of key. It fills the places if values are given, which are in
+// the order of the places in English. A place without a value stays empty.
 func (t texts) text(key string, values ...string) string {
 	p := t.phrase(key)
 	if len(values) == 0 {

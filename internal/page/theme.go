@@ -41,6 +41,7 @@ type look struct {
 	foreign    bool   // showing the logo asks another site for it
 }
 
+// newLook checks a theme and returns its look. The error joins every fault.
 func newLook(t Theme) (look, error) {
 	scheme := t.ColorScheme
 	var errs []error
@@ -79,7 +80,7 @@ func newLook(t Theme) (look, error) {
 	return l, nil
 }
 
-// contact is a link to the people who run the site. The zero value is none.
+// contact is a link to the operator of the site. The zero value is none.
 type contact struct{ URL, Text string }
 
 // newContact returns the link for Theme.Contact. Its text is what the operator wrote,
@@ -115,8 +116,9 @@ var dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml
 
 const dataSource = "data:"
 
-// imageSource checks the URL of a picture and returns its source for a policy.
-// The source is empty for a picture of the site itself.
+// imageSource checks the URL of a picture and returns its source for a policy. The
+// source is empty for no picture and for one of the site itself, and "data:" for a data
+// URL.
 func imageSource(field, image string) (string, error) {
 	if image == "" {
 		return "", nil

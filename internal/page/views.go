@@ -4,8 +4,8 @@ import (
 	"net/http"
 )
 
-// SignedIn tells a user who returned to a step of a sign-in that they are
-// signed in already.
+// SignedIn tells a user after a return to a step of a sign-in that the user is signed in
+// already.
 type SignedIn struct {
 	As          string // an e-mail or a name; empty: not named
 	Host        string // named on the way on
@@ -92,8 +92,8 @@ func (r *Renderer) VerifyRequest(v VerifyRequest) (Page, error) {
 // Hidden is a value that a form sends unseen.
 type Hidden struct{ Name, Value string }
 
-// Confirm asks a user who followed a magic link to press a button, so that
-// programs that open every link in a mail do not use it up.
+// Confirm asks a user that followed a magic link to press a button, so that programs
+// that open every link in a mail do not use it up.
 type Confirm struct {
 	CSRFToken string
 	Action    string   // where the form is posted; it may carry the query of the link
@@ -117,7 +117,7 @@ func (r *Renderer) Confirm(v Confirm) (Page, error) {
 	return page, err
 }
 
-// Invite shows an invitation to the one who was invited.
+// Invite shows an invitation to the user of the invited address.
 type Invite struct {
 	CSRFToken string
 	Action    string   // where the form is posted

@@ -42,12 +42,12 @@ func handleMAC(key, scope string, random []byte) []byte {
 	return sum(key, "passkey handle", scope, random)[:handleLen-randomLen]
 }
 
-// Blend returns the credential ids that an unauthenticated client gets for a name,
-// such as an e-mail address. They are the ids of the user and made-up ones, or
-// made-up ones alone if ids is empty. The number and the lengths of made-up ids are
-// drawn from what authenticators make, and they are always the same for a name, so
-// that neither the number, a length, the order nor a second look says whether the
-// name has passkeys (section 14.6.2). It does not change ids.
+// Blend returns the credential ids that an unauthenticated client gets for a name, such
+// as an e-mail address. They are the ids of the user and made-up ones, or made-up ones
+// alone if ids is empty. The number and the lengths of made-up ids are drawn from what
+// authenticators make, and they are always the same for a name. So neither the number, a
+// length, the order nor a second look says whether the name has passkeys (section
+// 14.6.2). Blend does not change ids.
 func Blend(key, name string, ids [][]byte) [][]byte {
 	list := slices.Clone(ids)
 	for i, most := 0, decoys(key, name); len(list) < most; i++ {
@@ -73,6 +73,7 @@ const (
 	longestID  = 1023
 )
 
+// decoy returns the made-up id number i of a name, which is always the same.
 func decoy(key, name string, i int) []byte {
 	seed := sum(key, "passkey decoy", name, []byte{byte(i)})
 	length := lengths[seed[0]%byte(len(lengths))]

@@ -43,16 +43,17 @@ func (f *Flows) Reset(ctx context.Context, u *storage.User, kind MailKind) (Mail
 	return Mail{Kind: kind, To: u.Email, UserID: u.ID, Handle: handle, Expires: expires}, err
 }
 
-// MayBegin counts a sign-up or another request that costs work and a row, and
-// reports whether the client has not made too many.
+// MayBegin counts a sign-up or another request that costs work and a row. It returns
+// false, without an error, if the client has made too many.
 func (f *Flows) MayBegin(ctx context.Context, from Asker) (bool, error) {
 	try, err := f.Limits.Take(ctx, f.Limits.PasswordRequest(from.Requester("")))
 	return try.Wait == 0, err
 }
 
-// SignUp begins a sign-up: it hashes the password and stores a row, for every
-// address alike. in.Mark is what the browser keeps. The mail goes out after the
-// answer: a link to a new address, a notice to that of a user.
+// SignUp begins a sign-up: it hashes the password and stores a row, for every address
+// alike. It sets in.Hash, and in.Mark and in.Code, which the browser keeps. The mail
+// goes out after the answer: a link to a new address, a notice to that of a user. If the
+// client has made too many requests, SignUp sets random values and returns nil.
 func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password string, from Asker) error {
 	ok, err := f.MayBegin(ctx, from)
 	if !ok || err != nil {
@@ -93,8 +94,8 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 // CodeDigits is how many digits the code of a mail has.
 const CodeDigits = 8
 
-// allowedCode returns the code for a mail, or "" for a mailbox at whose codes too many
-// wrong guesses were made.
+// allowedCode returns the code for a mail, or "" if too many wrong codes were typed for
+// the mailbox.
 func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, error) {
 	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(email, limit.Requester{}))
 	if err != nil || try.Wait > 0 {
@@ -103,9 +104,10 @@ func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, er
 	return code, f.Limits.Return(ctx, try)
 }
 
-// EnterUnproven returns the hash of the password of a user who comes in before the
+// EnterUnproven returns the hash of the password of a new user that comes in before the
 // address is proven. It returns "" for an address that has a user, and for a client that
-// has begun too many sign-ups: SignUp answers both.
+// has begun too many sign-ups: SignUp answers both. It also returns "" if users do not
+// come in so.
 func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from Asker) (hash string, err error) {
 	if !f.AllowUnverified || !f.SignUpOpen {
 		return "", nil
@@ -120,7 +122,7 @@ func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from 
 	return f.Hash(ctx, password)
 }
 
-// Prove mails a new user, who has come in already, the link that proves the address.
+// Prove mails a new user the link that proves the address. The user has come in already.
 func (f *Flows) Prove(email string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		u, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
@@ -132,14 +134,14 @@ func (f *Flows) Prove(email string, from Asker) {
 	})
 }
 
-// MoveCodes is what the codes in mails to new addresses of users are for. Those of
-// sign-ups are for the provider.
+// MoveCodes returns the purpose of the codes in mails to new addresses of users. The
+// purpose of codes for sign-ups is Provider.
 func (f *Flows) MoveCodes() string { return f.Provider + " email" }
 
-// LinkByCode returns the handle of the link whose code was typed in the browser that
-// keeps the handle of the code. purpose is what the code is for: Provider, or MoveCodes. A
-// wrong code is ErrVerification. Tries are counted before they are compared, and five end
-// the code; the link lives.
+// LinkByCode returns the handle of the link that belongs to a typed code. handle is the
+// handle of the code, which the browser keeps. purpose is the code's: Provider, or
+// MoveCodes. A wrong code is ErrVerification. Tries are counted before they are
+// compared, and five end the code; the link lives.
 func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, from Asker) (link string, err error) {
 	wrong := func(why string) error {
 		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.CodeWrong, errors.New(why))})
@@ -164,8 +166,9 @@ func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, f
 	return stands.Link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
 }
 
-// Move asks for another address of a user. The answer is the same if another user has
-// the address.
+// Move begins a change of a user's address to the address to. The answer is the same if
+// another user has the address. If the client has made too many requests, Move does
+// nothing and returns nil.
 func (f *Flows) Move(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) error {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return err

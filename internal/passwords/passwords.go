@@ -120,7 +120,7 @@ type Current struct {
 }
 
 // CheckCurrent decides about a password that a signed-in user has typed. Wrong ones
-// count as at a sign-in.
+// count as at a sign-in. After too many of them OK is false for every password.
 func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password string, from Asker) (Current, error) {
 	from.Mail = func(func(context.Context) (Mail, error)) {} // the user is here
 	shown, err := f.check(ctx, u, u.Email, password, from)
@@ -134,6 +134,9 @@ func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password stri
 	return Current{OK: true, Hash: stored.Hash}, err
 }
 
+// check decides about a password for user, which is nil if no user has the address. It
+// counts the try, compares the hash, and mails a link for the verdicts Unproven and
+// Closed. If too many tries were made, it compares nothing and sets Wait.
 func (f *Flows) check(ctx context.Context, user *storage.User, email, password string, from Asker) (shown Shown, err error) {
 	id, counted := secret.NewUserID(), ""
 	if user != nil {
@@ -239,7 +242,8 @@ func (f *Flows) renew(ctx context.Context, stored *storage.PasswordHash, passwor
 	}
 }
 
-// Hash calls Hasher.Hash.
+// Hash calls Hasher.Hash, for at most Timeout. An empty hash is an error, and a hasher
+// without free memory is ErrAdapter.
 func (f *Flows) Hash(ctx context.Context, password string) (string, error) {
 	hash, err := guarded.Timed(ctx, f.Timeout, "Password.Hasher: Hash", func(ctx context.Context) (string, error) { return f.Hasher.Hash(ctx, password) })
 	if err == nil && hash == "" {
@@ -248,8 +252,9 @@ func (f *Flows) Hash(ctx context.Context, password string) (string, error) {
 	return hash, busyAsOutage(err)
 }
 
-// Weakness returns an ErrPassword whose Code says why a new password is refused, or
-// nil. about holds what an attacker would try first.
+// Weakness returns an ErrPassword with a Code that says why a new password is refused,
+// or nil. about holds what an attacker would try first. Another error is that of the
+// call.
 func (f *Flows) Weakness(ctx context.Context, password string, about ...string) error {
 	code, err := guarded.Timed(ctx, f.Timeout, "Password.Weakness", func(ctx context.Context) (string, error) { return f.Hasher.Weakness(ctx, password, about) })
 	if err == nil && code != "" {

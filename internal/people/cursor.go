@@ -51,7 +51,9 @@ func (c *Cursors) seal(q *Query, order storage.Order, position string) (string, 
 	return c.codec.Seal(payload)
 }
 
-// open returns what is sealed in q.After. Anything else is an InputError.
+// open returns what is sealed in q.After, or the start of the list if that is empty. It
+// returns an InputError for a cursor of another query or tenant, and for one that has
+// expired.
 func (c *Cursors) open(q *Query) (found cursor, err error) {
 	if q.After == "" {
 		return cursor{Order: q.Order}, nil
@@ -87,7 +89,7 @@ type saved struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Save seals a query for a holder.
+// Save seals a query for a holder, for savedLife.
 func (c *Cursors) Save(q Query, holder string) (string, error) {
 	payload, err := json.Marshal(saved{c.tenant, holder, q, c.now().Add(savedLife)})
 	if err != nil {
@@ -96,8 +98,8 @@ func (c *Cursors) Save(q Query, holder string) (string, error) {
 	return c.codec.Seal(payload)
 }
 
-// Load returns the query that is sealed in text for a holder. Anything else is an
-// InputError.
+// Load returns the query that is sealed in text for a holder. It returns an InputError
+// if text is of another holder or tenant, or older than savedLife.
 func (c *Cursors) Load(text, holder string) (Query, error) {
 	found := saved{}
 	if text != "" && len(text) <= longestSeals {

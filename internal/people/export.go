@@ -70,7 +70,8 @@ const exportVersion = 1
 // NewDocument returns a document that is written to w.
 func NewDocument(w io.Writer) *Document { return &Document{w: w} }
 
-// Part writes a part. It does nothing after an error.
+// Part writes a part of the document with value as JSON. It does nothing after an error,
+// which End returns.
 func (d *Document) Part(name string, value any) {
 	if !d.begun {
 		d.begun = true
@@ -127,7 +128,7 @@ func Exported[T any](record T) map[string]any {
 	return out
 }
 
-// ExportedAll is Exported for a list. It is never nil.
+// ExportedAll does what Exported does, for a list. It never returns nil.
 func ExportedAll[T any](records []T) []map[string]any {
 	out := make([]map[string]any, 0, len(records))
 	for _, r := range records {

@@ -45,8 +45,8 @@ func CheckImage(image string) error {
 	return nil
 }
 
-// isUnfit reports control characters, ends of lines, and overrides and embeddings of
-// direction (Unicode UAX 9).
+// isUnfit reports whether r is a control character, ends a line, or overrides or embeds
+// a direction (Unicode UAX 9).
 func isUnfit(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }

@@ -21,7 +21,8 @@ type Page struct {
 	Order storage.Order // in force; empty: a search
 }
 
-// List returns a page.
+// List returns the page of the list that begins after q.After. It returns an InputError
+// for a field of q that makes no sense.
 func (r *Reader) List(ctx context.Context, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -41,8 +42,8 @@ func (r *Reader) List(ctx context.Context, q Query) (Page, error) {
 	return page, err
 }
 
-// read reads one page of a list or a search. It sets the order of a list that has
-// none.
+// read reads one page of a list or a search. It sets the order of a list that has none,
+// to that which the store can keep.
 func (r *Reader) read(ctx context.Context, q *Query, s *storage.PeopleQuery) (users []storage.User, next string, err error) {
 	switch {
 	case q.Search != "" && !finds(s):
@@ -94,7 +95,8 @@ func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[storage.User, error
 	}
 }
 
-// Count returns how many users a list has, up to 10,000, and whether there are more.
+// Count returns how many users a list has, up to 10,000, and whether there are more. It
+// returns an InputError for a field of q that makes no sense.
 func (r *Reader) Count(ctx context.Context, q Query) (n int, more bool, err error) {
 	q.After = ""
 	if err := q.check(); err != nil {

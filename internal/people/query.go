@@ -35,6 +35,7 @@ const (
 	mostSearch = 200    // bytes of a search
 )
 
+// wrong returns an InputError for a field of a query.
 func wrong(field, problem string) error { return &fault.InputError{Field: field, Problem: problem} }
 
 // check returns an InputError for a field that makes no sense.
@@ -87,7 +88,7 @@ func (q *Query) stored(now time.Time, canonical func(string) (string, error)) st
 // finds reports whether a search has anything to look for.
 func finds(s *storage.PeopleQuery) bool { return s.Prefix != "" || s.Folded != "" }
 
-// wholeMillisecond rounds up, as stores keep milliseconds.
+// wholeMillisecond returns t rounded up to a millisecond, as stores keep milliseconds.
 func wholeMillisecond(t time.Time) time.Time {
 	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
 		return whole.Add(time.Millisecond)

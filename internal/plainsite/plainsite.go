@@ -51,7 +51,7 @@ func New(t *testing.T, change ...func(*latchkey.Config)) *Site {
 	return s
 }
 
-// Config returns a configuration with credentials, and with an OAuth provider so
+// Config returns a configuration with credentials for Ada, and with an OAuth provider so
 // that sessions can be stored.
 func Config(store storage.Adapter) latchkey.Config {
 	return latchkey.Config{
@@ -121,7 +121,8 @@ func (plainHasher) Check(_ context.Context, hash, password string) (latchkey.Pas
 	return latchkey.PasswordCheck{OK: hash != "" && hash == password}, nil
 }
 
-// Send sends a request to h as this browser does from a page of the site.
+// Send sends a request to h as this browser does from a page of the site. It keeps the
+// cookies of the response in Jar.
 func (s *Site) Send(h http.Handler, method, path string, form url.Values) *httptest.ResponseRecorder {
 	s.T.Helper()
 	w := httptest.NewRecorder()
@@ -155,7 +156,7 @@ func (s *Site) SignIn() *httptest.ResponseRecorder {
 	return s.Send(s.Auth, http.MethodPost, "/auth/callback/password", url.Values{"name": {"ada"}, "password": {"lovelace"}})
 }
 
-// SignOut signs her out.
+// SignOut signs Ada out.
 func (s *Site) SignOut() *httptest.ResponseRecorder {
 	s.T.Helper()
 	return s.Send(s.Auth, http.MethodPost, "/auth/signout", nil)

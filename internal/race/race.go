@@ -58,10 +58,10 @@ func Steps(t testing.TB, usual int) (seed uint64, steps int) {
 	return seed, usual * int(times)
 }
 
-// Walk returns the seed of a test that walks at random through several worlds, and how
-// many steps it takes in each: usual, or with the variable LATCHKEY_WALK so many that all
-// worlds together have at least that number. The variable LATCHKEY_SEED repeats a run.
-// Walk logs what it returns.
+// Walk returns the seed of a test that walks at random through several worlds, and the
+// number of steps in each. The number is usual. With the variable LATCHKEY_WALK it is so
+// large that all worlds together have at least that number. The variable LATCHKEY_SEED
+// repeats a run. Walk logs what it returns.
 func Walk(t testing.TB, usual, worlds int) (seed uint64, steps int) {
 	t.Helper()
 	seed, steps = rand.Uint64(), usual
@@ -75,7 +75,8 @@ func Walk(t testing.TB, usual, worlds int) (seed uint64, steps int) {
 	return seed, steps
 }
 
-// number returns the value of a variable; ok is false if it is empty.
+// number returns the value of a variable; ok is false if it is empty. It ends the test
+// if the value is no number.
 func number(t testing.TB, name string) (n uint64, ok bool) {
 	t.Helper()
 	text := os.Getenv(name)

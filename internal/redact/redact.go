@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Text makes a text fit for a log: cut to limit bytes, on one line, without any
-// of the secrets and without what URLs in it may carry. Secrets of fewer than
-// four bytes are left: they would take half the text with them.
+// Text returns text in a form that is fit for a log. It is cut to limit bytes and on one
+// line, without any of the secrets and without what URLs in it may carry. Secrets of
+// fewer than four bytes are left: they would take half the text with them.
 func Text(text string, secrets []string, limit int) string {
 	secrets = spellings(secrets, len(text))
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
@@ -29,9 +29,9 @@ func Text(text string, secrets []string, limit int) string {
 	return Printable(URLs(text), limit)
 }
 
-// spellings returns the secrets that a text of so many bytes can hold, each once, and
-// the forms in which they may stand between quotes or in a URL: quotes, line breaks
-// and what is not ASCII are written otherwise there. A client may send a hundred
+// spellings returns the secrets that a text of longest bytes can hold, each once, and
+// their other forms. These are the forms between quotes or in a URL, where quotes, line
+// breaks and what is not ASCII are written otherwise. A client may send a hundred
 // thousand secrets in one header, so the work is in proportion to their length.
 func spellings(secrets []string, longest int) (all []string) {
 	seen := make(map[string]bool, len(secrets))

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// BitsOf returns an upper bound of a token's entropy, by its length and the
-// smallest usual alphabet with all of its characters. The hyphens of a UUID are no
-// part of it.
+// BitsOf returns an upper bound of a token's entropy in bits, by its length and the
+// smallest usual alphabet with all of its characters. The hyphens of a UUID are no part
+// of it.
 func BitsOf(token string) float64 {
 	plain := token
 	if uuidShape.MatchString(token) {
@@ -19,6 +19,7 @@ func BitsOf(token string) float64 {
 
 var uuidShape = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
+// alphabetOf returns the size of the smallest usual alphabet of token, or 64.
 func alphabetOf(token string) int {
 	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for _, characters := range []string{digits, digits + "abcdef", digits + "ABCDEF", digits + lower, digits + upper, digits + lower + upper} {
@@ -31,6 +32,7 @@ func alphabetOf(token string) int {
 
 // VaryingBits returns what BitsOf returns of the first sample without the places that
 // are the same in all samples: a prefix, a constant, the date in front of a counter.
+// There must be at least one sample.
 func VaryingBits(samples []string) float64 {
 	varying := strings.Builder{}
 	for i := range len(samples[0]) {

@@ -22,18 +22,22 @@ import (
 type auditDesk struct {
 	*memoryadapter.Adapter
 	broken, twice *atomic.Bool
+	alone         *atomic.Int64 // counts calls of Append outside a transaction
+	isInTx        bool
 }
 
 func newAuditDesk() auditDesk {
-	return auditDesk{memoryadapter.New(memoryadapter.Options{}), new(atomic.Bool), new(atomic.Bool)}
+	return auditDesk{Adapter: memoryadapter.New(memoryadapter.Options{}), broken: new(atomic.Bool), twice: new(atomic.Bool), alone: new(atomic.Int64)}
 }
 
-func (s auditDesk) Audit() storage.AuditStore { return auditShelf{s.Adapter.Audit(), s.broken} }
+func (s auditDesk) Audit() storage.AuditStore { return auditShelf{s.Adapter.Audit(), s} }
 
 func (s auditDesk) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	run := func(end error) error {
 		return s.Adapter.InTx(ctx, func(a storage.Adapter) error {
-			if err := f(auditDesk{a.(*memoryadapter.Adapter), s.broken, s.twice}); err != nil {
+			inside := s
+			inside.Adapter, inside.isInTx = a.(*memoryadapter.Adapter), true
+			if err := f(inside); err != nil {
 				return err
 			}
 			return end
@@ -51,11 +55,14 @@ var errAgain = errors.New("serialization failure")
 
 type auditShelf struct {
 	storage.AuditStore
-	broken *atomic.Bool
+	desk auditDesk
 }
 
 func (s auditShelf) Append(ctx context.Context, records []storage.AuditRecord) error {
-	if s.broken.Load() {
+	if !s.desk.isInTx {
+		s.desk.alone.Add(1)
+	}
+	if s.desk.broken.Load() {
 		return errors.New("permission denied for table audit_events")
 	}
 	return s.AuditStore.Append(ctx, records)
@@ -149,6 +156,17 @@ func TestAuditTable(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// O-038: what ends in the middle leaves both, the change and its record, or neither.
+func TestAuditInTheTransaction(t *testing.T) {
+	s := newRecorded(t, stored)
+	b := s.newBrowser()
+	s.mustSignIn(b)
+	b.post("/auth/signout")
+	if n := s.desk.alone.Load(); n != 0 || !strings.Contains(s.types(), "session.ended success") {
+		t.Errorf("%d records were stored outside the transaction of their change: %s", n, s.types())
 	}
 }
 

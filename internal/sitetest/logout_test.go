@@ -89,6 +89,21 @@ func (s *logoutSite) tellToken(token string) *answer {
 	return s.newBrowser().do(http.MethodPost, "/auth/backchannel-logout/issuer", formContentType, latchkeytest.LogoutForm(token).Encode())
 }
 
+// newSecret is a secret that a site of newLogoutSite does not begin with.
+const newSecret = "another secret, which is long enough too"
+
+// withSecrets returns another instance of the site, with the secrets.
+func (s *logoutSite) withSecrets(secrets ...string) *latchkey.Auth {
+	s.t.Helper()
+	c := s.config
+	c.Secrets = secrets
+	auth, err := latchkey.New(c)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return auth
+}
+
 // said fails the test unless a logout token was answered with the status, to be kept by
 // no cache and without cookies.
 func said(t testing.TB, a *answer, status int) {
@@ -430,16 +445,36 @@ func TestBackChannelLogout(t *testing.T) {
 	both(t, "T-132 a secret was rotated", func(t *testing.T, strategy latchkey.Strategy) {
 		s := newLogoutSite(t, strategy, everyWay)
 		b := s.enter("ada", "a1")
-		s.config.Secrets = append([]string{"another secret, which is long enough too"}, s.config.Secrets...)
-		auth, err := latchkey.New(s.config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.auth = auth
+		s.auth = s.withSecrets(append([]string{newSecret}, s.config.Secrets...)...)
 		live(t, b)
 		said(t, s.tell(map[string]any{"sid": "a1"}), http.StatusOK)
 		dead(t, b)
 	})
+	for name, claims := range map[string]map[string]any{"sid": {"sid": "a1"}, "sub": {"sub": "ada"}} {
+		both(t, "R-650 the secret of the sign-in is gone, "+name, func(t *testing.T, strategy latchkey.Strategy) {
+			s := newLogoutSite(t, strategy, everyWay)
+			old := s.config.Secrets
+			b := s.enter("ada", "a1")
+			s.auth = s.withSecrets(append([]string{newSecret}, old...)...)
+			if !b.isLive() { // a token is sealed under the new secret
+				t.Fatal("the session is dead")
+			}
+			s.auth = s.withSecrets(newSecret)
+			live(t, b)
+			said(t, s.tell(claims), http.StatusOK)
+			dead(t, b)
+		})
+		both(t, "R-650 the instance that is told knows the older secret alone, "+name, func(t *testing.T, strategy latchkey.Strategy) {
+			s := newLogoutSite(t, strategy, everyWay)
+			older, newer := s.auth, s.withSecrets(append([]string{newSecret}, s.config.Secrets...)...)
+			s.auth = newer
+			b := s.enter("ada", "a1")
+			s.auth = older
+			said(t, s.tell(claims), http.StatusOK)
+			s.auth = newer
+			dead(t, b)
+		})
+	}
 	both(t, "T-071 a bearer session beside the browser's ends with it", func(t *testing.T, strategy latchkey.Strategy) {
 		s := newLogoutSite(t, strategy, everyWay, takesBearer)
 		one, two := s.enter("ada", "a1"), s.enter("ada", "a2")

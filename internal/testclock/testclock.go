@@ -15,7 +15,7 @@ type Clock struct {
 // New returns a clock that stands at now.
 func New(now time.Time) *Clock { return &Clock{at: now} }
 
-// Now is what a Config takes as its Time.
+// Now returns the time at which c stands. A Config takes it as its Time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

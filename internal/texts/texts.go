@@ -15,8 +15,8 @@ func Cut(s string, limit int) string {
 	return s
 }
 
-// Visible is a mapping for [strings.Map]. It drops invisible characters and
-// invalid bytes.
+// Visible maps characters for [strings.Map]. It drops invisible characters and invalid
+// bytes.
 func Visible(r rune) rune {
 	if r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
 		return -1

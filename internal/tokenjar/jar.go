@@ -89,7 +89,8 @@ func (j *Jar) SignIn(c *browser.Cookies, former, now Session, fresh *storage.Acc
 	return j.put(c, now, all)
 }
 
-// put has the browser keep accounts. Access tokens without room stay in memory.
+// put has the browser keep accounts. Access tokens without room stay in the memory of
+// this process. It logs an account for which there is no room.
 func (j *Jar) put(c *browser.Cookies, of Session, all []account) error {
 	t := browser.TokenCookie{Tenant: j.tenant, Subject: of.Subject, Session: of.ID}
 	for _, a := range all {
@@ -113,7 +114,9 @@ func (j *Jar) put(c *browser.Cookies, of Session, all []account) error {
 
 // AccessToken returns a usable access token of the newest account of a session at a
 // provider, and has the browser keep what was renewed. With o.ReadOnly the response can
-// set no cookie. Without such an account it returns ErrReconnect.
+// set no cookie. AccessToken returns ErrInvalidProvider for an unknown provider, and
+// ErrReconnect if there is no account of its client. Its other errors are those of
+// [vault.Vault.AccessToken].
 func (j *Jar) AccessToken(ctx context.Context, c *browser.Cookies, of Session, provider string, o vault.Options) (storage.Tokens, error) {
 	p := j.vault.Providers[provider]
 	if p == nil {

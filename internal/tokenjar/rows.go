@@ -24,6 +24,7 @@ type account struct {
 	tokens       storage.Tokens
 }
 
+// accountOf returns an account as the cookie keeps it.
 func accountOf(h browser.HeldTokens) account {
 	a := account{provider: h.Provider, id: h.AccountID, kind: storage.ProviderType(h.Kind), grant: vault.Grant{Issuer: h.Issuer, Client: h.Client}}
 	a.tokens = storage.Tokens{AccessToken: h.Access, RefreshToken: h.Refresh, IDToken: h.ID, TokenType: h.Type, Scope: h.Scope}
@@ -34,6 +35,7 @@ func accountOf(h browser.HeldTokens) account {
 	return a
 }
 
+// held returns the account in the form that the cookie keeps.
 func (a *account) held() browser.HeldTokens {
 	t := &a.tokens
 	h := browser.HeldTokens{
@@ -80,13 +82,15 @@ type row struct {
 	until time.Time // until then it says more than the cookie; zero: it does not
 }
 
+// newRows returns empty rows. The caller sets moved before it uses them.
 func newRows(now func() time.Time) *rows {
 	r := &rows{key: make([]byte, 32), now: now, known: cache.New[string, row](cache.Rules{Size: mostRows}), inUse: map[string]*usedRow{}}
 	rand.Read(r.key) // never fails
 	return r
 }
 
-// handle returns the id of the row of an account.
+// handle returns the id of the row of an account. It is a hash of the refresh token, or
+// else of the access token or of the session.
 func (r *rows) handle(of Session, a *account) string {
 	proof := "refresh " + a.tokens.RefreshToken
 	switch {
@@ -138,8 +142,9 @@ func isNewer(a, than *storage.Tokens) bool {
 	return a.AccessToken != "" && a.ExpiresAt.After(than.ExpiresAt)
 }
 
-// use makes a row of an account and returns its handle. A row that has the same refresh
-// token is left alone, because a renewal of it may be under way. The caller calls release.
+// use makes a row of an account and returns its handle. It leaves a row with the same
+// refresh token alone, because a renewal of that may be under way. The caller calls
+// release.
 func (r *rows) use(of Session, a account) (handle string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +180,8 @@ func (r *rows) get(handle string) (row, bool) {
 	return r.known.Get(handle)
 }
 
-// hold remembers the access token of an account whose cookie has no room for it.
+// hold remembers the access token in whole for an account that the cookie keeps without
+// one.
 func (r *rows) hold(of Session, a account, whole storage.Tokens) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,7 +217,8 @@ func (r *rows) GetAccount(_ context.Context, provider, handle string) (storage.A
 // ListAccounts returns nothing: a row is asked for by its handle.
 func (r *rows) ListAccounts(context.Context, string) ([]storage.Account, error) { return nil, nil }
 
-// SwapTokens remembers what the tokens of a row became.
+// SwapTokens remembers what the tokens of a row became. It returns ErrNotFound if the
+// row is unknown, and ErrConflict if it does not have the tokens old.
 func (r *rows) SwapTokens(_ context.Context, provider, handle string, old, next storage.Tokens) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -36,7 +36,9 @@ var errReadOnly = errors.New("the response has begun, so a cookie with a renewed
 // that refuses every token would otherwise cause a storm of requests.
 const forcedPause = time.Minute
 
-// choose returns the stored tokens if they are good, and renews them otherwise.
+// choose returns the stored tokens if they are good, and renews them otherwise. If the
+// renewal fails for now, it returns stored tokens that are still valid. Its errors are
+// ErrReconnect and ErrRefresh, and those of the store.
 func (v *Vault) choose(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
 	now := v.Now()
 	life := lasting(&at.tokens, now)
@@ -69,7 +71,8 @@ func minLife(o Options) time.Duration {
 // endless is the lifetime of a token whose expiry is not known.
 const endless = 10 * 365 * 24 * time.Hour
 
-// lasting returns how long an access token is still valid.
+// lasting returns how long an access token is still valid. It is negative after its
+// expiry.
 func lasting(t *storage.Tokens, now time.Time) time.Duration {
 	if t.ExpiresAt.IsZero() {
 		return endless
@@ -85,8 +88,9 @@ func (v *Vault) earlyFor(t *storage.Tokens) time.Duration {
 	return v.Early
 }
 
-// renewEarly renews a token that is still good. The caller gets the old one at once,
-// unless it has to wait.
+// renewEarly renews a token that is still good. It returns the old token at once. With
+// Foreground or o.Wait it waits for the new token, and returns the old token if the
+// renewal fails. It never returns an error.
 func (v *Vault) renewEarly(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
 	if !p.canRenew(at, v.Now()) || v.memoryOf(at.key()).isPaused(v.Now()) || !v.mayRenewEarly(at) {
 		return at.tokens, nil
@@ -102,8 +106,8 @@ func (v *Vault) renewEarly(ctx context.Context, p *Provider, at *opened, o Optio
 	return renewed, nil
 }
 
-// mayRenewEarly limits the early renewals of a token whose lifetime is unknown: it
-// may be shorter than Early.
+// mayRenewEarly reports whether a token may be renewed early now. It limits this for a
+// token without a known lifetime, which may be shorter than Early, and records the time.
 func (v *Vault) mayRenewEarly(at *opened) bool {
 	if LifetimeOf(&at.tokens) > 0 {
 		return true
@@ -118,7 +122,9 @@ func (v *Vault) mayRenewEarly(at *opened) bool {
 	return true
 }
 
-// replaceRejected renews a token that an API has refused, once a minute.
+// replaceRejected renews a token that an API has refused, once a minute for an account.
+// Within the minute it joins a renewal that is under way, or else returns ErrRefresh. It
+// returns ErrReconnect if the token cannot be renewed.
 func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
 	if !p.canRenew(at, v.Now()) {
 		return storage.Tokens{}, reconnect(at, "")
@@ -136,7 +142,9 @@ func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (s
 	return v.join(ctx, p, at)
 }
 
-// join waits for a renewal of the account, and begins one unless one is under way.
+// join waits for a renewal of the account, and begins one unless one is under way. It
+// returns ErrReconnect if the tokens cannot be renewed, and ErrRefresh in the pause
+// after a failure.
 func (v *Vault) join(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
 	if !p.canRenew(at, v.Now()) {
 		return storage.Tokens{}, reconnect(at, "")
@@ -164,7 +172,8 @@ func (m *memory) isPaused(now time.Time) bool {
 	return now.Before(m.retry)
 }
 
-// paused returns the last failure while no request may be made.
+// paused returns the last failure as ErrRefresh while no request may be made, and nil
+// otherwise.
 func (m *memory) paused(now time.Time, provider string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -205,13 +214,14 @@ func (m *memory) resume() {
 	m.retry, m.pause, m.failed = time.Time{}, 0, nil
 }
 
-// isPassing reports whether the same call may succeed later.
+// isPassing reports whether the same call may succeed later: err is ErrRefresh or
+// ErrAdapter.
 func isPassing(err error) bool {
 	return errors.Is(err, fault.ErrRefresh) || errors.Is(err, fault.ErrAdapter)
 }
 
-// Inherit has an account that is known by a new id keep what this process remembers of
-// it under the former one.
+// Inherit copies what this process remembers of an account under its former id to its
+// new id. What is remembered under the new id stays.
 func (v *Vault) Inherit(provider, former, id string) {
 	v.memories.GetOrAdd(accountKey{provider, id}, v.memoryOf(accountKey{provider, former}))
 }

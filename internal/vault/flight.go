@@ -73,7 +73,7 @@ type renewal struct {
 	leased    bool
 }
 
-// explain gives an error its type.
+// explain returns err as an ErrRefresh, unless it has a type already or is ErrNotFound.
 func (r *renewal) explain(err error) error {
 	if err == nil || failure.IsTyped(err) || errors.Is(err, storage.ErrNotFound) {
 		return err
@@ -111,8 +111,9 @@ func tokensOf(o *opened) storage.Tokens {
 	return o.tokens
 }
 
-// readNewer reads the row again. It returns nil if the row has the tokens that this
-// renewal began with.
+// readNewer reads the row again and returns newer tokens. It returns nil, nil if the row
+// has the tokens that this renewal began with. It returns ErrNotFound if the account is
+// gone or of another user, and ErrReconnect if its tokens were removed.
 func (r *renewal) readNewer(ctx context.Context) (*opened, error) {
 	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
 	if err != nil {
@@ -140,8 +141,9 @@ const (
 	mostLook  = 500 * time.Millisecond
 )
 
-// lease gets the lease of the grant. While another process has it, lease looks at
-// the row, and returns the tokens that the other process has stored.
+// lease gets the lease of the grant and returns nil, nil. It does so without a lease if
+// the store has none. While another process has the lease, lease looks at the row. If
+// the other process has stored newer tokens, lease returns these.
 func (r *renewal) lease(ctx context.Context) (*opened, error) {
 	if r.Leases == nil {
 		return nil, nil
@@ -165,8 +167,8 @@ func (r *renewal) lease(ctx context.Context) (*opened, error) {
 	}
 }
 
-// awaitOther looks at the row until it changes or the lease of the other process has
-// ended.
+// awaitOther looks at the row until it changes, and returns the newer tokens. It returns
+// nil, nil when the lease of the other process, which lasts for left, has ended.
 func (r *renewal) awaitOther(ctx context.Context, left time.Duration) (*opened, error) {
 	end := time.Now().Add(left)
 	for pause := firstLook; ; pause = min(2*pause, mostLook) {
@@ -206,6 +208,8 @@ func (r *renewal) takeLease(ctx context.Context) (storage.Lease, error) {
 	})
 }
 
+// release releases the lease, if this renewal has one. It logs a failure, after which
+// other processes wait until the lease ends.
 func (r *renewal) release(ctx context.Context) {
 	if !r.leased {
 		return

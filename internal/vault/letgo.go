@@ -25,6 +25,7 @@ const mostSwaps = 3
 
 // Revoke forgets the tokens of an account and revokes them at the provider, in the
 // background. row is the account as [Vault.Find] has read it. The account stays linked.
+// Revoke returns ErrRefresh if other calls change the row mostSwaps times.
 func (v *Vault) Revoke(ctx context.Context, row storage.Account) error {
 	of := Ref{row.UserID, row.Provider, row.ProviderAccountID}
 	for range mostSwaps {
@@ -46,8 +47,9 @@ func (v *Vault) Revoke(ctx context.Context, row storage.Account) error {
 	return failure.WrapFor(fault.ErrRefresh, of.Provider, errors.New("other calls keep changing the tokens of the account"))
 }
 
-// LetGo revokes the tokens of an account that was removed or disconnected. row is the
-// account as it was stored. It does not wait for the provider.
+// LetGo revokes the tokens of an account that was removed or disconnected, and reports
+// event.TokenDisconnected with detail. row is the account as it was stored. LetGo does
+// not wait for the provider.
 func (v *Vault) LetGo(row storage.Account, detail string) {
 	p := v.Providers[row.Provider]
 	key := accountKey{row.Provider, row.ProviderAccountID}
@@ -69,7 +71,8 @@ func (v *Vault) LetGo(row storage.Account, detail string) {
 	v.revokeLater(p, row, clear, detail)
 }
 
-// revokeLater revokes tokens and tells of it. It does not wait.
+// revokeLater revokes the tokens t in the background and then reports
+// event.TokenDisconnected. With KeepGrants it only reports the event.
 func (v *Vault) revokeLater(p *Provider, row storage.Account, t storage.Tokens, detail string) {
 	if v.KeepGrants || p.Revoke == nil {
 		v.ended(row, detail, nil)
@@ -115,7 +118,8 @@ func (v *Vault) isConnected(ctx context.Context, row storage.Account) bool {
 	return err == nil && (now.Tokens.AccessToken != "" || now.Tokens.RefreshToken != "")
 }
 
-// ended tells that the tokens of an account are gone.
+// ended reports event.TokenDisconnected for an account. err is why the provider did not
+// revoke; nil: it did, or was not asked.
 func (v *Vault) ended(row storage.Account, detail string, err error) {
 	e := event.Event{Type: event.TokenDisconnected, Detail: fault.Detail(detail), Err: err}
 	v.tellOf(context.Background(), &row, e)
@@ -123,6 +127,7 @@ func (v *Vault) ended(row storage.Account, detail string, err error) {
 
 // Disconnect forgets the refresh token of an account, which the provider has ended with
 // a logout. An account that is gone, has none, or is of another tenant, is no error.
+// Disconnect returns ErrRefresh if other calls change the row mostSwaps times.
 func (v *Vault) Disconnect(ctx context.Context, provider, accountID string) error {
 	if !v.Providers[provider].holds(accountID) {
 		return nil

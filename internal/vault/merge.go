@@ -19,9 +19,9 @@ const (
 
 var lifetimes = []string{expiresIn, "refresh_token_expires_in", refreshExpiresIn}
 
-// Merge returns the tokens of an answer, completed from the former ones. Without a
-// refresh token, a scope, an ID token or details the former ones stay. lifetime is
-// that of an access token whose answer names none; 0: unknown.
+// Merge returns the tokens of an answer, completed from the former ones. A refresh
+// token, a scope, an ID token or details that the answer lacks come from former.
+// lifetime is that of an access token if its answer names none; 0: unknown.
 func Merge(former, answer storage.Tokens, lifetime time.Duration, now time.Time) storage.Tokens {
 	t := answer
 	keep(&t.RefreshToken, former.RefreshToken)
@@ -45,8 +45,9 @@ func keep(field *string, former string) {
 	}
 }
 
-// withLifetimes returns what is kept of the tokens of an answer, with the members
-// that say how long they last.
+// withLifetimes returns kept with the members of answer in Extra that say how long the
+// tokens last. kept is the part of the answer that is stored. Without an access token it
+// adds nothing.
 func withLifetimes(kept, answer storage.Tokens) storage.Tokens {
 	if kept.AccessToken == "" {
 		return kept

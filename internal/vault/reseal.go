@@ -9,8 +9,8 @@ type Sealing struct {
 	Unknown string // the id of a key that is not there; empty: every token opens
 }
 
-// Look returns how the tokens of an account are stored. A row whose sealed values do not
-// open was changed, or has moved: its key counts as unknown.
+// Look returns how the tokens of an account are stored. If a sealed value does not open,
+// its row was changed or has moved: the key of the value then counts as unknown.
 func (s *Seals) Look(provider, id string, t storage.Tokens) (l Sealing) {
 	for _, f := range sealedFields(&t) {
 		key := KeyIDOf(*f.value)
@@ -28,9 +28,9 @@ func (s *Seals) Look(provider, id string, t storage.Tokens) (l Sealing) {
 	return l
 }
 
-// Reseal returns the tokens of a row sealed under the newest key, or in clear if the seals
-// are plain. It changes nothing of a token that is in clear: the grant that it belongs to
-// is known at its next renewal. An error is ErrTokenKey.
+// Reseal returns the tokens of a row sealed under the newest key, or in clear if the
+// seals are plain. It leaves a token in clear as it is, because its grant is not known
+// before its next renewal. An error is ErrTokenKey.
 func (s *Seals) Reseal(provider, id string, t storage.Tokens) (storage.Tokens, error) {
 	for _, f := range sealedFields(&t) {
 		key := KeyIDOf(*f.value)

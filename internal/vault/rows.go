@@ -16,7 +16,7 @@ func (v *Vault) ForRow(provider, id string, fresh, kept storage.Tokens) storage.
 
 // Replace returns the tokens of a sign-in as the row of an account that exists holds
 // them. A sign-in without a refresh token keeps the stored one, unless that belongs to
-// another client.
+// another client. Replace forgets earlier failures of the account.
 func (v *Vault) Replace(row storage.Account, fresh, kept storage.Tokens) storage.Tokens {
 	p, key := v.Providers[row.Provider], accountKey{row.Provider, row.ProviderAccountID}
 	if p == nil {
@@ -30,6 +30,8 @@ func (v *Vault) Replace(row storage.Account, fresh, kept storage.Tokens) storage
 	return v.sealed(key, p, Merge(former, kept, p.Lifetime, v.Now()), fresh)
 }
 
+// sealed returns kept sealed for its row. If no other program reads the row, it adds the
+// lifetimes in fresh.
 func (v *Vault) sealed(key accountKey, p *Provider, kept, fresh storage.Tokens) storage.Tokens {
 	if !v.Seals.isShared() {
 		kept = withLifetimes(kept, fresh)

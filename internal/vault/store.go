@@ -22,6 +22,7 @@ type unsaved struct {
 	grant Grant
 }
 
+// unsavedOf returns the tokens of an account that the store has not taken yet, or nil.
 func (v *Vault) unsavedOf(key accountKey) *unsaved {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -39,8 +40,8 @@ func (v *Vault) setUnsaved(key accountKey, u *unsaved) {
 	v.unsaved[key] = u
 }
 
-// store stores the answer of a provider. The callers get it even if the store fails:
-// the old refresh token may be dead already.
+// store stores the answer of a provider. It returns the new tokens even if the store
+// fails: the old refresh token may be dead already. storeLater then stores them.
 func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tokens, error) {
 	p, now := r.provider, r.Now()
 	next := Merge(r.at.tokens, answer, p.Lifetime, now)
@@ -66,13 +67,16 @@ func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tok
 	return u.clear, nil
 }
 
+// swap puts the tokens of u into the row. It returns storage.ErrConflict if the row has
+// changed since it was read.
 func (r *renewal) swap(ctx context.Context, u *unsaved) error {
 	return r.Rows.SwapTokens(ctx, r.at.row.Provider, r.at.row.ProviderAccountID, u.old, u.next)
 }
 
-// overtaken handles a row that has changed since it was read. Tokens of another
-// sign-in win: ours are dropped and not revoked, because that may end the grant that
-// both belong to. If the account was unlinked or disconnected, ours are revoked.
+// overtaken returns the tokens of a row that has changed since it was read. Tokens of
+// another sign-in win: ours are dropped and not revoked, because that may end the grant
+// that both belong to. If the account was unlinked or disconnected, overtaken revokes
+// ours and returns ErrNotFound or ErrReconnect.
 func (r *renewal) overtaken(ctx context.Context, u *unsaved) (storage.Tokens, error) {
 	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
 	gone := errors.Is(err, storage.ErrNotFound) || err == nil && row.UserID != r.at.row.UserID
@@ -133,7 +137,9 @@ func (r *renewal) alertUnsaved(err error) {
 		"provider", r.at.row.Provider, "user", r.at.row.UserID, "error", textOf(err, r.at.tokens))
 }
 
-// refused handles the error of a provider.
+// refused returns the error of a renewal that the provider refused with err. If the
+// grant has ended, it disconnects the account. It returns ErrReconnect if the user has
+// to sign in at the provider. Otherwise it returns ErrRefresh, and remembers a pause.
 func (r *renewal) refused(ctx context.Context, err error) (storage.Tokens, error) {
 	a := answerOf(err, r.provider.Refused)
 	cause := &fault.TokenError{Code: a.code, RetryAfter: a.wait, Err: hide(err, r.at.tokens)}
@@ -151,8 +157,9 @@ func (r *renewal) refused(ctx context.Context, err error) (storage.Tokens, error
 	return storage.Tokens{}, failed
 }
 
-// disconnect takes a refresh token that the provider refuses out of the row, unless
-// the row has another one by now.
+// disconnect removes a refresh token that the provider refuses from the row, and returns
+// ErrReconnect with cause. If the row has newer tokens by now, it returns these and
+// changes nothing.
 func (r *renewal) disconnect(ctx context.Context, cause *fault.TokenError) (storage.Tokens, error) {
 	newer, err := r.readNewer(ctx)
 	if newer != nil || err != nil {
@@ -183,7 +190,7 @@ func textOf(err error, t storage.Tokens) string {
 	return redact.Text(err.Error(), []string{t.AccessToken, t.RefreshToken, t.IDToken}, journal.LongestText)
 }
 
-// hide returns an error whose text repeats no token; nil: there is no error.
+// hide returns err with a text that repeats no token, or nil if err is nil.
 func hide(err error, t storage.Tokens) error {
 	if err == nil {
 		return nil

@@ -68,7 +68,8 @@ func (t *Transport) send(r *http.Request, token string) (*http.Response, error) 
 	return t.Base.RoundTrip(out)
 }
 
-// token returns the cached token, or asks for one.
+// token returns the cached token, or calls Token. It does not return rejected from its
+// cache; an empty one excludes nothing.
 func (t *Transport) token(ctx context.Context, rejected string) (string, error) {
 	now := t.Now()
 	t.mu.Lock()

@@ -125,8 +125,10 @@ type opened struct {
 
 func (o *opened) key() accountKey { return accountKey{o.row.Provider, o.row.ProviderAccountID} }
 
-// AccessToken returns a usable access token of an account, without the refresh token.
-// A token that lasts long enough costs one call of the store.
+// AccessToken returns a usable access token of an account, without the refresh token and
+// the ID token. A token that lasts long enough costs one call of the store. Beside the
+// errors of Find it returns ErrInvalidProvider, ErrScopeMissing, ErrTokenKey,
+// ErrReconnect and ErrRefresh.
 func (v *Vault) AccessToken(ctx context.Context, of Ref, o Options) (storage.Tokens, error) {
 	p := v.Providers[of.Provider]
 	if p == nil {
@@ -156,8 +158,9 @@ func (p *Provider) holds(accountID string) bool {
 	return p == nil || strings.HasPrefix(accountID, p.Prefix)
 }
 
-// owns checks that the tokens belong to the tenant, and to the client that is configured
-// now. A plain row names no client. A token that belongs to another one is never sent.
+// owns returns ErrReconnect unless the tokens belong to the tenant, and to the client
+// that is configured now. A plain row names no client. A token that belongs to another
+// one is never sent.
 func (p *Provider) owns(id string, at *opened) error {
 	if p.holds(at.row.ProviderAccountID) && (at.grant == (Grant{}) || at.grant == p.Grant) {
 		return nil
@@ -165,8 +168,9 @@ func (p *Provider) owns(id string, at *opened) error {
 	return failure.WrapFor(fault.ErrReconnect, id, &fault.TokenError{Code: "other_client"})
 }
 
-// Find reads the account, as it is stored. It returns ErrNotFound for an account of
-// another user or of another tenant.
+// Find returns the account as it is stored. It returns ErrNotFound for an account of
+// another user or of another tenant. Without an AccountID it returns ErrAmbiguousAccount
+// if the user has several accounts at the provider.
 func (v *Vault) Find(ctx context.Context, of Ref) (storage.Account, error) {
 	p := v.Providers[of.Provider]
 	if of.AccountID != "" {
@@ -195,8 +199,8 @@ func (v *Vault) Find(ctx context.Context, of Ref) (storage.Account, error) {
 	return storage.Account{}, fault.ErrAmbiguousAccount
 }
 
-// open opens the seals of a row. Tokens that this process has renewed and not yet
-// stored take the place of those in the row.
+// open returns an account with its tokens in clear. Tokens that this process has renewed
+// and not yet stored take the place of those in the row. An error is ErrTokenKey.
 func (v *Vault) open(row storage.Account) (*opened, error) {
 	at := &opened{row: row}
 	if held := v.unsavedOf(at.key()); held != nil && sameTokens(row.Tokens, held.old) {
@@ -208,7 +212,8 @@ func (v *Vault) open(row storage.Account) (*opened, error) {
 	return at, err
 }
 
-// openTokens opens the sealed fields of tokens.
+// openTokens returns tokens in clear, and the grant that they belong to. An error is
+// ErrTokenKey.
 func (s *Seals) openTokens(of accountKey, t storage.Tokens) (storage.Tokens, Grant, error) {
 	var grant Grant
 	for _, f := range sealedFields(&t) {
@@ -223,7 +228,7 @@ func (s *Seals) openTokens(of accountKey, t storage.Tokens) (storage.Tokens, Gra
 	return t, grant, nil
 }
 
-// sealTokens seals what is a secret of tokens.
+// sealTokens returns tokens with the access, refresh and ID token sealed.
 func (s *Seals) sealTokens(of accountKey, g Grant, t storage.Tokens) storage.Tokens {
 	for _, f := range sealedFields(&t) {
 		*f.value = s.Seal(Place{of.provider, of.id, f.name}, g, *f.value)

@@ -11,11 +11,10 @@ import (
 // Shown is what stands for everything that is hidden.
 const Shown = "[redacted]"
 
-// Hidden hides the struct that it is embedded in, all of it, from every verb of
-// fmt, from log/slog, and from encoders that ask for JSON or text (encoding/xml
-// among them). Embed it under an unexported name, as an alias. What is nested
-// in an unexported field of another package's struct cannot be reached: fmt calls
-// no methods there.
+// Hidden hides the whole struct that it is embedded in: from every verb of fmt, from
+// log/slog, and from encoders that ask for JSON or text (encoding/xml among them). Embed
+// it under an unexported name, as an alias. What is nested in an unexported field of
+// another package's struct cannot be reached: fmt calls no methods there.
 type Hidden struct{}
 
 // Format implements [fmt.Formatter].

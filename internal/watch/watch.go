@@ -58,7 +58,8 @@ type Provider struct {
 	Health *health.Part // nil: not remembered
 }
 
-// Trace tells of a call that the library makes, as [oauth.Config].Trace does.
+// Trace begins the step of a call that the library makes, as [oauth.Config].Trace does.
+// It adds the headers of the trace to those of the call.
 func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, func(int, http.Header, error)) {
 	began := p.Now()
 	endpoint, _ := url.Parse(c.Endpoint)
@@ -76,6 +77,8 @@ func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, fu
 	}
 }
 
+// begin begins the step of a call, and adds the headers of the trace to header. With
+// opaque it does not tell the path of the URL.
 func (p *Provider) begin(ctx context.Context, what, method string, to *url.URL, opaque bool, header http.Header) (context.Context, *journal.Step) {
 	var carrier http.Header
 	ctx, step := p.Log.BeginCall(ctx, telemetry.OpProvider, func() *telemetry.Operation {
@@ -111,8 +114,8 @@ func (p *Provider) count(ctx context.Context, c *oauth.Call, began time.Time, he
 	}
 }
 
-// Transport tells of the calls that the application's own code makes to the provider
-// through base.
+// Transport returns a transport that tells of the calls that the application's own code
+// makes to the provider through base. Without a tracer it returns base.
 func (p *Provider) Transport(base http.RoundTripper) http.RoundTripper {
 	if !p.Log.Traces() {
 		return base
@@ -152,7 +155,7 @@ func Refusals(log *journal.Logger) func(ctx context.Context, field string, share
 	}
 }
 
-// Mail counts a mail of a kind that was sent, or not.
+// Mail counts a mail of a kind. A nil err means that it was sent.
 func Mail(ctx context.Context, log *journal.Logger, part *health.Part, kind string, err error) {
 	part.Saw(err == nil)
 	m := telemetry.Measure{Kind: telemetry.Mails, Value: kind}
@@ -171,7 +174,7 @@ type Trail struct {
 
 const mostDecisions = 16
 
-// Decided adds a decision.
+// Decided adds a decision, up to mostDecisions of them.
 func (t *Trail) Decided(what string) {
 	if t.On && len(t.Decisions) < mostDecisions {
 		t.Decisions = append(t.Decisions, what)

@@ -27,8 +27,8 @@ func Picture(image string, photo []byte) string {
 	return ""
 }
 
-// photoType returns the type of a PNG, GIF or WebP, and image/jpeg for all other bytes: none
-// of these types runs a script.
+// photoType returns the type of a PNG, GIF or WebP, and image/jpeg for all other bytes:
+// none of these types runs a script.
 func photoType(photo []byte) string {
 	switch t := http.DetectContentType(photo); t {
 	case "image/png", "image/gif", "image/webp":

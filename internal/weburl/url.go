@@ -68,8 +68,8 @@ func Parses(s string) bool {
 	return err == nil && !HasControl(s) && !lacksHost(s)
 }
 
-// lacksHost reports whether s is an http(s) URL in which browsers find no host, however many
-// slashes there are (WHATWG URL 4.4, special authority states).
+// lacksHost reports whether s is an http(s) URL in which browsers find no host, however
+// many slashes there are (WHATWG URL 4.4, special authority states).
 func lacksHost(s string) bool {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || !isHTTPScheme(scheme) {
@@ -83,10 +83,10 @@ func lacksHost(s string) bool {
 	return host == "" || host[0] == ':'
 }
 
-// Resolve returns the URL on the site that to leads to. base is the origin of the site. A
-// path is appended to base, so that even "//other.example" stays on this host. A URL of
-// base stays as it is, and any other URL becomes base. The error is ErrInvalid if to is no
-// path and no URL.
+// Resolve returns the URL on the site that to leads to. base is the origin of the site.
+// A path is appended to base, so that even "//other.example" stays on this host. A URL
+// of base stays as it is. Any other URL, and any text longer than maxLength, becomes
+// base. The error is ErrInvalid if to is no path and no URL.
 func Resolve(to, base string) (string, error) {
 	if len(to) > maxLength {
 		return base, nil
@@ -129,6 +129,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// unsafe reports whether Escape encodes r.
 func unsafe(r rune) bool {
 	return r <= 0x20 || r == 0x7f || r == '\\' || r == '"' || r == '<' || r == '>' || r == '`'
 }
@@ -154,24 +155,24 @@ func WithQuery(to string, params ...string) string {
 	return b.String()
 }
 
-// SamePage reports whether two URLs are equal without their queries and without slashes at
-// their end.
+// SamePage reports whether two URLs are equal without their queries and without slashes
+// at their end.
 func SamePage(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
 	return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
 }
 
-// ReplaceQuery returns target with another query and without a fragment.
+// ReplaceQuery returns target with params as its whole query and without a fragment.
 func ReplaceQuery(target string, params url.Values) string {
 	base, _, _ := strings.Cut(target, "?")
 	base, _, _ = strings.Cut(base, "#")
 	return base + "?" + params.Encode()
 }
 
-// IsPage reports whether a URL leads to a page: it has the path of the page, up to
-// one slash at its end, and every parameter of the page's query, with the same
-// values.
+// IsPage reports whether a URL leads to a page. It has to have the path of the page, up
+// to one slash at its end. It also has to have every parameter of the page's query, with
+// the same values.
 func IsPage(to, page string) bool {
 	to, _, _ = strings.Cut(to, "#")
 	page, _, _ = strings.Cut(page, "#")

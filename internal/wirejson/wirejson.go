@@ -36,9 +36,10 @@ func AddExtra[M ~map[string]any](extra *M, m jsonscan.Member) error {
 // Null is the JSON text null.
 var Null = []byte("null")
 
-// AppendMember writes the member name. An empty text is written as said, the raw
-// JSON that a token had there; with a nil said the member is left out. start is
-// the length of b after the opening brace.
+// AppendMember writes the member name. For an empty text it writes said, the raw JSON
+// that a token had there. If said is nil, too, it leaves the member out. If said was
+// text, the application has emptied it since, and the member is null. start is the
+// length of b after the opening brace.
 func AppendMember(b []byte, start int, name, text string, said []byte) []byte {
 	if text == "" && said == nil {
 		return b

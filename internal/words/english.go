@@ -1,8 +1,8 @@
 package words
 
 // englishPages holds the texts of the pages and mails but those of englishProfile, and
-// is the only place that does. Tools and users match some of these by their wording, so reword with
-// care. A reworded text has to be reworded in the other languages too.
+// is the only place that does. Tools and users match some of these by their wording, so
+// reword with care. A reworded text has to be reworded in the other languages too.
 var englishPages = Texts{
 	"signin.title":       "Sign In",
 	"signin.heading":     "Sign in",

@@ -37,6 +37,8 @@ func NewMatcher(offer []string) *Matcher {
 
 var builtInMatcher = sync.OnceValue(func() *Matcher { return newMatcher(Tags()) })
 
+// newMatcher returns a Matcher for offer, without sharing that of the built-in
+// languages.
 func newMatcher(offer []string) *Matcher {
 	return &Matcher{offer, sync.OnceValues(func() (language.Matcher, []language.Tag) {
 		tags := make([]language.Tag, len(offer))
@@ -73,7 +75,7 @@ func (m *Matcher) Match(header ...string) string {
 	return best
 }
 
-// lookup returns the language for one range, or "".
+// lookup returns the language on offer for one range of the header, or "".
 func (m *Matcher) lookup(wanted string) string {
 	if wanted == "*" && len(m.offer) > 0 {
 		return m.offer[0]

@@ -44,12 +44,13 @@ var builtIn = []struct {
 // english has all English texts.
 var english = join(englishPages, englishProfile, lost["en"])
 
-// both returns a function that returns the texts of two others and those of the tag
-// about lost factors, built on first use.
+// both returns a function that returns the texts of pages and profile and those of the
+// tag in lost. They are built on first use.
 func both(tag string, pages, profile func() Texts) func() Texts {
 	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag]) })
 }
 
+// join returns all texts in one map. Of a repeated key the last text counts.
 func join(all ...Texts) Texts {
 	joined := Texts{}
 	for _, texts := range all {
@@ -84,6 +85,8 @@ func Text(tag, key string) string {
 	return english[key]
 }
 
+// text returns the text of key in a built-in language, or else in English. It is empty
+// for an unknown key.
 func text(builtInTag, key string) string {
 	for _, l := range builtIn {
 		if l.tag == builtInTag {
@@ -145,10 +148,9 @@ func Direction(tag string) string {
 	return "ltr"
 }
 
-// Isolate returns a value that does not disturb the order of the words around
-// it. In a language from right to left it wraps the value in directional
-// isolates, so that a name, a time or a URL is shown as it would be alone
-// (Unicode UAX 9, 2.4).
+// Isolate returns a value that does not disturb the order of the words around it. In a
+// language from right to left it wraps the value in directional isolates. A name, a time
+// or a URL is then shown as it would be alone (Unicode UAX 9, 2.4).
 func Isolate(tag, value string) string {
 	if Direction(tag) == "rtl" {
 		return "\u2068" + value + "\u2069"

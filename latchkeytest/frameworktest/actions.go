@@ -76,6 +76,7 @@ func (f *framework) loginPages(readsForm bool) {
 	})
 }
 
+// proveLogin checks that a wrong password shows the page again and a right one signs in.
 func proveLogin(t *testing.T, f *framework) {
 	c := f.open()
 	answers(t, c.Get("/login"), http.StatusOK, "please")

@@ -135,7 +135,8 @@ func (f *framework) stream(path string, guard Guard, early bool) {
 // its test before the test's own deadline.
 const streamTimeout = 30 * time.Second
 
-// proveStream reads the first part of a stream before the server makes the second.
+// proveStream reads the first part of a stream before the server makes the second. The
+// stream has to renew the session cookie unless cookieWith is empty.
 func proveStream(t *testing.T, f *framework, cookieWith string) {
 	t.Helper()
 	c := f.openAs("Ada")
@@ -176,7 +177,8 @@ func proveBeside(t *testing.T, f *framework) {
 	}
 }
 
-// proveCrowd asks for pages in no order, each in the name of another.
+// proveCrowd checks that concurrent requests of several users are answered to the right
+// one.
 func proveCrowd(t *testing.T, f *framework) {
 	const people, rounds = 8, 40
 	var browsers [people]*latchkeytest.Client
@@ -198,8 +200,9 @@ func proveCrowd(t *testing.T, f *framework) {
 	}
 }
 
-// asked reports whether a page says what is wanted, and sets a session cookie only
-// if it has looked at the session. It may run in any goroutine.
+// asked returns an error unless a page says what is wanted. The page "public" must set no
+// session cookie, since it does not read the session, and all others must set one. It may
+// run in any goroutine.
 func asked(ctx context.Context, c *latchkeytest.Client, pageURL, want string) error {
 	res, err := ask(ctx, c, pageURL)
 	if err != nil {

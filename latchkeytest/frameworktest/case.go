@@ -26,6 +26,7 @@ type testCase struct {
 
 var testCases = slices.Concat(routeCases, guardCases, targetCases, callCases, actionCases, answerCases, placeCases)
 
+// try builds the site of c, serves it and runs the case.
 func (c *testCase) try(t *testing.T, serve func(*testing.T, Site) string, whole bool) {
 	t.Helper()
 	f := newFramework(t)
@@ -81,7 +82,7 @@ func newFramework(t *testing.T) *framework {
 	return f
 }
 
-// password lets anybody in, under any name.
+// password is the password of every user.
 const password = "lovelace"
 
 func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
@@ -139,7 +140,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// answers compares what a page says.
+// answers fails the test unless p has the status and holds the text.
 func answers(t *testing.T, p *latchkeytest.Page, status int, text string) {
 	t.Helper()
 	if p.Status != status || !strings.Contains(string(p.Body), text) {
@@ -147,7 +148,8 @@ func answers(t *testing.T, p *latchkeytest.Page, status int, text string) {
 	}
 }
 
-// leads compares where an answer redirects to, without its query.
+// leads fails the test unless p redirects to the absolute URL want. The query is not
+// compared.
 func leads(t *testing.T, p *latchkeytest.Page, want string) {
 	t.Helper()
 	if to := p.Location(); to == nil || to.Scheme+"://"+to.Host+to.Path != want {
@@ -164,7 +166,8 @@ func setsCookie(p *latchkeytest.Page, name string) bool {
 	})
 }
 
-// name returns the signed-in user as a page names them.
+// name returns the name of the signed-in user, or a word for what Session returned
+// instead: "nobody" for ErrNoSession, "fault: …" for another error, "neither" for nil.
 func name(s *latchkey.Session, err error) string {
 	switch {
 	case errors.Is(err, latchkey.ErrNoSession):
@@ -177,7 +180,7 @@ func name(s *latchkey.Session, err error) string {
 	return s.User.Name
 }
 
-// who returns a handler that names the signed-in user.
+// who is a handler that answers with the name of the signed-in user.
 func who(c Context) { c.Write(http.StatusOK, "here is "+name(c.Session())) }
 
 // countingStore counts how often a session is looked up.

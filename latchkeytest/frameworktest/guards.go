@@ -157,7 +157,8 @@ var guardCases = []testCase{
 	}},
 }
 
-// members adds a page behind a guard.
+// members adds the page /members behind a guard. Its handler counts "member" in seen and
+// names the user.
 func (f *framework) members(seen *tally, guard Guard, decide func(string, *latchkey.Session) error) {
 	f.site.Pages = append(f.site.Pages, Page{
 		Method: http.MethodGet, Path: "/members", Guard: guard, Decide: decide,

@@ -89,8 +89,7 @@ var placeCases = []testCase{
 	}, proveTenants},
 }
 
-// provePrefix checks that the site signs in and out, and guards, where the
-// browser sees it.
+// provePrefix checks that signing in and out and a guard work below f.prefix.
 func provePrefix(t *testing.T, f *framework) {
 	t.Helper()
 	signInAndOut(t, f)
@@ -98,8 +97,9 @@ func provePrefix(t *testing.T, f *framework) {
 	answers(t, f.openAs("Ada").Get(f.prefix+"/members"), http.StatusOK, "here is Ada")
 }
 
-// behind puts a proxy in front of the site, which takes a prefix off, and says
-// how it was asked: for host, or if that is empty for its own.
+// behind puts a proxy in front of the site and sets f.url to it. The proxy takes prefix
+// off and sends X-Forwarded-Proto with scheme. X-Forwarded-Host is host, or the proxy's
+// own host if that is empty.
 func (f *framework) behind(t *testing.T, prefix, scheme, host string) {
 	t.Helper()
 	inside, err := url.Parse(f.url)
@@ -118,7 +118,8 @@ func (f *framework) behind(t *testing.T, prefix, scheme, host string) {
 	f.url = server.URL
 }
 
-// proveTenants asks one server under several names.
+// proveTenants checks that one server has separate sessions under several host names, and
+// answers 404 under an unknown one.
 func proveTenants(t *testing.T, f *framework) {
 	served, err := url.Parse(f.url)
 	ok(t, err)

@@ -66,6 +66,7 @@ var routeCases = []testCase{
 	}, signInAndOut},
 }
 
+// signInAndOut checks that a user can sign in at the issuer and sign out again.
 func signInAndOut(t *testing.T, f *framework) {
 	f.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
 	c := f.open()
@@ -81,7 +82,8 @@ func signInAndOut(t *testing.T, f *framework) {
 	}
 }
 
-// compare asks the framework and net/http the same, as a stranger.
+// compare sends one request without cookies to the framework and to net/http, and fails
+// the test unless status, headers, names of cookies and JSON are the same.
 func (f *framework) compare(t *testing.T, method, path string) {
 	t.Helper()
 	want := httptest.NewRecorder()

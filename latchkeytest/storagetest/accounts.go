@@ -191,7 +191,7 @@ var accountPromises = []promise[accountStore]{
 	}},
 }
 
-// openAccount has members that no column is named after.
+// openAccount returns an account with members that no column is named after.
 func openAccount(userID string) storage.Account {
 	return storage.Account{
 		UserID: userID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth,
@@ -203,6 +203,7 @@ func openAccount(userID string) storage.Account {
 	}
 }
 
+// readAccount fails the test unless GetAccount and ListAccounts return want.
 func readAccount(t *testing.T, a accountStore, want storage.Account) {
 	t.Helper()
 	got, err := a.GetAccount(t.Context(), want.Provider, want.ProviderAccountID)

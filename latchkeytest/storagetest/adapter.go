@@ -40,17 +40,16 @@ func TestAdapter(t *testing.T, open func(t *testing.T) storage.Adapter, except .
 type Suite struct {
 	// Open returns an empty store, as for [TestAdapter].
 	Open func(t *testing.T) storage.Adapter
-	// Reopen returns the store that a was opened on, as a program has it that is
-	// started anew: what it returns shares no memory with a. nil: whether data
-	// survive is not tried.
+	// Reopen opens the data of a again, as a program does that is started anew: the
+	// result shares no memory with a. nil: the promises about reopening are not tried.
 	Reopen func(t *testing.T, a storage.Adapter) storage.Adapter
 	// Except names what the store cannot keep, as for [TestAdapter]. The group of
 	// the promises about reopening is "Reopen".
 	Except []string
 }
 
-// TestAdapter is the function [TestAdapter], and tests that what was stored is there
-// when the store is opened again.
+// TestAdapter runs the function [TestAdapter]. With Reopen it also tests that what was
+// stored is there when the store is opened again.
 func (u Suite) TestAdapter(t *testing.T) {
 	t.Helper()
 	s := newSuite(func(t *testing.T) any { return u.Open(t) }, u.Except)
@@ -97,6 +96,8 @@ func newSuite(open func(*testing.T) any, except []string) *suite {
 	return s
 }
 
+// end fails the test for each name of except that does not exist. Call it after all
+// promises.
 func (s *suite) end(t *testing.T) {
 	t.Helper()
 	for name := range s.except {
@@ -104,13 +105,15 @@ func (s *suite) end(t *testing.T) {
 	}
 }
 
-// promise is one rule of the contract. Stores that implement A keep it.
+// promise is one rule of the contract of A. keep fails the test if a store breaks it.
 type promise[A any] struct {
 	name string
 	keep func(t *testing.T, a A)
 }
 
-// prove runs all promises of one interface if the store implements it.
+// prove runs all promises of one interface if the store implements it, each on an empty
+// store and but for those in except. ability names the interface. It removes the names
+// that it has met from except.
 func prove[A any](t *testing.T, s *suite, ability string, promises []promise[A]) {
 	t.Helper()
 	if _, able := s.open(t).(A); !able {

@@ -24,7 +24,8 @@ func auditRecord(n int) storage.AuditRecord {
 	}
 }
 
-// appendRecords stores records that change gets to see before.
+// appendRecords stores the records 0 to n-1 after change has changed them, and returns
+// them.
 func appendRecords(t *testing.T, a auditStore, n int, change func(i int, r *storage.AuditRecord)) (all []storage.AuditRecord) {
 	t.Helper()
 	for i := range n {
@@ -36,7 +37,7 @@ func appendRecords(t *testing.T, a auditStore, n int, change func(i int, r *stor
 	return all
 }
 
-// listIDs returns the last digits of the ids of a list.
+// listIDs returns the last two digits of the ids of a list. A zero Limit is 100.
 func listIDs(t *testing.T, a auditStore, q storage.AuditQuery) (ids []string) {
 	t.Helper()
 	if q.Limit == 0 {

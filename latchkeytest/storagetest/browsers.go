@@ -171,6 +171,7 @@ func newBrowser(t *testing.T, a storage.BrowserAdapter, u storage.User, id strin
 	return b
 }
 
+// readBrowser fails the test unless the store returns want.
 func readBrowser(t *testing.T, a storage.BrowserAdapter, want storage.Browser) {
 	t.Helper()
 	got, err := a.Browsers().Get(t.Context(), want.ID, want.UserID)
@@ -204,6 +205,7 @@ func listBrowsers(t *testing.T, a storage.BrowserAdapter, userID string, want ..
 	}
 }
 
+// deleteBrowsers fails the test unless Delete removes want browsers.
 func deleteBrowsers(t *testing.T, a storage.BrowserAdapter, want int, userID, publicID string) {
 	t.Helper()
 	if n, err := a.Browsers().Delete(t.Context(), userID, publicID); err != nil || n != want {

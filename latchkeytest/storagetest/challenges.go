@@ -238,6 +238,7 @@ var challengePromises = []promise[storage.ChallengeAdapter]{
 	}},
 }
 
+// newChallenge stores a filled challenge, after set has changed it. set may be nil.
 func newChallenge(t *testing.T, a storage.ChallengeAdapter, id string, set func(*storage.Challenge)) storage.Challenge {
 	t.Helper()
 	c := filledChallenge(id)
@@ -261,7 +262,7 @@ func listChallenges(t *testing.T, a storage.ChallengeAdapter, q storage.Challeng
 	}
 }
 
-// noChallenge proves that a challenge is not there.
+// noChallenge fails the test unless Get, Try and Take return ErrNotFound.
 func noChallenge(t *testing.T, a storage.ChallengeAdapter, id string) {
 	t.Helper()
 	_, err := a.Challenges().Get(t.Context(), id)
@@ -272,6 +273,7 @@ func noChallenge(t *testing.T, a storage.ChallengeAdapter, id string) {
 	is(t, fmt.Sprintf("Take(%.20q)", id), err, storage.ErrNotFound)
 }
 
+// deleteChallenges fails the test unless Delete removes want challenges.
 func deleteChallenges(t *testing.T, a storage.ChallengeAdapter, want int, userID string, purposes ...string) {
 	t.Helper()
 	if n, err := a.Challenges().Delete(t.Context(), userID, purposes...); err != nil || n != want {

@@ -62,7 +62,8 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// is reports an error that is not the wanted one.
+// is fails the test, and lets it go on, unless err is want, as errors.Is says. A nil want
+// means no error.
 func is(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -70,9 +71,9 @@ func is(t *testing.T, what string, err, want error) {
 	}
 }
 
-// same compares two records as JSON would write them, but for their times, which
-// may be cut to the millisecond and must be in UTC, and for the id of an
-// account, which is the store's own.
+// same fails the test unless two records have the same fields as JSON would write them.
+// Times may be cut to the millisecond and must be in UTC. The id of an account is not
+// compared, since the store chooses it. T is a struct.
 func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	g, w := reflect.New(reflect.TypeFor[T]()).Elem(), reflect.New(reflect.TypeFor[T]()).Elem()
@@ -113,7 +114,7 @@ func asText(v reflect.Value) string {
 	return string(raw)
 }
 
-// sameTime allows the loss of what is below a millisecond and nothing else.
+// sameTime fails the test unless got is want in UTC, cut to a millisecond or not at all.
 func sameTime(t *testing.T, what string, got, want time.Time) {
 	t.Helper()
 	switch {

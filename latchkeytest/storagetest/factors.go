@@ -238,6 +238,7 @@ func newFactor(t *testing.T, a storage.FactorAdapter, u storage.User, id string)
 	return f
 }
 
+// listFactors returns the factors of a user. It ends the test unless there are want.
 func listFactors(t *testing.T, a storage.FactorAdapter, userID string, want int) []storage.Factor {
 	t.Helper()
 	got, err := a.Factors().List(t.Context(), userID)
@@ -258,7 +259,7 @@ func factorOf(t *testing.T, a storage.FactorAdapter, userID, id string) storage.
 	return list[i]
 }
 
-// noFactor proves that a factor is not there.
+// noFactor fails the test unless Fail, Use and Delete return ErrNotFound.
 func noFactor(t *testing.T, a storage.FactorAdapter, userID, id string) {
 	t.Helper()
 	_, err := a.Factors().Fail(t.Context(), id)
@@ -268,6 +269,7 @@ func noFactor(t *testing.T, a storage.FactorAdapter, userID, id string) {
 	is(t, fmt.Sprintf("Delete(%.20q)", id), err, storage.ErrNotFound)
 }
 
+// useCode uses a recovery code, and fails the test unless want are left after it.
 func useCode(t *testing.T, a storage.FactorAdapter, userID, hash string, want int) {
 	t.Helper()
 	if left, err := a.Factors().UseRecoveryCode(t.Context(), userID, hash); err != nil || left != want {
@@ -281,8 +283,8 @@ func noCode(t *testing.T, a storage.FactorAdapter, userID, hash string) {
 	is(t, fmt.Sprintf("UseRecoveryCode(%.20q)", hash), err, storage.ErrNotFound)
 }
 
-// countsEach calls a counter that stands at some number from many callers at once. Each
-// of them has to get a number of its own.
+// countsEach calls count, whose counter stands at from, from crowd callers at once. Each
+// caller has to get a number of its own.
 func countsEach(t *testing.T, from int, count func(context.Context) (int, error)) {
 	t.Helper()
 	got := make([]int, crowd)
@@ -300,8 +302,9 @@ func countsEach(t *testing.T, from int, count func(context.Context) (int, error)
 	}
 }
 
-// keeps reports whether a call of a store succeeds. Tables of other programs have no
-// room for some records.
+// keeps returns false if err wraps [errors.ErrUnsupported], as a store returns whose
+// tables have no room for a record. It returns true for nil, and ends the test for any
+// other error.
 func keeps(t *testing.T, err error) bool {
 	t.Helper()
 	if errors.Is(err, errors.ErrUnsupported) {

@@ -11,7 +11,7 @@ import (
 
 // The promises of this file are about fields that a store need not keep. One
 // that does not, because its tables have no column for them, names the promises
-// in the except of [Adapter]. What was not written reads back empty in any
+// in the except of [TestAdapter]. What was not written reads back empty in any
 // store: the other promises prove that.
 
 var accountFieldPromises = []promise[accountStore]{
@@ -83,7 +83,7 @@ func readWholeSession(t *testing.T, a sessionStore, want storage.StoredSession, 
 	same(t, "its user", u, owner)
 }
 
-// sameWholeSession leaves nothing to the store but the id.
+// sameWholeSession fails the test unless got has all fields of want but the id.
 func sameWholeSession(t *testing.T, what string, got, want storage.StoredSession) {
 	t.Helper()
 	want.ID = got.ID

@@ -12,10 +12,11 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// errNotHeld is the answer to the callers that did not get a lease.
+// errNotHeld is what hold returns to callers that did not get a lease.
 var errNotHeld = errors.New("another holder has the lease")
 
-// hold asks for a lease and returns errNotHeld if another holder has it.
+// hold asks for a lease and returns errNotHeld if another holder has it. It fails the
+// test if Wait does not fit Held and life.
 func hold(t *testing.T, s storage.LeaseStore, key, holder string, life time.Duration) (storage.Lease, error) {
 	t.Helper()
 	given, err := s.Lease(t.Context(), key, holder, life)
@@ -33,7 +34,8 @@ func hold(t *testing.T, s storage.LeaseStore, key, holder string, life time.Dura
 	return given, err
 }
 
-// holds asks for a lease that must be held, and compares Abandoned.
+// holds ends the test unless holder gets the lease, and fails it unless Abandoned is as
+// given.
 func holds(t *testing.T, s storage.LeaseStore, key, holder string, life time.Duration, abandoned bool) {
 	t.Helper()
 	given, err := hold(t, s, key, holder, life)

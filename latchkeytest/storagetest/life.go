@@ -81,7 +81,7 @@ var deletionPromises = []promise[deletionStore]{
 	}},
 }
 
-// belongings gives u one of everything the store can hold, called id.
+// belongings stores an account, a session and a passkey of u, called id, if a keeps them.
 func belongings(t *testing.T, a storage.Adapter, u storage.User, id string) {
 	t.Helper()
 	link(t, a, u, id)
@@ -93,7 +93,7 @@ func belongings(t *testing.T, a storage.Adapter, u storage.User, id string) {
 	}
 }
 
-// has looks for each of the belongings.
+// has fails the test unless reading each of the belongings called id returns want or nil.
 func has(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
 	_, err := a.GetUserByAccount(t.Context(), "acme", id)
@@ -188,7 +188,7 @@ var signUpPromises = []promise[storage.SignUpAdapter]{
 	}},
 }
 
-// begin expects the user with this id, or the id that the store makes of it.
+// begin expects that BeginSignUp returns want, or the id that the store makes of want.
 func begin(t *testing.T, a storage.SignUpAdapter, provider, id, claim, want string) {
 	t.Helper()
 	got, err := a.BeginSignUp(t.Context(), provider, id, claim)
@@ -229,7 +229,8 @@ var sweepPromises = []promise[sweepStore]{
 	}},
 }
 
-// perishable stores one of everything that expires, and says how many that are.
+// perishable stores one of everything that expires, at at, and returns how many these
+// are.
 func perishable(t *testing.T, a storage.Adapter, u storage.User, id string, at time.Time) (n int) {
 	t.Helper()
 	if able, can := a.(storage.SessionAdapter); can {
@@ -249,7 +250,7 @@ func perishable(t *testing.T, a storage.Adapter, u storage.User, id string, at t
 	return n + perishableProofs(t, a, u, id, at)
 }
 
-// alive looks for what perishable made; it spends the token.
+// alive expects want, or nil, for all that perishable stored. It uses the token up.
 func alive(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
 	proofsAlive(t, a, id, want)

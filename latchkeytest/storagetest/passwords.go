@@ -142,7 +142,7 @@ func readPassword(t *testing.T, a storage.PasswordAdapter, want storage.Password
 	same(t, "password", got, want)
 }
 
-// noPassword proves that a user has none.
+// noPassword fails the test unless Get, Fail and Delete return ErrNotFound.
 func noPassword(t *testing.T, a storage.PasswordAdapter, userID string) {
 	t.Helper()
 	_, err := a.Passwords().Get(t.Context(), userID)
@@ -152,7 +152,8 @@ func noPassword(t *testing.T, a storage.PasswordAdapter, userID string) {
 	is(t, fmt.Sprintf("Delete(%.20q)", userID), a.Passwords().Delete(t.Context(), userID), storage.ErrNotFound)
 }
 
-// oneSets replaces a hash from many callers at once.
+// oneSets replaces the hash was from many callers at once, and fails the test unless one
+// of them succeeds and its hash is stored.
 func oneSets(t *testing.T, a storage.PasswordAdapter, u storage.User, was string) {
 	t.Helper()
 	errs := race.Run(crowd, func(i int) error {

@@ -18,8 +18,8 @@ type directoryStore interface {
 	storage.DirectoryAdapter
 }
 
-// listOf reads all pages of a list, or of a search if q has a Prefix. between runs
-// between two pages; nil: nothing.
+// listOf reads all pages of a list, or of a search if q has a Prefix or Folded. between,
+// unless it is nil, runs between two pages. A zero Limit is 50, a zero Window 5,000.
 func listOf(t *testing.T, a directoryStore, q storage.PeopleQuery, between func()) (all []storage.User) {
 	t.Helper()
 	if q.Limit == 0 {
@@ -50,7 +50,7 @@ func listOf(t *testing.T, a directoryStore, q storage.PeopleQuery, between func(
 	return nil
 }
 
-// orders returns the orders that a store keeps.
+// orders returns the orders in which a store lists users.
 func orders(t *testing.T, a directoryStore) (kept []storage.Order) {
 	for _, o := range []storage.Order{storage.Newest, storage.ByID} {
 		if _, _, err := a.People().List(t.Context(), storage.PeopleQuery{Order: o, Limit: 1, Window: 1}); err == nil {
@@ -63,8 +63,8 @@ func orders(t *testing.T, a directoryStore) (kept []storage.Order) {
 	return kept
 }
 
-// people stores n users. Most were created at one instant, and a few are older or of
-// unknown age.
+// people stores n users and returns their ids. Most were created at one instant, and a
+// few are older or of unknown age.
 func people(t *testing.T, a storage.Adapter, n int) (ids []string) {
 	t.Helper()
 	for i := range n {
@@ -202,7 +202,7 @@ func listUnderWrites(t *testing.T, a directoryStore) {
 	}
 }
 
-// crowdOf stores n users with addresses of their own.
+// crowdOf stores n users whose addresses begin with mark, and returns their ids.
 func crowdOf(t *testing.T, a storage.Adapter, n int, mark storage.Order) (ids []string) {
 	t.Helper()
 	for i := range n {

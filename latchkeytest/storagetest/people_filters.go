@@ -14,7 +14,7 @@ type labelled struct {
 	providers map[string]string // of the only account, by user
 }
 
-// labels marks some of the users of people.
+// labels verifies, links and suspends some of the users, and returns which.
 func labels(t *testing.T, a directoryStore, ids []string) labelled {
 	t.Helper()
 	l := labelled{map[string]bool{}, map[string]string{}}
@@ -54,7 +54,8 @@ func filters(t *testing.T, a directoryStore) []storage.PeopleQuery {
 	return queries
 }
 
-// filtered compares all pairs of filters with filters in memory.
+// filtered fails the test unless lists and counts with any two filters have the users
+// that fits finds.
 func filtered(t *testing.T, a directoryStore) {
 	known := labels(t, a, people(t, a, 30))
 	everyone := listOf(t, a, storage.PeopleQuery{Order: storage.ByID}, nil)
@@ -89,7 +90,7 @@ func filtered(t *testing.T, a directoryStore) {
 
 func hasKey[V any](m map[string]V, k string) bool { _, has := m[k]; return has }
 
-// both returns a query with the filters of two.
+// both returns a with the filters of b, which win.
 func both(a, b storage.PeopleQuery) storage.PeopleQuery {
 	if b.Verified != nil {
 		a.Verified = b.Verified
@@ -112,7 +113,8 @@ func both(a, b storage.PeopleQuery) storage.PeopleQuery {
 	return a
 }
 
-// fits is the model of all filters.
+// fits reports whether a user fits all filters of q. suspended and provider are what
+// labels returned for the user.
 func fits(q *storage.PeopleQuery, u *storage.User, suspended bool, provider string) bool {
 	day := u.Created
 	return (q.Verified == nil || *q.Verified == !u.EmailVerified.IsZero()) &&

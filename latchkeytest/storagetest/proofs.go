@@ -12,7 +12,8 @@ import (
 // The promises of this file are about factors, recovery codes, challenges, browsers and
 // passwords together, as far as a store keeps them.
 
-// proofs gives a user one of each, and returns how many those are.
+// proofs stores one of each for a user, if the store keeps it, and returns how many those
+// are.
 func proofs(t *testing.T, a storage.Adapter, u storage.User) (n int) {
 	t.Helper()
 	if able, can := a.(storage.FactorAdapter); can && keeps(t, able.Factors().Create(t.Context(), filledFactor(u, "f of "+u.ID))) {
@@ -66,7 +67,8 @@ func countProofs(t *testing.T, a storage.Adapter, u storage.User) (n int) {
 	return n
 }
 
-// hasProofs expects that many of them.
+// hasProofs fails the test unless want of what proofs stored are there. It uses the
+// recovery code up.
 func hasProofs(t *testing.T, a storage.Adapter, u storage.User, want int) {
 	t.Helper()
 	if n := countProofs(t, a, u); n != want {
@@ -182,7 +184,7 @@ func spendProofs(t *testing.T, tx storage.Adapter, u storage.User) {
 	}
 }
 
-// proofReopenPromises are reopenPromises for proofs.
+// proofReopenPromises returns the promises about proofs in stores that are opened again.
 func proofReopenPromises(reopen func(*testing.T, storage.Adapter) storage.Adapter) []promise[storage.Adapter] {
 	return []promise[storage.Adapter]{
 		{"proofs are there when the store is opened again", func(t *testing.T, a storage.Adapter) {
@@ -193,7 +195,8 @@ func proofReopenPromises(reopen func(*testing.T, storage.Adapter) storage.Adapte
 	}
 }
 
-// perishableProofs is perishable for challenges and browsers.
+// perishableProofs stores a challenge and a browser that expire at at, if the store keeps
+// them, and returns how many these are.
 func perishableProofs(t *testing.T, a storage.Adapter, u storage.User, id string, at time.Time) (n int) {
 	t.Helper()
 	if able, can := a.(storage.ChallengeAdapter); can && keeps(t, able.Challenges().Create(t.Context(), storage.Challenge{ID: id, Purpose: "signin", Created: at, Expires: at})) {
@@ -205,7 +208,8 @@ func perishableProofs(t *testing.T, a storage.Adapter, u storage.User, id string
 	return n
 }
 
-// proofsAlive looks for what perishableProofs made; it renames the browser.
+// proofsAlive expects want, or nil, for all that perishableProofs stored. It renames the
+// browser.
 func proofsAlive(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
 	if able, can := a.(storage.ChallengeAdapter); can {
@@ -217,8 +221,8 @@ func proofsAlive(t *testing.T, a storage.Adapter, id string, want error) {
 	}
 }
 
-// isKept reports an error that is not the wanted one. A store that has no room for a
-// record may say so.
+// isKept fails the test unless err is want, or ErrUnsupported of a store that has no room
+// for the record.
 func isKept(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, errors.ErrUnsupported) {

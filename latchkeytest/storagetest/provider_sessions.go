@@ -40,7 +40,8 @@ func liveOf(t *testing.T, a sessionStore, tokens ...string) (live []string) {
 	return live
 }
 
-// deletes calls DeleteProviderSessions and compares what is left of the tokens.
+// deletes calls DeleteProviderSessions. It fails the test unless that returns n sessions,
+// and of the tokens only those in left find a session after it.
 func deletes(t *testing.T, a providerLogoutStore, sids, subs []string, issued time.Time, n int, tokens, left []string) {
 	t.Helper()
 	gone, err := a.DeleteProviderSessions(t.Context(), sids, subs, issued)

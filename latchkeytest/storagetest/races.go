@@ -33,8 +33,8 @@ var lockPromises = []promise[txStore]{
 
 var errLast = errors.New("it is the last one")
 
-// removeAtOnce leaves two ways to sign in, has two callers remove one each, and
-// proves that one is left.
+// removeAtOnce removes all ways to sign in but pair. Then two callers remove one each at
+// once, and it fails the test unless one is left. In the end it removes both.
 func removeAtOnce(t *testing.T, a txStore, u storage.User, ways []way, pair [2]way) {
 	t.Helper()
 	for _, w := range ways {
@@ -113,7 +113,8 @@ func waysToSignIn(t *testing.T, a storage.Adapter, u storage.User) []way {
 	return ways
 }
 
-// keepsPasskeys returns false for a store that lacks the table for passkeys.
+// keepsPasskeys reports whether a store keeps passkeys: it is an AuthenticatorAdapter,
+// and has the table.
 func keepsPasskeys(t *testing.T, a storage.Adapter, u storage.User) bool {
 	t.Helper()
 	able, can := a.(storage.AuthenticatorAdapter)
@@ -136,7 +137,8 @@ func accountWay(u storage.User, number string) way {
 	}
 }
 
-// countWays reads how many ways to sign in a user has.
+// countWays returns how many ways to sign in a user has: a verified e-mail address,
+// accounts and passkeys.
 func countWays(ctx context.Context, a storage.Adapter, u storage.User) (n int, err error) {
 	if u.Email != "" && !u.EmailVerified.IsZero() {
 		n++

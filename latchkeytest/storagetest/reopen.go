@@ -7,7 +7,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// reopenPromises are about stores that keep their data when their program ends.
+// reopenPromises returns the promises of stores that keep their data when their program
+// ends.
 func reopenPromises(reopen func(*testing.T, storage.Adapter) storage.Adapter) []promise[storage.Adapter] {
 	return []promise[storage.Adapter]{
 		{"what was stored is there when the store is opened again", func(t *testing.T, a storage.Adapter) {
@@ -38,7 +39,7 @@ func reopenPromises(reopen func(*testing.T, storage.Adapter) storage.Adapter) []
 	}
 }
 
-// lasting stores what belongs to no user.
+// lasting stores a token, a revocation and a used value, if the store keeps them.
 func lasting(t *testing.T, a storage.Adapter) {
 	t.Helper()
 	if able, can := a.(tokenStore); can {
@@ -52,7 +53,7 @@ func lasting(t *testing.T, a storage.Adapter) {
 	}
 }
 
-// lasts looks for it.
+// lasts fails the test unless all that lasting stored is there. It uses the token up.
 func lasts(t *testing.T, a storage.Adapter) {
 	t.Helper()
 	if able, can := a.(tokenStore); can {

@@ -147,7 +147,7 @@ func oddKeys() []string {
 	return slices.Compact(all)
 }
 
-// rateText returns a rate in words.
+// rateText returns a rate such as "20 in 20h0m0s".
 func rateText(r storage.Rate) string { return fmt.Sprintf("%d in %v", r.Events, r.Per) }
 
 // fill takes what a rate allows at once.
@@ -160,6 +160,8 @@ func fill(t *testing.T, l storage.Limiter, key string, r storage.Rate) {
 	}
 }
 
+// refused fails the test unless the limiter refuses an event, with a wait of at most one
+// interval.
 func refused(t *testing.T, l storage.Limiter, key string, r storage.Rate) {
 	t.Helper()
 	wait, err := l.Take(t.Context(), key, r)
@@ -169,6 +171,7 @@ func refused(t *testing.T, l storage.Limiter, key string, r storage.Rate) {
 	}
 }
 
+// use uses a value, and fails the test unless want says whether it was the first use.
 func use(t *testing.T, r storage.ReplayStore, key string, expires time.Time, want bool) {
 	t.Helper()
 	first, err := r.Use(t.Context(), key, expires)

@@ -18,6 +18,8 @@ func filled[T any](set func(*T)) T {
 	return record
 }
 
+// fillField sets v, and the fields and elements in it, to values made from name. It
+// leaves pointers nil, and panics for a kind that it does not know.
 func fillField(v reflect.Value, name string) {
 	switch at := v.Addr().Interface().(type) {
 	case *time.Time:

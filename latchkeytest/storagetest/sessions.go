@@ -305,8 +305,8 @@ func readSession(t *testing.T, a sessionStore, want storage.StoredSession, owner
 	same(t, "its user", u, owner)
 }
 
-// sameSession leaves to the store what it need not keep: the id, the time of
-// creation and the browser's name.
+// sameSession fails the test unless got has the fields of want. It does not compare the
+// id, nor a time of creation and a user agent that the store did not keep.
 func sameSession(t *testing.T, what string, got, want storage.StoredSession) {
 	t.Helper()
 	if want.Created.IsZero() || got.Created.IsZero() {

@@ -13,9 +13,9 @@ import (
 // TestStores tests that a value keeps every promise of each interface beside
 // Adapter that it implements: [storage.SessionStore], [storage.Limiter],
 // [storage.ReturningLimiter], [storage.ReplayStore], [storage.RevocationStore],
-// [storage.LeaseStore] and [storage.ProviderLogoutAdapter] of a SessionStore. It runs one subtest for each promise, in a group for
-// each interface. It logs the interfaces that the value lacks. A value that
-// implements none fails.
+// [storage.LeaseStore] and [storage.ProviderLogoutAdapter] of a SessionStore. It runs
+// one subtest for each promise, in a group for each interface. It logs the interfaces
+// that the value lacks. A value that implements none fails.
 //
 //	func TestStores(t *testing.T) {
 //		storagetest.TestStores(t, func(t *testing.T) any { return mystore.New(emptyServer(t)) })
@@ -84,6 +84,8 @@ type storeWithOwners struct {
 	storage.SessionStore
 }
 
+// withOwners returns a [storage.SessionStore] with users for its sessions, and any other
+// value as it is.
 func withOwners(v any) any {
 	sessions, keeps := v.(storage.SessionStore)
 	if !keeps {

@@ -15,7 +15,7 @@ type swapStore interface {
 	storage.TokenAdapter
 }
 
-// linkWithTokens stores an account that has tokens.
+// linkWithTokens stores an account of a new user that has tokens.
 func linkWithTokens(t *testing.T, a storage.Adapter, access, refresh string) storage.Account {
 	t.Helper()
 	in := storage.Account{UserID: newUser(t, a, "").ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth}

@@ -211,7 +211,8 @@ var txPromises = []promise[txStore]{
 	}},
 }
 
-// signUp makes a user with an account and, where there are sessions, a session.
+// signUp stores a user with the account "1" and, if the store keeps sessions, the session
+// "t".
 func signUp(t *testing.T, a storage.Adapter, email string) storage.User {
 	t.Helper()
 	u := newUser(t, a, email)
@@ -264,7 +265,8 @@ var conflicts = map[string]func(t *testing.T, tx storage.Adapter, ada storage.Us
 	},
 }
 
-// passOver runs into a conflict and goes on as if nothing had happened.
+// passOver ignores a conflict in a transaction and goes on. It fails the test unless the
+// transaction then is stored as a whole, or not at all.
 func passOver(t *testing.T, a txStore, name string) {
 	t.Helper()
 	var ada storage.User
@@ -287,7 +289,7 @@ func passOver(t *testing.T, a txStore, name string) {
 	is(t, "GetUserByEmail", err, storage.ErrNotFound)
 }
 
-// gone proves that nothing of signUp is left.
+// gone fails the test if anything is left of signUp with ada@example.com.
 func gone(t *testing.T, a storage.Adapter) {
 	t.Helper()
 	_, err := a.GetUserByEmail(t.Context(), "ada@example.com")
@@ -300,8 +302,8 @@ func gone(t *testing.T, a storage.Adapter) {
 	}
 }
 
-// untouched proves that nothing of signUp is left, that eve is as she was, and
-// that nothing is locked.
+// untouched fails the test unless nothing is left of signUp, eve is as she was, and
+// nothing is locked. It signs up ada@example.com again.
 func untouched(t *testing.T, a storage.Adapter, eve storage.User) {
 	t.Helper()
 	gone(t, a)

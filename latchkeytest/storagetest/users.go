@@ -204,7 +204,7 @@ var userPromises = []promise[storage.Adapter]{
 	}},
 }
 
-// updateNamed changes one field after the other.
+// updateNamed changes one field after the other, and fails the test if another changes.
 func updateNamed(t *testing.T, a storage.Adapter) {
 	want := newUser(t, a, "ada@example.com")
 	steps := []struct {
@@ -229,7 +229,8 @@ func updateNamed(t *testing.T, a storage.Adapter) {
 	is(t, "GetUserByEmail with the old e-mail address", err, storage.ErrNotFound)
 }
 
-// readEverywhere reads a user by id and, if there is one, by e-mail address.
+// readEverywhere fails the test unless want is found by its id and, if it has one, by its
+// e-mail address.
 func readEverywhere(t *testing.T, a storage.Adapter, want storage.User) {
 	t.Helper()
 	got, err := a.GetUser(t.Context(), want.ID)
@@ -247,7 +248,7 @@ func readEverywhere(t *testing.T, a storage.Adapter, want storage.User) {
 	same(t, "user by e-mail address", got, want)
 }
 
-// spoil changes what a caller was given, at every depth.
+// spoil adds a member to m and to each map in it.
 func spoil(m map[string]any) {
 	for k, v := range m {
 		if deeper, isMap := v.(map[string]any); isMap {

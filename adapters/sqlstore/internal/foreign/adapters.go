@@ -69,9 +69,9 @@ var adapters = []adapter{
 }
 
 // SharedLayout returns the layout of the tables that the documentation of an
-// adapter of Auth.js asks for. An adapter that it does not know, or that does not
-// exist for the engine, is an error. It does not know pg and neon, whose tables
-// have the usual names.
+// adapter of Auth.js asks for. It returns an error for an adapter that it does
+// not know, or that does not exist for the engine. It does not know pg and neon:
+// their tables have the usual names.
 func SharedLayout(e Engine, name string) (Layout, error) {
 	i := slices.IndexFunc(adapters, func(a adapter) bool { return a.name == name })
 	if i < 0 {
@@ -83,7 +83,8 @@ func SharedLayout(e Engine, name string) (Layout, error) {
 	return adapters[i].layout(e), nil
 }
 
-// layout returns the layout of the tables as they are documented.
+// layout returns the layout of the adapter's tables as they are documented for an
+// engine.
 func (a adapter) layout(e Engine) Layout {
 	l := Layout{Names: model.AuthJS(), UUIDs: a.uuids, Unindexed: a.unindexed, Times: a.times[e], Touched: slices.Clone(a.touched)}
 	for i, table := range model.Shared() {
@@ -104,8 +105,8 @@ func (a adapter) layout(e Engine) Layout {
 	return l
 }
 
-// named reports whether the tables of a layout, passkeys aside, have the names
-// that the adapter gives them.
+// named reports whether the tables in n, passkeys aside, have the names that the
+// adapter gives them, and columns with or without underscores as it has them.
 func (a adapter) named(n model.Names) bool {
 	for i, table := range model.Shared()[:4] {
 		if n.Of(table.Name) != a.tables[i] {

@@ -13,7 +13,7 @@ import (
 type Database map[string]map[string]string
 
 // ByTable makes a Database of a map of "table.column" to its type. A table may
-// have its schema in front.
+// have its schema in front. It panics on a name without a dot.
 func ByTable(columns map[string]string) Database {
 	db := Database{}
 	for name, kind := range columns {
@@ -71,9 +71,9 @@ func (db Database) HasUsers() bool {
 	return false
 }
 
-// LeaveIDs notes in the layout which ids are not text, so that the database has to
-// make them: with DatabaseIDs if those of users are not, else by leaving out the
-// columns of the others.
+// LeaveIDs notes in the layout which ids are not text, so that the database has
+// to make them. It sets DatabaseIDs if the ids of users are not text. Otherwise
+// it leaves out those columns for other ids that are not text.
 func (db Database) LeaveIDs(e Engine, l *Layout) {
 	isText := func(logical string) bool {
 		kind := db.kind(l.Names, logical)

@@ -38,7 +38,7 @@ type Layout struct {
 	Unindexed   bool
 }
 
-// leaveOut notes that there are no such columns.
+// leaveOut notes that the tables lack the columns. It makes Names if that is nil.
 func (l *Layout) leaveOut(columns ...string) {
 	if l.Names == nil {
 		l.Names = model.Names{}
@@ -48,7 +48,8 @@ func (l *Layout) leaveOut(columns ...string) {
 	}
 }
 
-// snakeName returns userId as user_id.
+// snakeName returns a name in lower case with underscores: userId becomes
+// user_id, and credentialID becomes credential_id.
 func snakeName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(name, "ID", "Id") {

@@ -65,6 +65,7 @@ func (db Database) Recognise(e Engine) (Guess, bool) {
 }
 
 // names finds the tables and returns what they and their columns are called.
+// found is false unless there are users, accounts and sessions.
 func (db Database) names() (names model.Names, found bool) {
 	names = model.Names{}
 	beside := ""
@@ -108,8 +109,8 @@ func (db Database) like(table, beside string) string {
 	return append(found, "")[0]
 }
 
-// nameTable notes which columns of a table have other names, and which are not
-// there.
+// nameTable adds to names the name of a table, those of its columns that have
+// other names, and "" for those that it lacks.
 func (db Database) nameTable(names model.Names, table model.Table, name string) {
 	if name != table.Name {
 		names[table.Name] = name
@@ -125,7 +126,8 @@ func (db Database) nameTable(names model.Names, table model.Table, name string) 
 	}
 }
 
-// touched returns the columns with the time at which a row was last written.
+// touched returns the updatedAt columns of shared tables, as Layout.Touched lists
+// them.
 func (db Database) touched(n model.Names) (columns []string) {
 	for _, table := range model.Shared() {
 		if name := n.Of(table.Name); name != "" {
@@ -165,7 +167,9 @@ func (db Database) adapter(e Engine, n model.Names) adapter {
 // and columns any names, with underscores as Sequelize has them, too.
 func (db Database) isPrismas() bool { return db["_prisma_migrations"] != nil }
 
-// hasMarks tells adapters apart that give their tables the same names.
+// hasMarks reports whether tables with the names of an adapter can be its tables.
+// It looks at what differs between adapters that give their tables the same
+// names.
 func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
 	_, numbered := db.find(n.Of("verification_token"), "id")
 	switch adapter {
@@ -183,8 +187,10 @@ func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
 	return true
 }
 
-// guessTimes sets the form of the times: by the type of a column, or else as the
-// adapter keeps them, unless a value says otherwise.
+// guessTimes sets the form of the times in g. The type of sessions.expires tells
+// it on PostgreSQL and MySQL if that is a time. Otherwise it takes the form that
+// the adapter keeps, and lists in TimeColumns the columns with values that may
+// tell another.
 func (db Database) guessTimes(e Engine, of adapter, g *Guess) {
 	names := g.Layout.Names
 	kind := db.kind(names, "sessions.expires")

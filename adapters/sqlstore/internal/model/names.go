@@ -7,8 +7,9 @@ import "strings"
 // is called as in the schema of Migrate.
 type Names map[string]string
 
-// Of returns what the database calls a table or a column, or "" if it has none. A
-// column that only tables of others have exists only if it is named.
+// Of returns what the database calls a table or a column, or "" if it has none.
+// For a column it returns the name of the column alone. A column with the
+// presence ForeignOnly exists only if it is named.
 func (n Names) Of(logical string) string {
 	if name, renamed := n[logical]; renamed {
 		return name
@@ -26,8 +27,8 @@ func (n Names) Of(logical string) string {
 // Has reports whether the database has a table or column.
 func (n Names) Has(logical string) bool { return n.Of(logical) != "" }
 
-// Same reports whether two maps of names mean the same. The columns of a table
-// that neither has do not matter.
+// Same reports whether two maps give the same names to all tables and columns. It
+// ignores the columns of a table that neither has.
 func (n Names) Same(other Names) bool {
 	for logical := range nameable {
 		table, _, _ := strings.Cut(logical, ".")
@@ -67,8 +68,8 @@ var nameable = func() map[string]bool {
 	return m
 }()
 
-// Nameable reports whether there is such a table or column, and whether a layout
-// may be without it.
+// Nameable reports whether a table or column of this name exists, and whether a
+// layout may be without it.
 func Nameable(logical string) (dispensable, known bool) {
 	dispensable, known = nameable[logical]
 	return dispensable, known
