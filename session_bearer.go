@@ -11,7 +11,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/texts"
-	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // A session that is opened beside another one, for an app of the same user. It
@@ -60,7 +59,7 @@ func besideID(id string) string {
 
 func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
 	s := d.setup
-	begun := s.now().Truncate(time.Millisecond)
+	begun := s.now().Truncate(time.Millisecond) // before the session is looked up
 	found, former, err := d.live(ctx, v, from, false)
 	if found == nil || err != nil {
 		return openedSession{}, err
@@ -73,7 +72,7 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
 	row.UserAgent = texts.Cut(v.request.Header.Get("User-Agent"), 256)
 	v.hide(row.Token)
-	err = openBeside(ctx, s.store, row, former, func() bool { return s.revocations.IsLive(ctx, row.UserID, begun) })
+	err = directory.OpenBeside(ctx, s.directory, row, former, begun)
 	if errors.Is(err, ErrNotFound) {
 		return openedSession{}, nil
 	}
@@ -85,34 +84,4 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 		expires = row.Created.Add(limit)
 	}
 	return openedSession{token: row.Token, expires: expires, endedSession: endedSession{id: row.ID, userID: row.UserID, provider: row.Provider}}, nil
-}
-
-// openBeside stores a session beside one that has to be alive. A call that ends
-// all sessions of the user finds both. Without transactions the former session
-// is checked once more, and whether such a call has begun meanwhile: it may
-// have listed the sessions before this one was stored.
-func openBeside(ctx context.Context, s *directory.Store, row storage.StoredSession, former string, isLive func() bool) error {
-	if !s.SessionsInTx() {
-		if err := s.CreateSession(ctx, row); err != nil {
-			return err
-		}
-		_, gone := s.Session(ctx, former)
-		if gone == nil && !isLive() {
-			gone = ErrNotFound
-		}
-		if gone != nil {
-			_, err := s.DeleteSession(ctx, row.Token)
-			return errors.Join(gone, failure.Ignoring(err, ErrNotFound))
-		}
-		return nil
-	}
-	return s.InTx(ctx, func(ctx context.Context, in *directory.Store) error {
-		if _, err := in.LockUser(ctx, row.UserID); err != nil { // who ends all sessions waits, and then finds this one
-			return err
-		}
-		if _, err := in.Session(ctx, former); err != nil {
-			return err
-		}
-		return in.CreateSession(ctx, row)
-	})
 }

@@ -118,8 +118,8 @@ func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
 	return withCookies(withCookies(res, c.cookies), cookies), nil
 }
 
-// withCookies adds cookies to res and returns res. A cookie whose name res has already is
-// left out.
+// withCookies adds cookies to res and returns res. It leaves out a cookie if res has one
+// of that name already.
 func withCookies(res *latchkey.Response, cookies []*http.Cookie) *latchkey.Response {
 	for _, cookie := range cookies {
 		if !slices.ContainsFunc(res.Cookies, func(c *http.Cookie) bool { return c.Name == cookie.Name }) {

@@ -78,8 +78,8 @@ func (c *call) suspensionPart(ctx context.Context, w *words, u *latchkey.User) [
 	return []frame.Part{{Alert: u.Suspension.Reason, Rows: []frame.Row{row}}}
 }
 
-// formOf returns the form of an action. single is false for an action whose form belongs
-// to an account or a passkey and does not stand by itself.
+// formOf returns the form of an action. single is false if the form belongs to an account
+// or a passkey and does not stand by itself.
 func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.Form, single bool) {
 	name := w.text("action." + string(action))
 	form = frame.Form{

@@ -228,6 +228,7 @@ func (a *Authenticator) choose(o requestOptions, rpID string) *Passkey {
 // the most common of all.
 const passwordManager = "ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4"
 
+// aaguid returns the AAGUID in bytes, of a password manager unless the field is set.
 func (a *Authenticator) aaguid() ([]byte, error) {
 	text := a.AAGUID
 	setDefault(&text, passwordManager)

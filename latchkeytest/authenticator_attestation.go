@@ -70,6 +70,8 @@ type attester struct {
 	key  passkeyKey
 }
 
+// newAttester returns a maker with a new key and a root certificate that it has signed
+// itself.
 func newAttester() (*attester, error) {
 	key, err := passkeyAlgorithms()[0].newKey()
 	if err != nil {

@@ -33,6 +33,7 @@ type descriptor struct {
 	ID   base64URL `json:"id"`
 }
 
+// lists reports whether the descriptors name the passkey with this id.
 func lists(descriptors []descriptor, id []byte) bool {
 	return slices.ContainsFunc(descriptors, func(d descriptor) bool {
 		return d.Type == "public-key" && string(d.ID) == string(id)
@@ -90,6 +91,8 @@ func parseOptions(raw []byte, options any) error {
 	return nil
 }
 
+// parseCreationOptions reads options for a new passkey. The error wraps ErrType if a
+// member is missing that browsers need.
 func parseCreationOptions(raw []byte) (o creationOptions, err error) {
 	if err := parseOptions(raw, &o); err != nil {
 		return o, err
@@ -105,6 +108,8 @@ func parseCreationOptions(raw []byte) (o creationOptions, err error) {
 	return o, nil
 }
 
+// parseRequestOptions reads options for a sign-in. The error wraps ErrType if there is no
+// challenge.
 func parseRequestOptions(raw []byte) (o requestOptions, err error) {
 	if err := parseOptions(raw, &o); err != nil {
 		return o, err

@@ -49,7 +49,8 @@ func encodeCBOR(value any) ([]byte, error) {
 	return nil, fmt.Errorf("latchkeytest: CBOR of a %T is not supported", value)
 }
 
-// cborHead is the initial byte of an item with the number that belongs to it.
+// cborHead returns the initial byte of an item with the number that belongs to it. n must
+// not be negative.
 func cborHead(major byte, n int) []byte {
 	switch {
 	case n < 24:
@@ -76,6 +77,7 @@ func encodeCBORArray(list []any) ([]byte, error) {
 	return out, nil
 }
 
+// encodeCBORMap encodes a map with its keys in the order of their encodings.
 func encodeCBORMap[K int | string](members map[K]any) ([]byte, error) {
 	encoded := map[string][]byte{}
 	for key, value := range members {

@@ -32,6 +32,8 @@ func (c *Client) Fetch(method, rawURL string, body any, header http.Header) *Pag
 	return c.Do(req)
 }
 
+// payload returns a reader of body as Fetch sends it. The test ends if JSON cannot hold
+// it.
 func (c *Client) payload(body any) io.Reader {
 	c.t.Helper()
 	switch body := body.(type) {
@@ -47,7 +49,7 @@ func (c *Client) payload(body any) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// dressScript adds the headers of a browser whose script sends req (Fetch standard,
+// dressScript adds the headers of a browser in which a script sends req (Fetch standard,
 // section 3.2; W3C Fetch Metadata), and header, which wins.
 func (c *Client) dressScript(req *http.Request, header http.Header) {
 	from, relation := c.URL, "same-origin"

@@ -69,8 +69,9 @@ func (c *Client) Complete(p *Page) *Page {
 	return c.returnToSite(c.Consent(p))
 }
 
-// Consent is the first half of [Client.Complete]: it returns the last answer of
-// the provider, which sends the browser back to the site.
+// Consent goes the first half of [Client.Complete]. It returns the last answer of the
+// provider, which sends the browser back to the site, or p if that does not lead to a
+// provider.
 func (c *Client) Consent(p *Page) *Page {
 	c.t.Helper()
 	if to := p.Location(); to == nil || c.isSite(to) {
@@ -84,8 +85,8 @@ func (c *Client) Consent(p *Page) *Page {
 	return c.send(http.MethodPost, action.String(), form, origin(page.URL))
 }
 
-// returnToSite is the second half of Complete: it follows the redirect or posts the form
-// that leads to the site. It returns p if that is an answer of the site.
+// returnToSite goes the second half of Complete: it follows the redirect or posts the
+// form that leads to the site. It returns p if that is an answer of the site.
 func (c *Client) returnToSite(p *Page) *Page {
 	c.t.Helper()
 	if c.isSite(p.URL) {

@@ -186,7 +186,7 @@ type Person struct {
 	Claims        map[string]any // further claims; they win over the others
 }
 
-// defaultPerson returns the person whom the issuer signs in unless a test names one.
+// defaultPerson returns the person that the issuer signs in unless a test names one.
 func defaultPerson() Person {
 	return Person{Subject: "person-1", Name: "Ada Example", Email: "ada@example.com", EmailVerified: true}
 }

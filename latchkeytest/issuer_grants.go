@@ -68,7 +68,7 @@ func (iss *Issuer) revoke(r *http.Request) reply {
 	return plain(http.StatusOK, "")
 }
 
-// EndGrants voids all access and refresh tokens at once, as users do who disconnect the
+// EndGrants voids all access and refresh tokens at once, as if users had disconnected the
 // application at the provider. A code that was not redeemed yet stays good.
 func (iss *Issuer) EndGrants() {
 	iss.mu.Lock()

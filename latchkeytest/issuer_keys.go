@@ -31,6 +31,8 @@ type signingKey struct {
 // published beside it, as many providers do.
 type keyRing struct{ usual, other signingKey }
 
+// newKeyRing returns a ring with a usual key of this algorithm, and another key of a
+// different one.
 func newKeyRing(algorithm string) (keyRing, error) {
 	usual, err := firstKey(algorithm)
 	if err != nil {
@@ -48,6 +50,7 @@ func newKeyRing(algorithm string) (keyRing, error) {
 // second. Every Issuer gives it a name of its own.
 var sharedRSA = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
+// firstKey returns a key with a new name. RSA keys are all the same key, sharedRSA.
 func firstKey(algorithm string) (signingKey, error) {
 	if algorithm != "RS256" {
 		return generateKey(algorithm)
@@ -56,6 +59,7 @@ func firstKey(algorithm string) (signingKey, error) {
 	return signingKey{rand.Text(), algorithm, key}, err
 }
 
+// generateKey returns a new key with a new name, or an error for an unknown algorithm.
 func generateKey(algorithm string) (k signingKey, err error) {
 	k = signingKey{id: rand.Text(), algorithm: algorithm}
 	switch algorithm {

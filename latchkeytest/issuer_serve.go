@@ -37,6 +37,7 @@ func (iss *Issuer) record(r *http.Request) {
 	iss.recorded = append(iss.recorded, RecordedRequest{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Form: r.PostForm, Header: r.Header.Clone()})
 }
 
+// route returns the reply of the endpoint that r is for.
 func (iss *Issuer) route(bad Misbehaviour, r *http.Request) reply {
 	switch r.URL.Path {
 	case PathDiscovery:
@@ -57,6 +58,7 @@ func (iss *Issuer) route(bad Misbehaviour, r *http.Request) reply {
 	return plain(http.StatusNotFound, "there is nothing here")
 }
 
+// discovery returns the discovery document.
 func (iss *Issuer) discovery() map[string]any {
 	methods := []latchkey.ClientAuth{latchkey.ClientSecretBasic, latchkey.ClientSecretPost, latchkey.ClientSecretJWT}
 	if iss.config.ClientAuth != "" {

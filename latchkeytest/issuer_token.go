@@ -105,6 +105,7 @@ func (iss *Issuer) issueTokens(bad Misbehaviour, g grant) reply {
 	return a
 }
 
+// idToken returns the ID token of a grant, with the hash of the access token.
 func (iss *Issuer) idToken(bad Misbehaviour, g grant, access string) (string, error) {
 	now := iss.config.Time()
 	claims := g.person.allClaims()

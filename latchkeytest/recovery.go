@@ -87,6 +87,8 @@ type recoverySite struct {
 	app   *CodeApp
 }
 
+// newRecoverySite returns a site on store, after it has stored and enrolled the user. It
+// skips the test if the store lacks what second factors need.
 func newRecoverySite(t *testing.T, store storage.Adapter, strategy latchkey.Strategy) *recoverySite {
 	t.Helper()
 	_, factors := store.(storage.FactorAdapter)

@@ -85,6 +85,8 @@ func (s Server) complete() (Server, error) {
 	return s, s.check()
 }
 
+// check returns an error that names the first field at fault, after complete has filled
+// in the defaults.
 func (s Server) check() error {
 	switch {
 	case s.Host == "":

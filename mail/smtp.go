@@ -30,6 +30,7 @@ func SMTP(s Server) (func(ctx context.Context, message latchkey.Message) error, 
 	return s.send, nil
 }
 
+// send delivers a message within s.Timeout, as SMTP documents it. s is complete.
 func (s Server) send(ctx context.Context, message latchkey.Message) error {
 	m, err := s.message(message)
 	if err != nil {

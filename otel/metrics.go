@@ -122,6 +122,8 @@ var counters = []struct {
 	{telemetry.AuditEvents, "{event}", "Events of the audit log.", []attribute.Key{"latchkey.sink", "latchkey.outcome"}},
 }
 
+// newInstruments makes all instruments. The error joins those of the ones that cannot be
+// made.
 func newInstruments(m metric.Meter, o *Options) (*instruments, error) {
 	i := &instruments{standard: o.StandardMetrics, counters: map[telemetry.MeasureKind]counter{}}
 	var faults []error

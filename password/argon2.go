@@ -128,6 +128,8 @@ func (o Options) parseArgon(rest string) (a argon, tag []byte, err error) {
 	return a, tag, err
 }
 
+// argonParams returns the parameters m, t and p of a hash. It refuses those beyond the
+// limits.
 func argonParams(values map[string]string) (Params, error) {
 	m, err := number("m", values["m"], maxKiB)
 	if err != nil {

@@ -124,6 +124,8 @@ func New(o Options) (*Hasher, error) {
 	return &Hasher{o: o, budget: newBudget(o.Memory), words: foldAll(o.Words)}, nil
 }
 
+// faults returns an error for each field that is wrong, after New has filled in the
+// defaults.
 func (o Options) faults() (faults []error) {
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("password: "+format, args...)) }
 	if p := o.Params; p.KiB > maxKiB || p.Passes > maxPasses || p.Threads > maxThreads || p.KiB < 8*uint32(p.Threads) {

@@ -55,7 +55,8 @@ func identifyApple(g latchkey.Grant) (latchkey.Identity, error) {
 	})
 }
 
-// appleEmailTrust exists because Apple writes the boolean as text at times.
+// appleEmailTrust returns whether Apple calls the e-mail verified. Apple writes the
+// boolean as text at times.
 func appleEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
 	if c.Bool("email_verified") {
 		return latchkey.EmailProven
@@ -63,9 +64,9 @@ func appleEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
 	return latchkey.EmailUnproven
 }
 
-// appleName reads the form field user. The browser brought it and could have
-// made it up, so only the name is taken, and a field that makes no sense counts
-// as none.
+// appleName returns the name in the form field user, or "". The browser brought the field
+// and could have made it up, so only the name is taken, and a malformed field counts as
+// none.
 func appleName(params url.Values) string {
 	var user profile.AppleUser
 	if json.Unmarshal([]byte(params.Get("user")), &user) != nil {

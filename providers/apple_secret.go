@@ -54,6 +54,7 @@ func NewAppleSecret(k AppleKey) (func(ctx context.Context, now time.Time) (strin
 	return s.current, nil
 }
 
+// parseAppleKey returns the key in PEM, which has to be one of P-256 in PKCS #8.
 func parseAppleKey(text string) (*ecdsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
@@ -77,6 +78,7 @@ type appleSecret struct {
 	issued time.Time
 }
 
+// current returns a secret that is valid at now, and signs a new one if it has to.
 func (s *appleSecret) current(_ context.Context, now time.Time) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +94,7 @@ func (s *appleSecret) current(_ context.Context, now time.Time) (string, error) 
 	return secret, nil
 }
 
-// sign makes an ES256 token (RFC 7518 section 3.4).
+// sign returns a new client secret: a JWT signed with ES256 (RFC 7518 section 3.4).
 func (s *appleSecret) sign(now time.Time) (string, error) {
 	header, err := json.Marshal(map[string]string{"alg": "ES256", "kid": s.KeyID, "typ": "JWT"})
 	if err != nil {

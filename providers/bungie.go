@@ -40,7 +40,7 @@ func deriveBungie(p *latchkey.OAuth) error {
 	return nil
 }
 
-// BungieProfile is a FetchProfile for [Bungie] with the application's API key.
+// BungieProfile returns a FetchProfile for [Bungie] with the application's API key.
 func BungieProfile(apiKey string) func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 		user := latchkey.Endpoint{URL: "https://www.bungie.net/Platform/User/GetMembershipsForCurrentUser/"}

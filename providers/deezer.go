@@ -26,7 +26,8 @@ func Deezer(p latchkey.OAuth) *latchkey.OAuth {
 	}), tokenInQuery("access_token"))
 }
 
-// repairDeezer says expires_in where Deezer says expires, and 0 for never.
+// repairDeezer renames expires to expires_in, and drops an expires of 0, which means
+// never. It adds the type of the token.
 func repairDeezer(c latchkey.Claims) latchkey.Claims {
 	if seconds := c.String("expires"); seconds != "" && seconds != "0" {
 		c["expires_in"] = seconds

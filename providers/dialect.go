@@ -28,8 +28,8 @@ type dialect struct {
 	answer func(latchkey.Claims) latchkey.Claims
 }
 
-// of returns p with calls that speak the dialect, after a transport of the
-// caller's.
+// of returns p with a Transport that speaks the dialect. A Transport that p has already
+// gets the requests after it.
 func (d dialect) of(p latchkey.OAuth) latchkey.OAuth {
 	own := p.Transport
 	p.Transport = func(next http.RoundTripper) http.RoundTripper {
@@ -66,7 +66,7 @@ func (t *interpreter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.repair(resp)
 }
 
-// tokenForm is what a token request sends; nil for other calls.
+// tokenForm returns the form that a token request sends, or nil for other calls.
 func tokenForm(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || r.GetBody == nil {
 		return nil
@@ -94,13 +94,13 @@ func setBody(r *http.Request, mediaType string, body []byte) {
 	r.Body, _ = r.GetBody()
 }
 
-// sendJSON sends an object of texts instead of a form.
+// sendJSON replaces what r sends by a JSON object.
 func sendJSON(r *http.Request, members map[string]string) {
 	body, _ := json.Marshal(members) // texts can always be encoded
 	setBody(r, "application/json", body)
 }
 
-// sendQuery sends everything in the URL.
+// sendQuery makes r a GET request with this query and without a body.
 func sendQuery(r *http.Request, query url.Values) {
 	r.Method, r.Body, r.GetBody, r.ContentLength = http.MethodGet, nil, nil, 0
 	r.Header.Del("Content-Type")
@@ -109,8 +109,9 @@ func sendQuery(r *http.Request, query url.Values) {
 	r.URL = &target
 }
 
-// repair reads an answer and lets its status and media type follow from what it
-// says. What it does not understand is handed on as it came.
+// repair returns a token answer with the members of the standard as JSON. An answer with
+// an access token gets status 200, unless it is a redirect. It returns an answer that it
+// does not understand, or that is too large, as it came.
 func (t *interpreter) repair(resp *http.Response) (*http.Response, error) {
 	start, err := io.ReadAll(io.LimitReader(resp.Body, maxToken+1))
 	if err != nil {
@@ -144,7 +145,8 @@ type rest struct {
 	io.Closer
 }
 
-// tokenMembers reads an object or a form; nil: it is neither.
+// tokenMembers returns the members of a token answer, a JSON object or a form with an
+// access token, or nil for any other.
 func tokenMembers(resp *http.Response, body []byte) latchkey.Claims {
 	if members, err := object(body); err == nil {
 		return members
@@ -160,7 +162,8 @@ func tokenMembers(resp *http.Response, body []byte) latchkey.Claims {
 	return members
 }
 
-// asBearer is an answer that leaves token_type out, or names a type of its own.
+// asBearer sets token_type to bearer if there is an access token. It is an answer for
+// providers that leave it out, or name a type of their own. It changes c.
 func asBearer(c latchkey.Claims) latchkey.Claims {
 	if c.String("access_token") != "" {
 		c["token_type"] = "bearer"
@@ -168,8 +171,8 @@ func asBearer(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// joinScopes makes the list of scopes that an answer has into the text that the
-// standard asks for.
+// joinScopes makes a list of scopes into the text that the standard asks for. It changes
+// c.
 func joinScopes(c latchkey.Claims) latchkey.Claims {
 	list, isList := c["scope"].([]any)
 	if !isList {
@@ -200,8 +203,8 @@ func withoutIDToken(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// fault is the answer for an error that is said in another way. The code is cut
-// to what fits into a log.
+// fault returns an error answer of the standard, for providers that say errors in another
+// way.
 func fault(code, description string) latchkey.Claims {
 	return latchkey.Claims{"error": code, "error_description": description}
 }

@@ -32,7 +32,7 @@ func DingTalk(p latchkey.OAuth) *latchkey.OAuth {
 
 const dingTalkUser = "https://api.dingtalk.com/v1.0/contact/users/me"
 
-// DingTalkCompany is a FetchProfile for [DingTalk] that lets only people of one
+// DingTalkCompany returns a FetchProfile for [DingTalk] that lets only people of one
 // company enter. It needs the scope corpid beside openid.
 func DingTalkCompany(corpID string) func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {

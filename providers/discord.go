@@ -40,8 +40,9 @@ func identifyDiscord(g latchkey.Grant) (latchkey.Identity, error) {
 	return m.identity(who)
 }
 
-// discordImage returns the URL of a picture. Which of Discord's own a person without
-// one gets depends on the id, or on an old user name's discriminator.
+// discordImage returns the URL of a person's picture. A person without one gets one of
+// Discord's own, which depends on the id, or on an old user name's discriminator. It
+// returns "" for an id that is no number.
 func discordImage(id, avatar, discriminator string) string {
 	if avatar != "" {
 		extension := "png"

@@ -32,7 +32,8 @@ func revokeDropbox(ctx context.Context, c *http.Client, t latchkey.Tokens) error
 	return endedByBearer(ctx, c, http.MethodPost, "https://api.dropboxapi.com/2/auth/token/revoke", t)
 }
 
-// fetchDropbox posts nothing, as all of Dropbox's API wants to be called.
+// fetchDropbox returns the profile. It asks by a POST without a body, as Dropbox wants
+// it.
 func fetchDropbox(ctx context.Context, a api) (latchkey.Claims, error) {
 	req, err := a.request(ctx, http.MethodPost, endpointURL(a.user), nil)
 	if err != nil {

@@ -57,7 +57,7 @@ func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveEntra waits for the issuer, which the environment may name.
+// deriveEntra sets MatchIssuer by the issuer, which the environment may have named.
 func deriveEntra(p *latchkey.OAuth) error {
 	if p.MatchIssuer == nil {
 		p.MatchIssuer = matchEntraIssuer(p.Issuer)
@@ -65,8 +65,8 @@ func deriveEntra(p *latchkey.OAuth) error {
 	return nil
 }
 
-// identifyEntra takes a data URL for a photo only where the application fetches
-// one: as a claim it would be whatever a foreign tenant says.
+// identifyEntra returns an Identify function. It takes a data URL for a photo only if the
+// application has fetched one: as a claim it would be whatever a foreign tenant says.
 func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error) {
 	return func(g latchkey.Grant) (latchkey.Identity, error) {
 		m := mapping{from: g.Profile}
@@ -85,8 +85,9 @@ func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error)
 	}
 }
 
-// entraEmailTrust is never Unknown: a tenant can add claims of its own making,
-// email_verified among them.
+// entraEmailTrust returns whether Microsoft vouches for the e-mail. It never returns
+// EmailTrustUnknown: a tenant can add claims of its own making, email_verified among
+// them.
 func entraEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
 	verified := isTrue(c["xms_edov"])
 	list, _ := c["verified_primary_email"].([]any)
@@ -100,9 +101,9 @@ func entraEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
 	return latchkey.EmailUnproven
 }
 
-// matchEntraIssuer returns how to recognize the issuers behind one that stands
-// for many. For a single tenant it is nil: the issuer is then compared as it
-// is.
+// matchEntraIssuer returns a function that recognizes the issuers behind one that
+// stands for many. For a single tenant it returns nil: the issuer is then compared
+// as it is.
 //
 // The discovery documents of shared issuers hold a template, and tokens the
 // issuer of the person's own tenant. That has to be the tenant which tid names,
@@ -132,6 +133,7 @@ func matchEntraIssuer(configured string) func(issuer string, claims latchkey.Cla
 	}
 }
 
+// standsFor reports whether a shared issuer stands for a tenant.
 func standsFor(shared, tenant string) bool {
 	switch shared {
 	case "consumers":
@@ -161,7 +163,7 @@ func isGUID(s string) bool {
 	return true
 }
 
-// EntraPhoto is a FetchProfile for [MicrosoftEntraID] that adds the person's
+// EntraPhoto returns a FetchProfile for [MicrosoftEntraID] that adds the person's
 // picture, as a data URL of a square JPEG with the given side: 48, 64, 96, 120,
 // 240, 360, 432, 504 or 648 pixels; 0: 48. A person without a picture gets none.
 //
@@ -190,7 +192,8 @@ func EntraPhoto(pixels int) func(ctx context.Context, c *http.Client, t latchkey
 
 const entraPhotoPrefix = "data:image/jpeg;base64,"
 
-// claimsOf reads an ID token that the library has verified already.
+// claimsOf returns the claims of a JWT and verifies nothing. It is for tokens that were
+// verified already, or that came from the token endpoint.
 func claimsOf(idToken string) (latchkey.Claims, error) {
 	parts := strings.Split(idToken, ".")
 	if len(parts) != 3 {

@@ -37,7 +37,8 @@ func revokeFacebook(ctx context.Context, c *http.Client, t latchkey.Tokens) erro
 	return endedByBearer(ctx, c, http.MethodDelete, "https://graph.facebook.com/me/permissions", t)
 }
 
-// repairFacebook knows that Facebook's errors are objects.
+// repairFacebook turns an error of Facebook, which is an object, into one of OAuth. It
+// adds the type of the token, and drops the ID token.
 func repairFacebook(c latchkey.Claims) latchkey.Claims {
 	if stated := member(c, "error"); stated != nil {
 		return fault("facebook_"+stated.String("code"), stated.String("message"))

@@ -28,15 +28,16 @@ func (a *answer) isOK() bool { return a.status >= 200 && a.status <= 299 }
 // maxAnswer bounds an answer, in bytes. The largest are pictures.
 const maxAnswer = 1 << 20
 
-// api is a provider as a person's access token opens it.
+// api makes calls to a provider with the access token of a person.
 type api struct {
 	client *http.Client
 	tokens latchkey.Tokens
 	user   latchkey.Endpoint // OAuth.UserInfo
 }
 
-// fetching completes o with a FetchProfile, unless it has one. Where endpoints
-// follow from the issuer, Derive calls it, after them.
+// fetching gives o a FetchProfile that calls fetch, unless it has one, and returns o.
+// fetch gets the UserInfo that o has now. Where endpoints follow from the issuer, Derive
+// sets these and then calls fetching.
 func fetching(o *latchkey.OAuth, fetch func(ctx context.Context, a api) (latchkey.Claims, error)) *latchkey.OAuth {
 	if o.FetchProfile == nil {
 		user := o.UserInfo
@@ -47,9 +48,8 @@ func fetching(o *latchkey.OAuth, fetch func(ctx context.Context, a api) (latchke
 	return o
 }
 
-// request is a call with the person's access token as RFC 6750 says, for
-// providers that want something else to change. body is sent as JSON; nil:
-// nothing is.
+// request returns a request with the person's access token as RFC 6750 says. Providers
+// that want something else change it. body is sent as JSON, or nothing if it is nil.
 func (a api) request(ctx context.Context, method, target string, body any) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
@@ -68,8 +68,9 @@ func (a api) request(ctx context.Context, method, target string, body any) (*htt
 	return req, nil
 }
 
-// call sends req. Redirects are answers: following one would hand the token to the
-// host that is named there (RFC 9700 section 4.12).
+// call sends req and returns the answer, whatever its status. It follows no redirect,
+// which would hand the token to the host that is named there (RFC 9700 section 4.12). Its
+// errors repeat neither the URL nor the answer.
 func (a api) call(req *http.Request) (*answer, error) {
 	stay := *a.client
 	stay.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -88,7 +89,7 @@ func (a api) call(req *http.Request) (*answer, error) {
 	return &answer{resp.StatusCode, body}, nil
 }
 
-// get asks for whatever is at target.
+// get returns the answer of target, whatever its status.
 func (a api) get(ctx context.Context, target string) (*answer, error) {
 	req, err := a.request(ctx, http.MethodGet, target, nil)
 	if err != nil {
@@ -97,7 +98,7 @@ func (a api) get(ctx context.Context, target string) (*answer, error) {
 	return a.call(req)
 }
 
-// getObject asks for the object at target.
+// getObject returns the JSON object at target.
 func (a api) getObject(ctx context.Context, target string) (latchkey.Claims, error) {
 	req, err := a.request(ctx, http.MethodGet, target, nil)
 	if err != nil {
@@ -106,12 +107,13 @@ func (a api) getObject(ctx context.Context, target string) (latchkey.Claims, err
 	return a.object(req)
 }
 
-// userInfo asks for the object at OAuth.UserInfo.
+// userInfo returns the JSON object at OAuth.UserInfo.
 func (a api) userInfo(ctx context.Context) (latchkey.Claims, error) {
 	return a.getObject(ctx, endpointURL(a.user))
 }
 
-// object is call for an answer that has to be a success and a JSON object.
+// object sends req and returns the JSON object of the answer. It returns an error unless
+// the status is a success.
 func (a api) object(req *http.Request) (latchkey.Claims, error) {
 	var c latchkey.Claims
 	if err := a.into(&c, req); err != nil {
@@ -123,7 +125,8 @@ func (a api) object(req *http.Request) (latchkey.Claims, error) {
 	return c, nil
 }
 
-// into is call for an answer that has to be a success and JSON.
+// into sends req and decodes the JSON of the answer into value. It returns an error
+// unless the status is a success.
 func (a api) into(value any, req *http.Request) error {
 	got, err := a.call(req)
 	if err != nil {
@@ -140,8 +143,9 @@ func (a api) into(value any, req *http.Request) error {
 
 var errNoObject = errors.New("providers: the answer is not a JSON object")
 
-// callError keeps what helps of a failed call: *url.Error repeats the query,
-// and net/http quotes malformed answers.
+// callError returns an error with the host and the kind of a failure. It wraps the error
+// of a context and nothing else, since *url.Error repeats the query, and net/http quotes
+// malformed answers.
 func callError(req *http.Request, err error) error {
 	for _, known := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
@@ -157,8 +161,8 @@ func callError(req *http.Request, err error) error {
 	return fmt.Errorf("providers: calling %s failed", req.URL.Host)
 }
 
-// object reads exactly one JSON object. Names and the digits of numbers stay as
-// they are; text that is not UTF-8 is refused, because the decoder would
+// object decodes exactly one JSON object, or returns errNoObject. Names and the digits of
+// numbers stay as they are. It refuses text that is not UTF-8, because the decoder would
 // replace it and make one id of two.
 func object(data []byte) (latchkey.Claims, error) {
 	var c latchkey.Claims
@@ -168,6 +172,7 @@ func object(data []byte) (latchkey.Claims, error) {
 	return c, nil
 }
 
+// decode decodes exactly one JSON value in UTF-8, with numbers as json.Number.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return errors.New("not UTF-8")
@@ -183,7 +188,7 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// endpointURL is an endpoint's URL with its parameters in the query.
+// endpointURL returns an endpoint's URL with its parameters in the query.
 func endpointURL(e latchkey.Endpoint) string {
 	u, err := url.Parse(e.URL)
 	if err != nil || len(e.Params) == 0 {
@@ -197,8 +202,8 @@ func endpointURL(e latchkey.Endpoint) string {
 	return u.String()
 }
 
-// tokenInQuery is a FetchProfile for providers that want the access token as a
-// parameter, and not in a header.
+// tokenInQuery returns a function for fetching that sends the access token as a parameter
+// of the URL, and not in a header.
 func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
@@ -213,7 +218,7 @@ func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
-// graphQL is a FetchProfile for providers that are asked with a query.
+// graphQL returns a function for fetching that posts a GraphQL query.
 func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodPost, a.user.URL, map[string]string{"query": query})
@@ -224,13 +229,13 @@ func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
 	}
 }
 
-// idTokenOnly is a FetchProfile for providers with nothing but ID tokens to know,
-// whatever the scopes promise.
+// idTokenOnly is a FetchProfile that returns the claims of the ID token, for providers
+// that have no more to say, whatever the scopes promise.
 func idTokenOnly(_ context.Context, _ *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 	return claimsOf(t.IDToken)
 }
 
-// withHeader is a FetchProfile with one more header.
+// withHeader returns a function for fetching that asks UserInfo with one more header.
 func withHeader(name, value string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
@@ -242,9 +247,9 @@ func withHeader(name, value string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
-// proven picks the primary e-mail of a list if its flag says that it is verified,
-// else the first one that is. A person can enter the e-mail of another one, so others
-// do not count.
+// proven returns the primary e-mail of a list if its flag says that it is verified, else
+// the first one that is, else "". verified and primary are the names of the flags. A
+// person can enter the e-mail of another one, so others do not count.
 func proven(list []any, verified, primary string) (email string) {
 	for _, entry := range list {
 		c, _ := entry.(map[string]any)
@@ -260,7 +265,8 @@ func proven(list []any, verified, primary string) (email string) {
 	return email
 }
 
-// below is a Derive for providers with endpoints at the issuer's.
+// below returns a Derive for providers with endpoints at paths below the issuer. It keeps
+// endpoints that are set, and does nothing without an issuer.
 func below(authorization, token, userInfo string) func(*latchkey.OAuth) error {
 	return func(p *latchkey.OAuth) error {
 		if p.Issuer == "" {

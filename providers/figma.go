@@ -21,8 +21,8 @@ func Figma(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// repairFigma knows that error is a flag where Figma states one, and adds the
-// type of the token, which its documentation leaves out.
+// repairFigma turns an error of Figma, where error is a flag, into one of OAuth. It adds
+// the type of the token, which Figma's documentation leaves out.
 func repairFigma(c latchkey.Claims) latchkey.Claims {
 	if isTrue(c["error"]) {
 		return fault("figma_"+c.String("status"), c.String("message"))

@@ -24,8 +24,8 @@ func Frontegg(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveFrontegg knows the endpoints, because the discovery document is in
-// another place.
+// deriveFrontegg sets the endpoints and the key set by the issuer, because the discovery
+// document is in another place.
 func deriveFrontegg(p *latchkey.OAuth) error {
 	if p.Issuer != "" {
 		p.JWKS = cmp.Or(p.JWKS, strings.TrimRight(p.Issuer, "/")+"/.well-known/jwks.json")

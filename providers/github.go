@@ -26,8 +26,8 @@ func GitHub(p latchkey.OAuth) *latchkey.OAuth {
 	return gitHub(p, "https://github.com", "https://api.github.com")
 }
 
-// GitHubEnterprise is [GitHub] for a GitHub Enterprise Server at baseURL, such
-// as "https://git.example.com". A site that has both gives one of them an ID of
+// GitHubEnterprise signs in as [GitHub] does, at a GitHub Enterprise Server at baseURL,
+// such as "https://git.example.com". A site that has both gives one of them an ID of
 // its own. Whether e-mails are proven there is for the server's operator to
 // say, so EmailTrust stays unknown unless it is set.
 func GitHubEnterprise(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
@@ -51,7 +51,8 @@ func gitHub(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	}), fetchGitHub), revokeGitHub(api))
 }
 
-// revokeGitHub deletes the grant, which ends all tokens of the person and application.
+// revokeGitHub returns a revocation that deletes the grant, which ends all tokens of the
+// person and application.
 func revokeGitHub(api string) revocation {
 	return func(p *latchkey.OAuth) revoke {
 		client, secret := p.ClientID, p.ClientSecret
@@ -68,6 +69,8 @@ func revokeGitHub(api string) revocation {
 
 func gitHubIssuer(site string) string { return site + "/login/oauth" }
 
+// fetchGitHub returns the profile. If that has no e-mail, it adds the proven one of a
+// second call, with email_verified. That the second call is refused is no error.
 func fetchGitHub(ctx context.Context, a api) (latchkey.Claims, error) {
 	profile, err := a.userInfo(ctx)
 	if err != nil || profile.String("email") != "" {

@@ -35,8 +35,8 @@ func HubSpot(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveHubSpot asks what HubSpot knows of the token, with the client's secret (RFC
-// 7662, section 2.1).
+// deriveHubSpot sets a FetchProfile that asks what HubSpot knows of the token, with the
+// client's secret (RFC 7662, section 2.1).
 func deriveHubSpot(p *latchkey.OAuth) error {
 	client, secret := p.ClientID, p.ClientSecret
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {
@@ -56,7 +56,8 @@ func deriveHubSpot(p *latchkey.OAuth) error {
 	return nil
 }
 
-// repairHubSpot knows that HubSpot says status where others say error.
+// repairHubSpot turns an error of HubSpot, which has its code in status, into one of
+// OAuth.
 func repairHubSpot(c latchkey.Claims) latchkey.Claims {
 	if status := c.String("status"); status != "" && c.String("access_token") == "" {
 		return fault(status, c.String("message"))

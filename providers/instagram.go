@@ -30,8 +30,8 @@ func Instagram(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// repairInstagram takes the token out of the list that the documentation shows,
-// and knows how Instagram says errors.
+// repairInstagram takes the token out of the list that the documentation shows, and turns
+// an error of Instagram into one of OAuth. It adds the type of the token.
 func repairInstagram(c latchkey.Claims) latchkey.Claims {
 	if first, _ := at(map[string]any(c), "data.0").(map[string]any); first != nil {
 		c = first

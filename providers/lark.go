@@ -31,7 +31,8 @@ func Lark(p latchkey.OAuth) *latchkey.OAuth {
 	}), fetchLark)
 }
 
-// LarkInternational is [Lark] for accounts outside China, at larksuite.com.
+// LarkInternational signs in as [Lark] does, with accounts outside China, at
+// larksuite.com.
 func LarkInternational(p latchkey.OAuth) *latchkey.OAuth {
 	return Lark(*p.Or(latchkey.OAuth{
 		Authorization: latchkey.Endpoint{URL: "https://accounts.larksuite.com/open-apis/authen/v1/authorize"},
@@ -55,7 +56,7 @@ func repairLark(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// fetchLark knows that an error comes with status 200.
+// fetchLark returns the profile, or an error of Lark, which comes with status 200.
 func fetchLark(ctx context.Context, a api) (latchkey.Claims, error) {
 	profile, err := a.userInfo(ctx)
 	if code := profile.String("code"); err == nil && code != "0" {

@@ -67,7 +67,9 @@ type mailer struct {
 	call     func(m *mailer, l letter) (call, error)
 }
 
-// email completes and checks what a service's function put together.
+// email completes and checks m, and returns its provider. The provider has a NewSend if
+// latchkey.New has to read the key from the environment, else a Send. The error names the
+// field at fault.
 func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
 	m.ID = cmp.Or(m.ID, id)
 	m.Endpoint = cmp.Or(m.Endpoint, endpoint)
@@ -95,7 +97,8 @@ func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
 	return e, nil
 }
 
-// newSend completes a copy from the environment.
+// newSend completes a copy of m from the environment and returns its send. The error is
+// that of checkSecrets.
 func (m *mailer) newSend(getenv func(string) string) (func(context.Context, latchkey.Message) error, error) {
 	ready := *m
 	ready.Key = cmp.Or(m.Key, getenv(m.variable("KEY")))
@@ -109,7 +112,8 @@ func (m *mailer) variable(what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(m.ID, "-", "_")) + "_" + what
 }
 
-// checkSecrets looks at what may come from the environment.
+// checkSecrets checks the fields that may come from the environment. Its error names
+// field and variable.
 func (m *mailer) checkSecrets() error {
 	switch {
 	case m.Key == "":
@@ -122,6 +126,7 @@ func (m *mailer) checkSecrets() error {
 	return nil
 }
 
+// check checks the fields that do not come from the environment. Its error names one.
 func (m *mailer) check() error {
 	switch {
 	case !isSafeEndpoint(m.Endpoint):
@@ -141,7 +146,8 @@ func (m *mailer) fault(format string, args ...any) error {
 	return fmt.Errorf("providers: %s: MailAPI."+format, append([]any{m.name}, args...)...)
 }
 
-// isSafeEndpoint keeps keys and links off the open network.
+// isSafeEndpoint reports whether an endpoint is https, or http of a loopback host, so
+// that keys and links stay off the open network.
 func isSafeEndpoint(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -152,7 +158,8 @@ func isSafeEndpoint(endpoint string) bool {
 	return u.Scheme == "https" || (u.Scheme == "http" && loopback)
 }
 
-// unredirected is c, except that keys and links go nowhere but to the endpoint.
+// unredirected returns a copy of c that follows no redirects, so that keys and links go
+// nowhere but to the endpoint. c may be nil.
 func unredirected(c *http.Client) *http.Client {
 	var own http.Client
 	if c != nil {
@@ -162,6 +169,7 @@ func unredirected(c *http.Client) *http.Client {
 	return &own
 }
 
+// send words a mail and hands it to the service, within m.Timeout.
 func (m *mailer) send(ctx context.Context, l latchkey.Message) error {
 	ready, err := m.letter(l)
 	if err != nil {
@@ -184,7 +192,8 @@ func (m *mailer) send(ctx context.Context, l latchkey.Message) error {
 	return m.post(req)
 }
 
-// letter takes a last look at a mail before it leaves.
+// letter checks recipient and sender of a message, and words it unless the service does.
+// A service that words mails itself takes sign-in links alone.
 func (m *mailer) letter(l latchkey.Message) (letter, error) {
 	to, err := mailtext.Recipient(l.To)
 	if err != nil {
@@ -212,8 +221,9 @@ func (m *mailer) letter(l latchkey.Message) (letter, error) {
 	return letter{l, text, sender}, nil
 }
 
-// post makes the call. The answer's words may repeat the mail, so that only its
-// status is looked at; a little is read to keep the connection.
+// post makes the call, and returns an error unless its status is a success. The answer
+// may repeat the mail, so post reads a little of it to keep the connection, and uses only
+// the status.
 func (m *mailer) post(req *http.Request) error {
 	resp, err := m.HTTPClient.Do(req)
 	if err != nil {
@@ -227,7 +237,7 @@ func (m *mailer) post(req *http.Request) error {
 	return fmt.Errorf("providers: %s: %s (status %d)", m.name, m.meaning(resp.StatusCode), resp.StatusCode)
 }
 
-// meaning is what an operator should look at after a status.
+// meaning returns what an operator should check after a status.
 func (m *mailer) meaning(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:

@@ -16,8 +16,7 @@ type jsonMail struct {
 
 func (l letter) json() jsonMail { return jsonMail{l.From, l.To, l.Subject, l.HTML, l.Text} }
 
-// encoded is v as JSON, with < and & left as they are: they make up half of a
-// mail.
+// encoded returns v as JSON, with < and & left as they are: they make up half of a mail.
 func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

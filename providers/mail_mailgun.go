@@ -16,8 +16,9 @@ const (
 	MailgunEU = "https://api.eu.mailgun.net"
 )
 
-// Mailgun sends magic links through [Mailgun]; [MailgunUS] unless Endpoint says
-// otherwise. The sending domain is that of From. The key is AUTH_MAILGUN_KEY.
+// Mailgun returns a provider that sends magic links through [Mailgun]. Endpoint is
+// [MailgunUS] if it is empty. The sending domain is that of From. The key is
+// AUTH_MAILGUN_KEY.
 //
 // [Mailgun]: https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages/post-v3--domain-name--messages
 func Mailgun(a MailAPI) (*latchkey.Email, error) {

@@ -8,8 +8,8 @@ const (
 	SendGridEU     = "https://api.eu.sendgrid.com"
 )
 
-// SendGrid sends magic links through [SendGrid]; [SendGridGlobal] unless
-// Endpoint says otherwise. The key is AUTH_SENDGRID_KEY.
+// SendGrid returns a provider that sends magic links through [SendGrid]. Endpoint is
+// [SendGridGlobal] if it is empty. The key is AUTH_SENDGRID_KEY.
 //
 // [SendGrid]: https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 func SendGrid(a MailAPI) (*latchkey.Email, error) {

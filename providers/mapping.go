@@ -20,7 +20,7 @@ type fields struct {
 	noImage  bool   // see latchkey.Identity.WithoutImage
 }
 
-// identify is an Identify function.
+// identify returns the person that the members make. It is an Identify function.
 func (f fields) identify(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	if f.verified != "" {
@@ -89,12 +89,14 @@ func (m *mapping) id(names ...string) string {
 	return m.idOf(name, value)
 }
 
-// pathID is id for the members of a path.
+// pathID reads an identifier as id does, from the first of the paths with | between them.
 func (m *mapping) pathID(expression string) string {
 	name, value := m.firstAt(strings.Split(expression, "|"))
 	return m.idOf(name, value)
 }
 
+// idOf returns value as an identifier. It records a fault for another type than text or a
+// number.
 func (m *mapping) idOf(name string, value any) string {
 	id := latchkey.Claims{name: value}.String(name)
 	if id == "" && value != nil && value != "" {
@@ -103,6 +105,7 @@ func (m *mapping) idOf(name string, value any) string {
 	return id
 }
 
+// first returns the first of the members that is present and not null, or nil.
 func (m *mapping) first(names []string) (name string, value any) {
 	for _, name = range names {
 		if value = m.from[name]; value != nil {
@@ -112,6 +115,8 @@ func (m *mapping) first(names []string) (name string, value any) {
 	return name, nil
 }
 
+// firstAt returns the first value at one of the paths that is present and not null, or
+// nil.
 func (m *mapping) firstAt(paths []string) (path string, value any) {
 	for _, path = range paths {
 		if value = at(map[string]any(m.from), path); value != nil {
@@ -121,7 +126,7 @@ func (m *mapping) firstAt(paths []string) (path string, value any) {
 	return path, nil
 }
 
-// at is what stands at the end of a path; nil: nothing.
+// at returns the value at the end of a path, such as "user.emails.0", or nil.
 func at(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch inside := value.(type) {
@@ -140,6 +145,7 @@ func at(value any, path string) any {
 	return value
 }
 
+// fault records that a member has the wrong type. The first fault counts.
 func (m *mapping) fault(name string, value any) {
 	if m.err == nil {
 		m.err = fmt.Errorf("providers: %q in the profile holds a %T", name, value)
@@ -160,14 +166,14 @@ func member(c latchkey.Claims, path ...string) latchkey.Claims {
 	return inner
 }
 
-// isTrue reads a flag however it is written.
+// isTrue reports whether a flag is set, in any form that [profile.Flag] reads.
 func isTrue(value any) bool {
 	var flag profile.Flag
 	raw, err := json.Marshal(value)
 	return err == nil && json.Unmarshal(raw, &flag) == nil && bool(flag)
 }
 
-// trust is the verdict of a flag.
+// trust returns EmailProven if the flag is set, else EmailUnproven.
 func trust(verified any) latchkey.EmailTrust {
 	if isTrue(verified) {
 		return latchkey.EmailProven

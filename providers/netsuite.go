@@ -38,14 +38,14 @@ func NetSuite(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// NetSuiteAccount is the Issuer of [NetSuite] for an account id. Ids of
+// NetSuiteAccount returns the Issuer of [NetSuite] for an account id. Ids of
 // sandboxes have a hyphen here, where NetSuite shows an underscore.
 func NetSuiteAccount(id string) string { return "https://" + id + netSuiteSite }
 
 const netSuiteSite = ".app.netsuite.com"
 
-// deriveNetSuite derives the endpoints from the issuer. The tokens are at another host
-// of the account.
+// deriveNetSuite sets the endpoints by the issuer. The token endpoint is at another host
+// of the account. It returns an error without a UserInfo or a FetchProfile.
 func deriveNetSuite(p *latchkey.OAuth) error {
 	if p.UserInfo.URL == "" && p.FetchProfile == nil {
 		return errors.New("providers: NetSuite does not say who somebody is: set UserInfo to a RESTlet or Suitelet of the account that does")

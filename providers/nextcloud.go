@@ -40,7 +40,7 @@ func deriveNextcloud(p *latchkey.OAuth) error {
 	return err
 }
 
-// fetchNextcloud asks for the person that the token answer names.
+// fetchNextcloud returns the profile of the person that the token answer names.
 func fetchNextcloud(ctx context.Context, a api) (latchkey.Claims, error) {
 	id, _ := a.tokens.Extra["user_id"].(string)
 	if id == "" {

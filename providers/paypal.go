@@ -22,7 +22,7 @@ func PayPal(p latchkey.OAuth) *latchkey.OAuth {
 	return payPal(p, "https://www.paypal.com", "https://api-m.paypal.com")
 }
 
-// PayPalSandbox is [PayPal] with the accounts of its sandbox.
+// PayPalSandbox signs in as [PayPal] does, with the accounts of its sandbox.
 func PayPalSandbox(p latchkey.OAuth) *latchkey.OAuth {
 	return payPal(p, "https://www.sandbox.paypal.com", "https://api-m.sandbox.paypal.com")
 }
@@ -39,6 +39,8 @@ func payPal(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	})
 }
 
+// identifyPayPal takes the primary e-mail of the list, or the first one without a
+// primary.
 func identifyPayPal(g latchkey.Grant) (latchkey.Identity, error) {
 	email := "emails.0"
 	list, _ := g.Profile["emails"].([]any)

@@ -39,7 +39,8 @@ func askQQ(r *http.Request, form url.Values) {
 	sendQuery(r, form)
 }
 
-// repairQQ knows QQ's errors, which are numbers.
+// repairQQ turns an error of QQ, which is a number, into one of OAuth, and adds the type
+// of the token.
 func repairQQ(c latchkey.Claims) latchkey.Claims {
 	if code := c.String("error"); code != "" && code != "0" {
 		return fault("qq_"+code, c.String("error_description"))
@@ -47,9 +48,9 @@ func repairQQ(c latchkey.Claims) latchkey.Claims {
 	return asBearer(c)
 }
 
-// deriveQQ asks for the application and the user of the token before it asks about the
-// user. The token has to be one of this application: one of another application would
-// name its user.
+// deriveQQ sets a FetchProfile that asks for the application and the user of the token
+// before it asks about the user. The token has to be one of this application: one of
+// another application would name its user.
 func deriveQQ(p *latchkey.OAuth) error {
 	client := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

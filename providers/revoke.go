@@ -20,7 +20,8 @@ type revoke = func(ctx context.Context, c *http.Client, t latchkey.Tokens) error
 // revocation returns how a provider revokes, once its client id is known.
 type revocation func(p *latchkey.OAuth) revoke
 
-// revoking gives p a way to revoke of its own, unless the caller has chosen one.
+// revoking gives p a Derive that sets Revoke, unless the caller has set Revoke or
+// Revocation, and then calls the former Derive. It returns p.
 func revoking(p *latchkey.OAuth, how revocation) *latchkey.OAuth {
 	former := p.Derive
 	p.Derive = func(d *latchkey.OAuth) error {
@@ -46,7 +47,8 @@ func bare(ctx context.Context, method, target string) (*http.Request, error) {
 	return req, nil
 }
 
-// endedByBearer calls an endpoint that revokes the token which the call carries.
+// endedByBearer calls an endpoint that revokes the access token which the call carries.
+// Its errors are those of ended.
 func endedByBearer(ctx context.Context, c *http.Client, method, target string, t latchkey.Tokens) error {
 	req, err := bare(ctx, method, target)
 	if err != nil {

@@ -41,6 +41,8 @@ func Salesforce(p latchkey.OAuth) *latchkey.OAuth {
 // salesforceShared are the issuers of every organization.
 var salesforceShared = []string{"https://login.salesforce.com", "https://test.salesforce.com"}
 
+// deriveSalesforce sets Identify. It trusts email_verified only of an issuer that is one
+// organization's own.
 func deriveSalesforce(p *latchkey.OAuth) error {
 	if p.Identify != nil {
 		return nil

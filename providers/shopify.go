@@ -43,7 +43,7 @@ func Shopify(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// askExpiring asks for a token that ends, unless Token.Params say something of it.
+// askExpiring asks for a token that expires, unless Token.Params has the parameter.
 func askExpiring(r *http.Request, form url.Values) {
 	if !r.URL.Query().Has("expiring") {
 		form.Set("expiring", "1")
@@ -51,7 +51,7 @@ func askExpiring(r *http.Request, form url.Values) {
 	}
 }
 
-// ShopifyShop is the Issuer of [Shopify] for a shop, by the name before
+// ShopifyShop returns the Issuer of [Shopify] for a shop, by the name before
 // .myshopify.com.
 func ShopifyShop(name string) string { return "https://" + name + ".myshopify.com" }
 
@@ -85,6 +85,7 @@ func fetchShopify(ctx context.Context, a api) (latchkey.Claims, error) {
 	return a.object(req)
 }
 
+// identifyShopify returns an Identify function that checks the signature of the callback.
 func identifyShopify(secret string) func(latchkey.Grant) (latchkey.Identity, error) {
 	return func(g latchkey.Grant) (latchkey.Identity, error) {
 		if !isFromShopify(g.Params, secret) {
@@ -98,8 +99,8 @@ func identifyShopify(secret string) func(latchkey.Grant) (latchkey.Identity, err
 	}
 }
 
-// isFromShopify checks the signature over all other parameters, in the order of
-// their names.
+// isFromShopify reports whether hmac signs all other parameters, in the order of their
+// names.
 func isFromShopify(params url.Values, secret string) bool {
 	signed := maps.Clone(params)
 	delete(signed, "hmac")

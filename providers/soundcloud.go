@@ -38,8 +38,8 @@ func SoundCloud(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// identifySoundCloud knows people by the number at the end of their URN, which
-// is the id that SoundCloud is about to drop.
+// identifySoundCloud takes the id, which SoundCloud is about to drop, or if that is
+// missing the number at the end of the URN, which is the same.
 func identifySoundCloud(g latchkey.Grant) (latchkey.Identity, error) {
 	who, err := fields{subject: "id", name: "full_name", image: "avatar_url", trust: latchkey.EmailUnproven}.identify(g)
 	if number, ok := strings.CutPrefix(g.Profile.String("urn"), "soundcloud:users:"); ok && err == nil && who.Subject == "" {

@@ -45,7 +45,8 @@ func deriveStackExchange(p *latchkey.OAuth) error {
 	return nil
 }
 
-// StackExchangeProfile is a FetchProfile for [StackExchange] with the key of the app.
+// StackExchangeProfile returns a FetchProfile for [StackExchange] with the key of the
+// app.
 func StackExchangeProfile(key string) func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 		me := latchkey.Endpoint{URL: "https://api.stackexchange.com/2.3/me", Params: url.Values{"site": {"stackoverflow"}, "key": {key}}}
@@ -53,8 +54,8 @@ func StackExchangeProfile(key string) func(ctx context.Context, c *http.Client, 
 	}
 }
 
-// repairStackExchange knows that the life of a token is called expires, and that an
-// error is an object.
+// repairStackExchange turns an error, which is an object, into one of OAuth, and renames
+// expires, the life of a token, to expires_in.
 func repairStackExchange(c latchkey.Claims) latchkey.Claims {
 	if failed := member(c, "error"); failed != nil {
 		return fault(failed.String("type"), failed.String("message"))

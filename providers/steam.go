@@ -45,6 +45,8 @@ const (
 	openID2    = "http://specs.openid.net/auth/2.0"
 )
 
+// deriveSteam sets the Protocol and a client id, which Steam does not have. It returns an
+// error without a Web API key.
 func deriveSteam(p *latchkey.OAuth) error {
 	p.ClientID = cmp.Or(p.ClientID, p.ID)
 	if p.Protocol.Begin == nil {
@@ -56,7 +58,8 @@ func deriveSteam(p *latchkey.OAuth) error {
 	return nil
 }
 
-// beginSteam asks for the person that is signed in at Steam (section 9 of OpenID 2.0).
+// beginSteam returns the URL that asks for the person that is signed in at Steam (section
+// 9 of OpenID 2.0).
 func beginSteam(returnURL string) (string, error) {
 	site, err := url.Parse(returnURL)
 	if err != nil {
@@ -72,6 +75,8 @@ func beginSteam(returnURL string) (string, error) {
 	}.Encode(), nil
 }
 
+// receiveSteam returns a Protocol.Receive that checks an answer, has Steam confirm it,
+// and fetches the profile.
 func receiveSteam(key string, user latchkey.Endpoint) func(context.Context, *http.Client, string, url.Values) (latchkey.Grant, error) {
 	return func(ctx context.Context, c *http.Client, returnURL string, params url.Values) (latchkey.Grant, error) {
 		id, err := steamID(returnURL, params)
@@ -125,9 +130,9 @@ func steamID(returnURL string, params url.Values) (string, error) {
 	return match[1], nil
 }
 
-// confirmSteam has Steam say whether an answer is its own and new (section
-// 11.4.2): it confirms each just once. It is asked about what has been read and
-// nothing else, so that it cannot take another parameter for one of these
+// confirmSteam returns an error unless Steam confirms that an answer is its own and new
+// (section 11.4.2). Steam confirms each answer just once. It gets the fields that steamID
+// has read and nothing else, so that it cannot take another parameter for one of these
 //
 func (a api) confirmSteam(ctx context.Context, params url.Values) error {
 	form := url.Values{"openid.ns": {openID2}, "openid.mode": {"check_authentication"}}
@@ -150,7 +155,7 @@ func (a api) confirmSteam(ctx context.Context, params url.Values) error {
 	return nil
 }
 
-// fetchSteam asks for the person with the id.
+// fetchSteam returns the profile of the person with the id.
 func (a api) fetchSteam(ctx context.Context, key, id string) (latchkey.Claims, error) {
 	target := a.user
 	target.Params = url.Values{"key": {key}, "steamids": {id}}

@@ -33,7 +33,8 @@ func Threads(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// repairThreads adds the type of a token, and knows the errors of Threads.
+// repairThreads adds the type of a token, and turns an error of Threads into one of
+// OAuth.
 func repairThreads(c latchkey.Claims) latchkey.Claims {
 	if kind := c.String("error_type"); kind != "" {
 		return fault(kind, c.String("error_message"))

@@ -48,7 +48,7 @@ func TikTok(p latchkey.OAuth) *latchkey.OAuth {
 	}), fetchTikTok)
 }
 
-// repairTikTok knows the errors of TikTok's old envelope.
+// repairTikTok turns an error in TikTok's old envelope into one of OAuth.
 func repairTikTok(c latchkey.Claims) latchkey.Claims {
 	if stated := member(c, "data"); stated.String("error_code") != "" && stated.String("error_code") != "0" {
 		return fault("tiktok_"+stated.String("error_code"), stated.String("description"))
@@ -71,8 +71,8 @@ func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
 	})
 }
 
-// fetchTikTok asks for the profile. Its errors come in an envelope of their
-// own, which says more than the status does.
+// fetchTikTok returns the profile. An error that TikTok reports is a *TikTokError: its
+// envelope says more than the status.
 func fetchTikTok(ctx context.Context, a api) (latchkey.Claims, error) {
 	got, err := a.get(ctx, endpointURL(a.user))
 	if err != nil {
@@ -91,6 +91,7 @@ func fetchTikTok(ctx context.Context, a api) (latchkey.Claims, error) {
 	return profile, nil
 }
 
+// tikTokFault returns the error that an answer reports, or nil.
 func tikTokFault(profile latchkey.Claims) error {
 	stated := member(profile, "error")
 	code, _ := stated["code"].(string)
@@ -107,7 +108,7 @@ type TikTokError struct {
 	Message string `json:"message"`
 }
 
-// Error implements error. The message, a stranger's text, is left out.
+// Error implements error. It leaves out the message, which is TikTok's text.
 func (e *TikTokError) Error() string {
 	return fmt.Sprintf("providers: TikTok answered with error %.64q (log id %.64q)", e.Code, e.LogID)
 }
@@ -134,7 +135,7 @@ const (
 	TikTokVideoCount      TikTokField = "video_count"       // user.info.stats
 )
 
-// TikTokFields is the endpoint that answers with the given fields. The open id
+// TikTokFields returns the endpoint that answers with the given fields. The open id
 // is always among them, because no person can be signed in without it.
 func TikTokFields(fields ...TikTokField) latchkey.Endpoint {
 	if !slices.Contains(fields, TikTokOpenID) {

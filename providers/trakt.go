@@ -33,7 +33,7 @@ func Trakt(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveTrakt waits for the client id, which every call has to name.
+// deriveTrakt sets a FetchProfile that sends the client id, as every call has to.
 func deriveTrakt(p *latchkey.OAuth) error {
 	key := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

@@ -34,8 +34,8 @@ func Twitch(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// repairTwitch knows errors that have a status and a message alone, and scopes
-// in a list.
+// repairTwitch turns an error that has a status and a message alone into one of OAuth,
+// and a list of scopes into text.
 func repairTwitch(c latchkey.Claims) latchkey.Claims {
 	if message := c.String("message"); message != "" && c["access_token"] == nil && (c["error"] == nil || c["status"] != nil) {
 		if strings.EqualFold(message, "invalid refresh token") {

@@ -28,7 +28,8 @@ func UnitedEffects(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveUnitedEffects asks for tokens that are for the issuer itself.
+// deriveUnitedEffects adds the parameter resource to the authorization request, which
+// asks for tokens that are for the issuer itself.
 func deriveUnitedEffects(p *latchkey.OAuth) error {
 	params := url.Values{"resource": {p.Issuer}}
 	maps.Copy(params, p.Authorization.Params)

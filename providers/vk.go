@@ -35,6 +35,8 @@ func VK(p latchkey.OAuth) *latchkey.OAuth {
 	}), fetchVK)
 }
 
+// fetchVK returns the profile with the e-mail of the token answer, or an error of VK,
+// which has status 200.
 func fetchVK(ctx context.Context, a api) (latchkey.Claims, error) {
 	list, err := a.userInfo(ctx)
 	user := member(list, "response", "0")

@@ -39,7 +39,8 @@ func VKID(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveVKID asks for a person's profile with a form that names the client.
+// deriveVKID sets a FetchProfile that asks for the profile with a form that names the
+// client.
 func deriveVKID(p *latchkey.OAuth) error {
 	client := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

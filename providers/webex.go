@@ -16,7 +16,7 @@ import (
 // See https://developer.webex.com/docs/integrations.
 func Webex(p latchkey.OAuth) *latchkey.OAuth { return WebexAt("https://webexapis.com/v1", p) }
 
-// WebexAt is [Webex] with its API at baseURL, such as
+// WebexAt signs in as [Webex] does, with its API at baseURL, such as
 // "https://api-usgov.webex.com/v1" of Webex for Government.
 func WebexAt(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
 	baseURL = strings.TrimRight(baseURL, "/")

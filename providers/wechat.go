@@ -27,8 +27,8 @@ func WeChat(p latchkey.OAuth) *latchkey.OAuth {
 	return weChat(p, "https://open.weixin.qq.com/connect/oauth2/authorize", "snsapi_userinfo")
 }
 
-// WeChatWebsite is [WeChat] for any browser, by a QR code that people scan with
-// their phones. The application is a website one at https://open.weixin.qq.com.
+// WeChatWebsite signs in as [WeChat] does, in any browser, by a QR code that people scan
+// with their phones. The application is a website one at https://open.weixin.qq.com.
 // A site that has both gives one of them an ID of its own.
 func WeChatWebsite(p latchkey.OAuth) *latchkey.OAuth {
 	return weChat(p, "https://open.weixin.qq.com/connect/qrconnect", "snsapi_login")
@@ -57,7 +57,8 @@ func askWeChat(r *http.Request, form url.Values) {
 	})
 }
 
-// repairWeChat knows WeChat's errors, which have status 200.
+// repairWeChat turns an error of WeChat, which has status 200, into one of OAuth, and
+// adds the type of the token.
 func repairWeChat(c latchkey.Claims) latchkey.Claims {
 	if code := c.String("errcode"); code != "" && code != "0" {
 		return fault("wechat_"+code, c.String("errmsg"))
@@ -65,6 +66,8 @@ func repairWeChat(c latchkey.Claims) latchkey.Claims {
 	return asBearer(c)
 }
 
+// fetchWeChat returns the profile of the person that the token answer names, or an error
+// of WeChat, which has status 200.
 func fetchWeChat(ctx context.Context, a api) (latchkey.Claims, error) {
 	a.user.Params = maps.Clone(a.user.Params)
 	openID, _ := a.tokens.Extra["openid"].(string)

@@ -60,7 +60,7 @@ func deriveWeCom(p *latchkey.OAuth) error {
 	return nil
 }
 
-// WeComAgent is the Authorization of [WeCom] for an app of the company.
+// WeComAgent returns the Authorization of [WeCom] for an app of the company.
 func WeComAgent(id string) latchkey.Endpoint {
 	return latchkey.Endpoint{Params: url.Values{"agentid": {id}}}
 }
@@ -81,6 +81,8 @@ func (t weComTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return (&interpreter{token, t.next}).RoundTrip(r)
 }
 
+// withPerson returns token with the id of the person that the code stands for, or an
+// error answer. The id is null for a person from outside the company.
 func (t weComTransport) withPerson(r *http.Request, code string, token latchkey.Claims) latchkey.Claims {
 	if token.String("access_token") == "" {
 		return token
@@ -98,6 +100,7 @@ func (t weComTransport) withPerson(r *http.Request, code string, token latchkey.
 	return token
 }
 
+// fetchWeCom returns the profile of the person that the token answer names.
 func fetchWeCom(ctx context.Context, a api) (latchkey.Claims, error) {
 	id, _ := a.tokens.Extra["userid"].(string)
 	if id == "" {

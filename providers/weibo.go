@@ -32,7 +32,7 @@ func Weibo(p latchkey.OAuth) *latchkey.OAuth {
 	}), fetchWeibo)
 }
 
-// fetchWeibo asks about the user of the token answer.
+// fetchWeibo returns the profile of the user that the token answer names.
 func fetchWeibo(ctx context.Context, a api) (latchkey.Claims, error) {
 	uid := latchkey.Claims(a.tokens.Extra).String("uid")
 	params := url.Values{"uid": {uid}}

@@ -39,8 +39,8 @@ func askWithings(r *http.Request, form url.Values) {
 	setBody(r, "application/x-www-form-urlencoded", []byte(form.Encode()))
 }
 
-// repairWithings knows that Withings puts its answers into an envelope, and that
-// errors are numbers with status 200.
+// repairWithings takes an answer out of its envelope, and turns an error, which is a
+// number with status 200, into one of OAuth.
 func repairWithings(c latchkey.Claims) latchkey.Claims {
 	if status := c.String("status"); status != "0" {
 		return fault("withings_"+status, c.String("error"))

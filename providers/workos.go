@@ -37,7 +37,7 @@ func WorkOS(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// WorkOSConnection is the Authorization of [WorkOS] for one connection.
+// WorkOSConnection returns the Authorization of [WorkOS] for one connection.
 func WorkOSConnection(id string) latchkey.Endpoint {
 	return latchkey.Endpoint{Params: url.Values{"connection": {id}}}
 }

@@ -53,7 +53,7 @@ func identifyYandex(g latchkey.Grant) (latchkey.Identity, error) {
 	})
 }
 
-// yandexEmail is default_email, or the first entry of emails.
+// yandexEmail returns default_email, or the first entry of emails, or "".
 func yandexEmail(m *mapping) string {
 	if m.from["default_email"] != nil {
 		return m.text("default_email")
@@ -69,7 +69,8 @@ func yandexEmail(m *mapping) string {
 	return ""
 }
 
-// yandexImage is empty unless Yandex says that the picture is more than a stub.
+// yandexImage returns the URL of the picture, or "" unless Yandex says that the picture
+// is more than a stub.
 func yandexImage(m *mapping) string {
 	if empty, known := m.from["is_avatar_empty"].(bool); empty || !known {
 		return ""
@@ -95,7 +96,7 @@ const (
 	YandexAvatar200          YandexAvatarSize = "islands-200"           // 200
 )
 
-// Pixels is the length of a side of the square picture; 0 for an unknown size.
+// Pixels returns the length of a side of the square picture, or 0 for an unknown size.
 func (s YandexAvatarSize) Pixels() int {
 	switch s {
 	case YandexAvatarSmall:
@@ -115,8 +116,8 @@ func (s YandexAvatarSize) Pixels() int {
 	return 0
 }
 
-// YandexAvatarURL is the URL of a picture, given the id that a profile holds
-// (default_avatar_id). Without an id it is empty.
+// YandexAvatarURL returns the URL of a picture, given the id that a profile holds
+// (default_avatar_id). It returns "" for an empty id.
 func YandexAvatarURL(avatarID string, size YandexAvatarSize) string {
 	if avatarID == "" {
 		return ""

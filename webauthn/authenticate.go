@@ -82,6 +82,7 @@ func checkAuthenticatorData(raw []byte, a passkey.Authentication, key storage.Au
 	return &data, nil
 }
 
+// checkSignature returns an error unless signature is one of signed by a stored COSE key.
 func checkSignature(publicKey, signed, signature []byte) error {
 	key, _, _, err := readKey(publicKey)
 	if err != nil {

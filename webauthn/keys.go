@@ -90,6 +90,8 @@ func checkKey(raw []byte, asked []int) error {
 	return nil
 }
 
+// checkCOSERSA refuses an RSA key with an algorithm that is none of RSA, and what
+// checkRSA refuses.
 func checkCOSERSA(k *webauthncose.RSAPublicKeyData) error {
 	if !slices.Contains(rsaAlgorithms, k.Algorithm) {
 		return errors.New("the public key is of RSA, and its algorithm is not")
@@ -132,6 +134,8 @@ func checkChain(ders [][]byte) error {
 	return nil
 }
 
+// checkCertified refuses a key of a certificate that is weak or too large, or of another
+// kind than RSA, Ed25519 and ECDSA on P-256, P-384 or P-521.
 func checkCertified(key any) error {
 	switch k := key.(type) {
 	case *rsa.PublicKey:

@@ -42,8 +42,8 @@ func checkEd25519(key []byte) error {
 
 // isSmallOrder reports whether three doublings of a point end at the neutral point. xx
 // and yy are the squares of its coordinates. Points of order 1, 2 and 4 have a coordinate
-// that is zero. Points of order 8 have x² = -y²: doubling makes them one of order 4,
-// whose y is zero.
+// that is zero. Points of order 8 have x² = -y²: doubling makes them one of order 4 with
+// a y of zero.
 func isSmallOrder(xx, yy *big.Int) bool {
 	sum := new(big.Int).Add(xx, yy)
 	return xx.Sign() == 0 || yy.Sign() == 0 || sum.Mod(sum, edP).Sign() == 0

@@ -63,12 +63,13 @@ func (r *Record) IsVoid() bool { return string(r.Value) == void }
 const void = "null"
 
 // Conn is a key–value store. It is for drivers to implement, and gets no further
-// methods; [Follower], [LimitConn] and [LeaseConn] are what one may do beyond it. It has to be
-// safe for concurrent use. A cancelled context ends a call with its error.
+// methods. [Follower], [LimitConn] and [LeaseConn] are optional additions to it.
+// It has to be safe for concurrent use. A cancelled context ends a call with its
+// error.
 //
-// No operation has two keys that have to change together, and reads see all
-// writes that were answered before they began: a driver reads from where it
-// writes, and with full consistency.
+// No operation has two keys that have to change together. Reads see all writes
+// that were answered before they began: a driver reads from where it writes, and
+// with full consistency.
 //
 // Clients repeat a call whose answer was lost, and so may this package's callers.
 // Put is therefore idempotent: one that finds the very version it is writing has
@@ -105,9 +106,9 @@ type Conn interface {
 // Follower is a [Conn] that reads a session or an account together with its user
 // in one round trip. With any other Conn a [Store] makes two.
 //
-// The value of both kinds has a member "user" at its top, whose text is the
-// Name of the user's key if it keeps to what names may be; if not, a driver
-// leaves the user out. What it returns may lack the user for any reason.
+// The value of both kinds has a member "user" at its top. Its text is the Name of
+// the user's key, if it has the form of a name; otherwise a driver leaves the
+// user out. The result may lack the user for any reason.
 type Follower interface {
 	// GetWithUser returns the record of k and that of the user that it names, as Get
 	// does.

@@ -48,6 +48,7 @@ func takeStamp(to *stamp, m jsonscan.Member) bool {
 	return err == nil
 }
 
+// take implements flat.
 func (v *sessionValue) take(m jsonscan.Member) bool {
 	switch string(m.Key) {
 	case "user":
@@ -74,6 +75,7 @@ func (v *sessionValue) take(m jsonscan.Member) bool {
 	return false
 }
 
+// take implements flat.
 func (v *userValue) take(m jsonscan.Member) bool {
 	switch string(m.Key) {
 	case "id":

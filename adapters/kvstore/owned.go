@@ -184,8 +184,8 @@ func keysOf(entries []Key, kind Kind) (keys []Key, entriesOf map[Key][]Key) {
 	return keys, entriesOf
 }
 
-// pageOf sorts what was read for keys: the records of user that are alive, the marks of
-// ended ones, and the entries that name no record of user that is alive.
+// pageOf sorts what was read for keys. alive has the records of user that are
+// alive, ended the marks, and dead the entries that name no live record of user.
 func pageOf(user string, found []Record, keys []Key, entriesOf map[Key][]Key) (p page) {
 	living := make(map[Key]bool, len(found))
 	for _, r := range found {

@@ -61,6 +61,7 @@ func (q *queue[T]) work() {
 	}
 }
 
+// next takes an item from the queue. more is false if there is none.
 func (q *queue[T]) next() (item T, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

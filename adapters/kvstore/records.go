@@ -116,8 +116,8 @@ func (s *records) create(ctx context.Context, k Key, v value, until time.Time) (
 // take ends the record under the key and returns what it was. Of any number of
 // concurrent callers exactly one succeeds; the others get ErrNotFound.
 //
-// A record that has ended already is marked anew before take returns ErrNotFound:
-// the caller that marked it may not have got an answer, and this caller relies on
+// A record that has ended already is marked anew before take returns ErrNotFound.
+// The caller that marked it may not have got an answer, and this caller relies on
 // the mark, too.
 func (s *records) take(ctx context.Context, k Key) (Record, error) {
 	seen, err := s.look(ctx, k)

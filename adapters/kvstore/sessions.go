@@ -37,6 +37,7 @@ func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero(
 
 func (v sessionValue) of() string { return v.User }
 
+// session returns the stored session with a token, which may be "".
 func (v *sessionValue) session(token string) storage.StoredSession {
 	return storage.StoredSession{
 		ID: v.ID, Token: token, UserID: v.User, Expires: v.Expires.Time, Created: v.Created.Time, UserAgent: v.Agent,

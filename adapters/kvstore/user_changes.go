@@ -39,8 +39,9 @@ func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
 	}
 }
 
-// complete claims the e-mail address of a new user, and makes the user whole. If the
-// address is another user's it returns ErrConflict, and the new user has never existed.
+// complete claims the e-mail address of a new user, and makes the user whole. If
+// the address is another user's it removes the new user, which never existed for
+// other calls, and returns ErrConflict.
 func (s *userRecords) complete(ctx context.Context, u storedUser) error {
 	switch err := s.claim(ctx, u.Email, u.owner()); {
 	case errors.Is(err, storage.ErrConflict):

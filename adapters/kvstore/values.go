@@ -29,6 +29,7 @@ type stamp struct{ Time time.Time }
 // IsZero reports whether there is no time. The option omitzero of encoding/json calls it.
 func (s stamp) IsZero() bool { return s.Time.IsZero() }
 
+// stampOf returns t truncated to the millisecond. The zero time stays zero.
 func stampOf(t time.Time) stamp {
 	if t.IsZero() {
 		return stamp{}
@@ -143,9 +144,9 @@ func opened[T map[string]any | []map[string]any](raw json.RawMessage, to *T) err
 	return nil
 }
 
-// owner is the user to whom a record belongs. An id can be used again when its user was
-// deleted, so it goes with a text that was made with the user: what is left of the
-// former user never belongs to the next one.
+// owner is the user that a record belongs to. An id can be used again when its
+// user was deleted. So an owner also has a text that was made with the user, and
+// what is left of the former user never belongs to the next one.
 type owner struct {
 	User string `json:"user"`
 	Born string `json:"born,omitempty"`

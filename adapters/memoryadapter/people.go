@@ -28,6 +28,8 @@ type place struct {
 	id   string
 }
 
+// compare returns a negative number if p comes before o in a list, and 0 if they
+// are the same place.
 func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(strings.IndexByte(parts, p.part), strings.IndexByte(parts, o.part)), cmp.Compare(p.key, o.key), cmp.Compare(p.id, o.id))
 }
@@ -37,7 +39,7 @@ const parts = "cuien"
 
 func (p place) String() string { return string(p.part) + strconv.Quote(p.key) + p.id }
 
-// parsePlace reads what String returns.
+// parsePlace reads what String returns, and returns an error for any other text.
 func parsePlace(text string) (p place, err error) {
 	if text == "" || !strings.Contains(parts, text[:1]) {
 		return p, fmt.Errorf("memoryadapter: %q is no position", text)

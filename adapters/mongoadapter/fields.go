@@ -104,9 +104,10 @@ func toNumber(n json.Number) (any, error) {
 	return f, nil
 }
 
-// exactly decodes a document into the struct that fields points to, each field by its exact
-// name, and returns the members that meet a field in lower case only: the driver would take
-// the member Email of a provider's answer for the field email.
+// exactly decodes a document into the struct that fields points to, each field by
+// its exact name. It returns the members that meet a field in lower case only.
+// The driver would take such a member, say Email of a provider's answer, for the
+// field email.
 func exactly(doc bson.Raw, names []string, fields any) (strays bson.M, err error) {
 	elements, err := doc.Elements()
 	if err != nil {

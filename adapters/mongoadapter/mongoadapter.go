@@ -86,9 +86,9 @@ func New(db *mongo.Database, o Options) (*Adapter, error) {
 
 var errNoDatabase = errors.New("mongoadapter: no database")
 
-// withMajority returns db without the preferences of its client: a read from elsewhere than
-// the primary, or a write that only one server has, could bring back a session
-// that was ended.
+// withMajority returns db without the preferences of its client. A read from
+// elsewhere than the primary, or a write that only one server has, could bring
+// back a session that was ended.
 func withMajority(db *mongo.Database) *mongo.Database {
 	return db.Client().Database(db.Name(), options.Database().
 		SetReadPreference(readpref.Primary()).
@@ -108,8 +108,8 @@ func objectID(id string) bson.ObjectID {
 	return bson.ObjectID(sum[:12])
 }
 
-// parseID parses the id of a user of this store. is is false for any other text, which
-// no user has.
+// parseID parses the id of a user of this store. It returns false for any other
+// text, which no user has.
 func parseID(id string) (oid bson.ObjectID, is bool) {
 	oid, err := bson.ObjectIDFromHex(id)
 	return oid, err == nil && oid.Hex() == id

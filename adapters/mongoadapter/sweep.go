@@ -15,9 +15,10 @@ import (
 const batch = 1000
 
 // Sweep implements [storage.SweepAdapter], for servers that do not remove by
-// themselves what has expired. It removes limits, used values and leases, too. If the deadline
-// of ctx leaves no time for another batch it returns a [storage.ErrUnfinished]: what a
-// command that is cut off has removed is counted by nothing.
+// themselves what has expired. It removes limits, used values and leases, too. If
+// the deadline of ctx leaves no time for another batch it returns a
+// [storage.ErrUnfinished]: the server does not tell how much an interrupted
+// command has removed.
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	var longest time.Duration
 	for _, c := range []*collection{a.sessions, a.links, a.revocations, a.limits, a.used, a.leases} {

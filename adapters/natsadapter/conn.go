@@ -157,8 +157,8 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 }
 
 // written returns the message of a record. An end is written as a deletion with a
-// value: the server then removes that very message when it expires, and puts no mark
-// in its place that could collide with a write of ours.
+// value. The server then removes that very message when it expires, and puts no
+// mark in its place that could collide with a write of ours.
 func (c *conn) written(r kvstore.Record) *nats.Msg {
 	m := nats.NewMsg(c.way + c.subject(r.Key))
 	m.Data = append(append(append(make([]byte, 0, len(r.Version)+1+len(r.Value)), r.Version...), '\n'), r.Value...)
@@ -174,9 +174,9 @@ func (c *conn) written(r kvstore.Record) *nats.Msg {
 // longest is the longest time that a server can add to its clock without an overflow.
 const longest = 100 * 365 * 24 * time.Hour
 
-// life returns the Nats-TTL of a message that is to live for d: a second more, at least
-// a minute, because the server has a clock of its own, and "never" if d is beyond
-// longest.
+// life returns the Nats-TTL of a message that is to live for d. It is a second
+// more and at least a minute, because the server has a clock of its own. It is
+// "never" if d is beyond longest.
 func life(d time.Duration) string {
 	if d > longest {
 		return "never"

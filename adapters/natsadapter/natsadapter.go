@@ -28,9 +28,9 @@ type Options struct {
 var errNeeded = errors.New("natsadapter: JetStream and a bucket are needed")
 
 // New returns an adapter on a bucket that [Migrate] has made. It asks the server
-// how the bucket is set up, and refuses one that would lose or bring back what it
-// must not; a bucket that does not exist is [ErrNotMigrated]. Credentials, TLS and
-// reconnecting are the client's; the clock is [time.Now].
+// for the bucket's settings, and returns an error for a bucket that would lose
+// records or bring them back. A bucket that does not exist is [ErrNotMigrated].
+// Credentials, TLS and reconnecting are the client's; the clock is [time.Now].
 func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) (*Adapter, error) {
 	if js == nil || bucket == "" {
 		return nil, errNeeded

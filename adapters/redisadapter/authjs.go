@@ -4,8 +4,9 @@ import "github.com/latchkeyhq/latchkey/storage"
 
 // authJS keeps users, accounts, sessions, links and passkeys as the adapters of
 // Auth.js do. Each change touches several of their keys, which have no slots in
-// common: it is decided here, and one script writes it if nothing that it was
-// decided by has changed meanwhile. docs/internals/authjs-layouts.md has the keys.
+// common. The change is decided here. One script writes it if nothing that it was
+// decided by has changed meanwhile. docs/internals/authjs-layouts.md has the
+// keys.
 type authJS struct {
 	roles // what Auth.js has no keys for
 

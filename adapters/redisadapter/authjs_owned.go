@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ownedKeys finds the accounts and sessions of a user: by a set of ours, which has
-// the keys of all that Latchkey has written, and by the indexes of Auth.js, each of
-// which has only the key that was written last.
+// ownedKeys finds the accounts and sessions of a user. It reads a set of ours,
+// which has the keys of all that Latchkey has written. It also reads the indexes
+// of Auth.js, each of which has only the key that was written last.
 type ownedKeys struct{ keys *keyspace }
 
 // ownedText is the record of an account or a session.

@@ -54,11 +54,11 @@ end
 return was
 `)
 
-// own adds the field ARGV[1] to a list, to be kept for ARGV[2] milliseconds, for ever if
-// that is 0. A field that is kept longer already stays as it is. Of the others own looks
-// at ten at random, and removes those whose time has passed: so of a list whose user
-// signs in and never looks at it a tenth at most is expired. The list as a whole goes
-// when its last field may.
+// own adds the field ARGV[1] to a list, to be kept for ARGV[2] milliseconds, for
+// ever if that is 0. A field that is kept longer already stays as it is. own
+// looks at ten other fields at random, and removes those that have expired. So at
+// most a tenth of a list is expired, even if its user signs in and never reads
+// it. The list as a whole goes when its last field may.
 var own = redis.NewScript(`
 local now, life = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2])
 local was, left = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('PTTL', KEYS[1])

@@ -54,9 +54,10 @@ func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
 	return records, nil
 }
 
-// oneKeyTexts are in the answers of servers that refuse a script because it reads a key
-// that was not named before: of a node of a cluster, which a proxy or a single address
-// may hide, of Dragonfly, and of the proxies of Alibaba and Tencent.
+// oneKeyTexts are in the answers of servers that refuse a script because it reads
+// a key that was not named before. Such servers are nodes of a cluster, which a
+// proxy or a single address may hide, Dragonfly, and the proxies of Alibaba and
+// Tencent.
 var oneKeyTexts = []string{"non local key", "undeclared key", "KEYS array"}
 
 // isOneKey reports whether a server refused a script because it reads a key that

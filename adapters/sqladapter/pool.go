@@ -99,8 +99,9 @@ func (p *pool) seen(ctx context.Context, err error) error {
 	return err
 }
 
-// lockWriter waits to be the one writer of SQLite. It returns the error of ctx if that
-// ends first. It is only for pools with a writer: others would wait until then.
+// lockWriter waits to be the one writer of SQLite. It returns the error of ctx if
+// that ends first. A pool without a writer must not call it: it would wait until
+// ctx ends.
 func (p *pool) lockWriter(ctx context.Context) error {
 	select {
 	case p.writer <- struct{}{}:

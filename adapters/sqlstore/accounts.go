@@ -15,6 +15,8 @@ type accountRow struct {
 	details, tokenExtra, extra string
 }
 
+// dest returns a destination in r for each column of accounts, in the order of
+// package model.
 func (r *accountRow) dest() []any {
 	a, t := &r.account, &r.account.Tokens
 	return []any{

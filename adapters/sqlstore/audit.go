@@ -28,6 +28,8 @@ type auditRow struct {
 	data, personal string
 }
 
+// dest returns a destination in r for each column of audit_events, in the order
+// of package model.
 func (r *auditRow) dest() []any {
 	v := &r.r
 	return []any{&v.ID, &v.Type, &v.Outcome, &r.at, &v.Tenant, &v.UserID, &v.SessionID, &v.Client, &r.data, &r.personal}
@@ -167,6 +169,7 @@ type auditQueries struct {
 	prune, eraseOld, erase string
 }
 
+// auditQueries writes the statements for the audit log.
 func (l grammar) auditQueries() (q auditQueries) {
 	q.insert = l.insert("audit_events")
 	for n := 1; n < len(q.append); n++ {

@@ -21,6 +21,8 @@ type browserRow struct {
 	created, seen, trusted, expires instant
 }
 
+// dest returns a destination in r for each column of browsers, in the order of
+// package model.
 func (r *browserRow) dest() []any {
 	b := &r.b
 	return []any{&b.ID, &b.UserID, &b.PublicID, &r.created, &r.seen, &r.trusted, &r.expires, &b.UserAgent}

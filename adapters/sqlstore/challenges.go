@@ -24,6 +24,8 @@ type challengeRow struct {
 	created, expires instant
 }
 
+// dest returns a destination in r for each column of challenges, in the order of
+// package model.
 func (r *challengeRow) dest() []any {
 	c := &r.c
 	return []any{&c.ID, &c.Purpose, &c.Tenant, &c.UserID, &c.Identifier, &c.Data, &r.tries, &r.created, &r.expires}
@@ -97,7 +99,7 @@ func (s challenges) Try(ctx context.Context, id string, most int) (storage.Chall
 	return c, nil
 }
 
-// try does what Try does, and returns errors that fail has not seen yet.
+// try does what Try does, and returns the driver's errors as they are.
 func (s challenges) try(ctx context.Context, id string, most int) (storage.Challenge, error) {
 	var row challengeRow
 	if err := errors.Join(ctx.Err(), s.db.needs("challenges")); err != nil {

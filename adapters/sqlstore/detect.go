@@ -61,6 +61,7 @@ func Detect(ctx context.Context, c Conn, d Dialect) (Found, error) {
 	return f, fail(ctx, "detect", err)
 }
 
+// detect does what Detect does, and returns the driver's errors as they are.
 func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	if err := checkReadable(ctx, c, d); err != nil {
 		return f, err
@@ -88,8 +89,9 @@ func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	return f, f.theirs(ctx, c, d, db)
 }
 
-// own fills in what is known of our tables. It reports false for tables without a
-// version that differ from ours in more than what is missing.
+// own fills in what is known of our tables, and reports whether they are ours. It
+// returns false for tables without a version that differ from ours in more than
+// what is missing.
 func (f *Found) own(ctx context.Context, c Conn, d Dialect, db foreign.Database) (bool, error) {
 	var ids foreign.Layout
 	db.LeaveIDs(foreign.Engine(d), &ids)

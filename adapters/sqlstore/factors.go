@@ -21,6 +21,8 @@ type factorRow struct {
 	created, used instant
 }
 
+// dest returns a destination in r for each column of factors, in the order of
+// package model.
 func (r *factorRow) dest() []any {
 	f := &r.f
 	return []any{&f.ID, &f.UserID, (*string)(&f.Kind), &f.Name, &f.Secret, &f.Step, &r.failures, &r.created, &r.used}

@@ -87,7 +87,8 @@ func (f *fitting) cure(logical string) string {
 	return ": was `latchkey migrate` forgotten?"
 }
 
-// columns compares the columns of a table by name and type.
+// columns notes a misfit for each column that is missing, has an unfit type, or
+// must be written and is unknown to the layout.
 func (f *fitting) columns(table model.Table, fields []field) {
 	known := map[string]bool{}
 	for _, c := range table.Columns {
@@ -167,8 +168,9 @@ func isUnique(key, want []string, expires string) bool {
 // maxSample is how many rows values looks at.
 const maxSample = 1000
 
-// values looks at the times of some rows, where the type does not say in which
-// form they are: seconds, taken for milliseconds, would all have expired.
+// values notes a misfit for a column with times in another form than that of the
+// layout. It looks at up to maxSample rows, where the type does not tell the
+// form: seconds, taken for milliseconds, would all have expired.
 func (f *fitting) values(ctx context.Context, table model.Table) error {
 	other := f.layout.otherForms()
 	if other == "" {

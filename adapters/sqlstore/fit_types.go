@@ -50,8 +50,8 @@ func (d field) typeName() string {
 	return d.kind
 }
 
-// unfitMoment says what is wrong with the type of a time. Times without a zone fit:
-// they are written and read in UTC.
+// unfitMoment says what is wrong with the type of a time. It returns "" if it
+// fits. Times without a zone fit: they are written and read in UTC.
 func (f *typing) unfitMoment(d field) string {
 	want, fits := f.momentType()
 	if fits(d) {

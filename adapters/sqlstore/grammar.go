@@ -25,9 +25,10 @@ func (l grammar) has(logical string) bool { return l.names.Has(logical) }
 
 var placeholder = regexp.MustCompile(`\{[^}]+\}`)
 
-// sql completes a statement. {users} is a table, {users.email} a column,
-// {users.*} all columns as they are read, {u.users.*} the same of an alias,
-// {users.email!} a column as it is read, and each ? an argument.
+// sql returns a statement with the names of the database. {users} stands for a
+// table, {users.email} for a column, and {users.*} for all columns as they are
+// read. {u.users.*} stands for the same of an alias, {users.email!} for a column
+// as it is read, and each ? for an argument.
 func (l grammar) sql(statement string) string {
 	if l.exact {
 		statement = comparedExactly(statement)
@@ -136,8 +137,8 @@ func (l grammar) args(in insert, row []any) []any {
 	return append(args, l.touches(in.table)...)
 }
 
-// update begins a statement that changes rows of a table. Its first arguments are
-// those of touches.
+// update returns the beginning of a statement that changes rows of a table, up to
+// SET. The statement's first arguments are those of touches.
 func (l grammar) update(table string) string {
 	var b strings.Builder
 	b.WriteString("UPDATE {" + table + "} SET ")

@@ -52,7 +52,8 @@ func statementsIn(file string) ([]string, error) {
 }
 
 // Schema returns the statements that [Migrate] runs in an empty database, for
-// programs that run migrations by other means. It is empty for an unknown dialect.
+// programs that run migrations by other means. It returns "" for an unknown
+// dialect.
 func Schema(d Dialect) string {
 	var b strings.Builder
 	steps, _ := migrations(d)
@@ -97,8 +98,8 @@ func Migrate(ctx context.Context, conn Conn, d Dialect, l Layout) error {
 	}))
 }
 
-// failMigration is fail, except that it keeps the errors that tell the caller
-// what to mend.
+// failMigration turns an error into one that a caller may see, as fail does. It
+// returns a *ViolationError, a *MisfitError and an ErrForeignSchema as they are.
 func failMigration(ctx context.Context, operation string, err error) error {
 	_, broken := errors.AsType[*ViolationError](err)
 	if _, misfit := errors.AsType[*MisfitError](err); misfit || broken || errors.Is(err, ErrForeignSchema) {
@@ -228,7 +229,7 @@ var (
 // idFormat is the type of users.id as an expression of PostgreSQL.
 const idFormat = `(SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'users'::regclass AND attname = 'id')`
 
-// withUserIDs completes a statement with the type of users.id.
+// withUserIDs returns a statement with the type of users.id in place of userIDs.
 func withUserIDs(ctx context.Context, c Conn, d Dialect, statement string) (string, error) {
 	if !strings.Contains(statement, userIDs) {
 		return statement, nil

@@ -30,8 +30,9 @@ func (m Misfit) String() string {
 // and [Migrate] refuses such tables. Its text has no values of rows.
 type MisfitError struct{ Misfits []Misfit }
 
-// Is reports that e is a [storage.ErrSchema]. It is an [errors.ErrUnsupported] if
-// nothing is wrong except that tables are missing that a layout may be without.
+// Is reports whether target is [storage.ErrSchema]. It also accepts
+// [errors.ErrUnsupported] if nothing is wrong except that dispensable tables are
+// missing.
 func (e *MisfitError) Is(target error) bool {
 	return target == storage.ErrSchema || target == errors.ErrUnsupported && !slices.ContainsFunc(e.Misfits, func(m Misfit) bool { return !m.lacking })
 }
@@ -55,7 +56,8 @@ func asError(misfits []Misfit) error {
 	return &MisfitError{misfits}
 }
 
-// withoutMissing leaves out the tables and columns that a migration makes.
+// withoutMissing returns the misfits without the tables and columns that a
+// migration makes.
 func withoutMissing(misfits []Misfit) []Misfit {
 	return slices.DeleteFunc(slices.Clone(misfits), func(m Misfit) bool { return m.missing })
 }

@@ -90,6 +90,8 @@ type authenticatorRow struct {
 	created, used              instant
 }
 
+// dest returns a destination in r for each column of authenticators, in the order
+// of package model.
 func (r *authenticatorRow) dest() []any {
 	k := &r.k
 	return []any{
@@ -98,6 +100,8 @@ func (r *authenticatorRow) dest() []any {
 	}
 }
 
+// read returns the passkey of the row. It returns errText if an id or key is no
+// base64.
 func (r *authenticatorRow) read() (k storage.Authenticator, err error) {
 	k = r.k
 	k.Counter, k.Created, k.Used = uint32(r.counter), r.created.t, r.used.t

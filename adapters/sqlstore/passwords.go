@@ -20,6 +20,8 @@ type passwordRow struct {
 	created, changed instant
 }
 
+// dest returns a destination in r for each column of passwords, in the order of
+// package model.
 func (r *passwordRow) dest() []any {
 	return []any{&r.p.UserID, &r.p.Hash, &r.failures, &r.p.Renew, &r.created, &r.changed}
 }
@@ -36,7 +38,8 @@ func (s passwords) Get(ctx context.Context, userID string) (storage.PasswordHash
 	return p, fail(ctx, "get password", err)
 }
 
-// get returns the hash of a user, with the errors of the driver.
+// get returns the password hash of a user, or ErrNotFound. It returns the
+// driver's errors as they are.
 func (s passwords) get(ctx context.Context, userID string) (storage.PasswordHash, error) {
 	var row passwordRow
 	err := s.db.needs("passwords")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Version returns the version of the newest schema. It is 0 for an unknown dialect.
+// Version returns the version of the newest schema, or 0 for an unknown dialect.
 func Version(d Dialect) int {
 	steps, _ := migrations(d)
 	return len(steps)

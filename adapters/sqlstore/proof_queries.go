@@ -21,6 +21,8 @@ type proofQueries struct {
 // owned is the statement that deletes what a user has in a table.
 type owned struct{ table, sql string }
 
+// proofQueries writes the statements of a layout, which are written once for a
+// store.
 func (l grammar) proofQueries() (q proofQueries) {
 	q.insertFactor, q.insertChallenge = l.insert("factors"), l.insert("challenges")
 	q.insertBrowser, q.insertPassword = l.insert("browsers"), l.insert("passwords")

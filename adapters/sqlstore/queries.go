@@ -91,7 +91,8 @@ func (q *queries) aboutUsers(l grammar) {
 	q.deleteUser = l.sql(`DELETE FROM {users} WHERE {users.id} = ?`)
 }
 
-// changeIf returns the part of an update that changes a column, if there is one.
+// changeIf returns the part of an update that changes a column, or "" if the
+// layout lacks the column.
 func (l grammar) changeIf(column string) string {
 	if !l.has(column) {
 		return ""

@@ -31,6 +31,8 @@ type sessionRow struct {
 	amr                              string
 }
 
+// dest returns a destination in r for each column of sessions, in the order of
+// package model.
 func (r *sessionRow) dest() []any {
 	s := &r.session
 	return []any{

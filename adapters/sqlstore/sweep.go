@@ -11,13 +11,14 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Sweep implements [storage.SweepAdapter]. It removes at most some thousands of rows at
-// a time, each time in a transaction of its own: other transactions do not wait for
-// long, and a batch that ctx cuts off has neither removed nor counted a row. On SQLite a
-// batch has some hundred rows, and Sweep rests after it for as long as it took, since
-// there is one writer at a time. If the deadline of ctx leaves no time for another batch,
-// Sweep returns a [storage.ErrUnfinished]. If expiries are kept in another form than the
-// layout says, it removes nothing and returns the same [*MisfitError] as any other call.
+// Sweep implements [storage.SweepAdapter]. It removes at most some thousands of
+// rows at a time, each time in a transaction of its own, so that other
+// transactions do not wait for long. A batch that ctx cuts off has neither
+// removed nor counted a row. On SQLite a batch has some hundred rows, and Sweep
+// rests after it for as long as it took, since there is one writer at a time. If
+// the deadline of ctx leaves no time for another batch, Sweep returns a
+// [storage.ErrUnfinished]. If expiries are kept in another form than the layout
+// says, it removes nothing and returns the same [*MisfitError] as any other call.
 func (s *Store) Sweep(ctx context.Context, before time.Time) (int, error) {
 	total, err := s.db.sweep(ctx, before, newBroom(ctx, s.db.layout.dialect))
 	return total, fail(ctx, "sweep", err)

@@ -70,6 +70,8 @@ type userRow struct {
 	since, until instant // of the suspension
 }
 
+// dest returns a destination in r for each column of users, in the order of
+// package model.
 func (r *userRow) dest() []any {
 	return []any{&r.user.ID, &r.user.Name, &r.user.Email, &r.verified, &r.user.Image, &r.extra, &r.created, &r.nameKey, &r.provisioned}
 }

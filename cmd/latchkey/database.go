@@ -87,6 +87,7 @@ func isKeywords(text string) bool {
 	return first >= 0 && text[first] == '=' && (strings.Contains(text, "dbname=") || strings.Contains(text, "host="))
 }
 
+// postgresDatabase returns the database of a URL or of keywords, or errDatabaseURL.
 func postgresDatabase(rawURL string) (database, error) {
 	c, err := pgx.ParseConfig(rawURL)
 	if err != nil {
@@ -136,6 +137,8 @@ func mysqlURL(rawURL string) (database, error) {
 	return mysqlDatabase(dsn)
 }
 
+// mysqlDatabase returns the database of a DSN of the driver, or errDatabaseURL. The DSN
+// has to name a database.
 func mysqlDatabase(dsn string) (database, error) {
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil || c.DBName == "" {
@@ -165,6 +168,9 @@ func mayHoldPassword(file string) bool {
 	return isAt && strings.Contains(user, ":")
 }
 
+// sqliteDatabase returns the database in a file, percent-encoded or not, with parameters
+// behind a question mark. It returns errDatabaseURL if the name may hold a password, and
+// an error for a database in memory.
 func sqliteDatabase(name string) (database, error) {
 	file, query, _ := strings.Cut(name, "?")
 	if unescaped, err := url.PathUnescape(file); err == nil {

@@ -87,7 +87,7 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	return d.end()
 }
 
-// checkEnvironment looks at everything that the environment says.
+// checkEnvironment makes all checks of the environment, and of what it names.
 func (d *doctor) checkEnvironment(ctx context.Context, f doctorFlags) {
 	d.checkNames()
 	d.checkSpelling()

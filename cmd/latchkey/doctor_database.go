@@ -7,6 +7,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
+// checkDatabase checks that the database answers and has its tables, and what is sealed
+// in them. tokenKeys are names of variables.
 func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []string) {
 	if rawURL == "" && d.env.get("DATABASE_URL") == "" {
 		d.ok("database", "DATABASE_URL is not set; sessions live in the cookie")

@@ -15,8 +15,8 @@ import (
 	"github.com/latchkeyhq/latchkey/providers/catalogue"
 )
 
-// checkProviders looks at every provider that the environment has, and at those
-// wanted.
+// checkProviders checks every provider that the environment has, and reports those of
+// wanted that it lacks. wanted are ids of providers, and URLs of issuers to ask.
 func (d *doctor) checkProviders(ctx context.Context, wanted []string) {
 	stems := map[string]bool{} // of variables: the ids in upper case, - as _
 	for _, name := range d.env.names() {
@@ -184,6 +184,7 @@ func (d *doctor) metadata(ctx context.Context, url string, match func(string, la
 
 var errNoIssuer = errors.New("no issuer")
 
+// report adds a finding about an issuer to r, with the cure.
 func (d discovery) report(r *report, iss issuer) {
 	step, answered := errors.AsType[*oauth.StepError](d.err)
 	rawURL := strings.TrimRight(printable(iss.url), "/") + "/.well-known/openid-configuration"

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// checkSecrets checks each secret, and warns of variables that look like one and are not
+// read.
 func (d *doctor) checkSecrets() {
 	secrets := d.env.secrets()
 	if len(secrets) == 0 {

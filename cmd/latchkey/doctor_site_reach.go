@@ -59,6 +59,7 @@ func (s *siteProbe) resolve(ctx context.Context, name, port string) bool {
 	return true
 }
 
+// connects reports whether an address takes a connection within a quarter of the round.
 func (s *siteProbe) connects(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.round/4)
 	defer cancel()

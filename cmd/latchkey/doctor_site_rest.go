@@ -63,8 +63,8 @@ func (s *siteProbe) begin(ctx context.Context, id string) (to, problem string) {
 	return got.URL, s.misplaced(back, "/callback/"+url.PathEscape(id))
 }
 
-// atProviders compares the clocks of the providers with that of this machine, and looks
-// at what they publish.
+// atProviders compares the clocks of the providers with that of this machine, and checks
+// their endpoints and keys, if they publish a discovery document.
 func (s *siteProbe) atProviders(ctx context.Context, r *report, origins []string) {
 	const what = "site.providers"
 	slices.Sort(origins)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// routes looks at the routes that need no session. It returns false if they are not
-// those of a site.
+// routes checks the routes that need no session. It returns false if they are not those
+// of a site. It sets stamp, jar, csrfToken and found.
 func (s *siteProbe) routes(ctx context.Context) bool {
 	first := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf"})
 	s.stamp = first.stamp
@@ -78,7 +78,8 @@ func (s *siteProbe) cached(ctx context.Context, first *siteAnswer) bool {
 	return false
 }
 
-// cookies looks at the cookies that the site sets, and whether they come back to it.
+// cookies checks the cookies that the site sets with first, and whether they come back to
+// it. It adds them to the jar.
 func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 	const what = "site.cookies"
 	var token *http.Cookie
@@ -104,7 +105,7 @@ func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 	s.ok(what, "set as the scheme wants it, and they come back")
 }
 
-// urls looks at what the site takes for its own address.
+// urls checks what the site takes for its own address. It sets found.
 func (s *siteProbe) urls(ctx context.Context) {
 	const what = "site.urls"
 	if session := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/session", cookies: s.jar}); session.err != nil || session.status != http.StatusOK {

@@ -33,6 +33,8 @@ func (e environment) callbackPrefix() string {
 	return u.Scheme + "://" + u.Host + basePath + "/callback/"
 }
 
+// checkSiteURL checks the URL of the site and its base path, or without a URL whether
+// hosts may be believed.
 func (d *doctor) checkSiteURL() {
 	rawURL, basePath := d.env.site()
 	name := d.env.urlVariable()
@@ -73,6 +75,7 @@ func (d *doctor) checkTrust() {
 	d.ok("AUTH_TRUST_HOST", "the Host and X-Forwarded-* headers are believed; right behind a proxy that sets them, else set AUTH_URL")
 }
 
+// checkProxy checks the URL of the redirect proxy, if it is set.
 func (d *doctor) checkProxy() {
 	const name = "AUTH_REDIRECT_PROXY_URL"
 	rawURL := d.env.get(name)

@@ -44,6 +44,7 @@ func isVariable(name string) bool {
 	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
+// envValue returns a value without its quotes, or without a comment behind it.
 func envValue(text string) string {
 	for _, quote := range []string{"'", `"`} {
 		if inner, ok := strings.CutPrefix(text, quote); ok {

@@ -89,6 +89,8 @@ func (d *dialect) String() string { return string(d.Dialect) }
 // Type implements pflag.Value.
 func (d *dialect) Type() string { return "name" }
 
+// printSchema prints the statements of a migration. The dialect is that of the flag or of
+// the database's URL; no database is opened.
 func (p *program) printSchema(f migrateFlags) error {
 	of := f.dialect.Dialect
 	if of == "" && f.adopt {
@@ -111,6 +113,8 @@ func (p *program) printSchema(f migrateFlags) error {
 	return err
 }
 
+// migrate migrates the database, or prints why it leaves that alone. With --check it
+// changes nothing, and returns errTold if there is something to do.
 func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	if other, err := p.openService(ctx, f.database); err != nil {
 		return err

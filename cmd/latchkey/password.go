@@ -74,6 +74,8 @@ type imported struct {
 	known, refused int
 }
 
+// importPasswords imports the users in file, or only counts them unless write is set. It
+// names the lines that it refuses, and goes on.
 func (p *program) importPasswords(ctx context.Context, rawURL, file string, write bool) error {
 	db, store, _, err := p.openUsable(ctx, rawURL)
 	if err != nil {

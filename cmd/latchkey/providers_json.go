@@ -60,6 +60,7 @@ type profileField struct {
 	Type string `json:"type"`
 }
 
+// definition returns the provider as JSON describes it, with the defaults of the library.
 func (r ready) definition() definition {
 	p := r.derived()
 	d := definition{
@@ -173,6 +174,7 @@ func fieldsOf(path string, t reflect.Type) (list []profileField) {
 	return list
 }
 
+// fieldOf returns a member of a profile and what it holds, itself first.
 func fieldOf(name string, t reflect.Type) []profileField {
 	nullable := ""
 	if t.Kind() == reflect.Pointer {

@@ -109,6 +109,8 @@ func (p *probe) value(t reflect.Type, path string) any {
 	return "https://mark.example/" + p.mark(path)
 }
 
+// object returns a made-up object of a struct type, without the members that are left
+// out. A struct without members of its own is a time, and becomes a text.
 func (p *probe) object(t reflect.Type, path string) any {
 	members := map[string]any{}
 	for _, f := range reflect.VisibleFields(t) {

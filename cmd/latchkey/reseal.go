@@ -72,6 +72,9 @@ func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *
 	return db, store, found, nil
 }
 
+// reseal seals secrets of authenticator apps and provider tokens anew. keys are those of
+// tokens; plain stores tokens in clear. It returns an error if something opens with no
+// secret or key, after it has resealed the rest.
 func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plain bool) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {

@@ -126,8 +126,8 @@ func (a *Auth) LoadSession() echo.MiddlewareFunc {
 // [latchkey.Auth.RequireSession] does.
 func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.RequireSession) }
 
-// Authorize returns a guard that asks the application, as [latchkey.Auth.Authorize]
-// does. The session is nil for a request without one.
+// Authorize returns a guard that lets decide judge each request, as that of
+// [latchkey.Auth.Authorize]. decide gets a nil session for a request without one.
 func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {

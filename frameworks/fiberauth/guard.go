@@ -102,10 +102,10 @@ func (a *Auth) RequireSession() fiber.Handler {
 	})
 }
 
-// Authorize returns a guard that asks the application. decide gets the session, nil
-// without one, and answers as with [latchkey.Auth.Authorize]: nil,
-// [latchkey.RedirectTo], [latchkey.RespondWith], [latchkey.ErrNoSession],
-// [latchkey.ErrAccessDenied].
+// Authorize returns a guard that lets decide judge each request. decide gets the session,
+// nil without one, and returns what that of [latchkey.Auth.Authorize] may return: nil to
+// let the request pass, [latchkey.RedirectTo], [latchkey.RespondWith],
+// [latchkey.ErrNoSession] or [latchkey.ErrAccessDenied].
 func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fiber.Handler {
 	var known sync.Map
 	return a.inFront(func(c fiber.Ctx) error {

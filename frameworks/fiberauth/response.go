@@ -85,8 +85,8 @@ func stem(name string) string {
 	}
 }
 
-// addRenewal adds a renewal to the response, whose own Cache-Control stays. It changes
-// header.
+// addRenewal adds a renewal to the response, which keeps its own Cache-Control. It
+// changes header.
 func addRenewal(c fiber.Ctx, header http.Header) {
 	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) > 0 {
 		delete(header, fiber.HeaderCacheControl)

@@ -128,8 +128,8 @@ func (a *Auth) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) { a.pass(c, a.auth.RequireSession) }
 }
 
-// Authorize returns a guard that asks the application, as [latchkey.Auth.Authorize]
-// does. The session is nil for a request without one.
+// Authorize returns a guard that lets decide judge each request, as that of
+// [latchkey.Auth.Authorize]. decide gets a nil session for a request without one.
 func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.pass(c, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))

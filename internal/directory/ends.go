@@ -245,3 +245,62 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 	}
 	return s.checkOwner(ctx, &signIn.Account, now)
 }
+
+// OpenBeside stores a session beside one of the same user, whose token is former. It
+// returns ErrNotFound if that one has ended, or ends meanwhile: whatever ends it may have
+// listed the sessions before the new one was stored. begun is a time before
+// former was looked up.
+func OpenBeside(ctx context.Context, d *Directory, row storage.StoredSession, former string, begun time.Time) error {
+	var err error
+	if d.Store.SessionsInTx() {
+		err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+			if _, err := s.LockUser(ctx, row.UserID); err != nil { // a call that ends all sessions waits, and then finds this one
+				return err
+			}
+			if _, err := s.Session(ctx, former); err != nil {
+				return err
+			}
+			return s.CreateSession(ctx, row)
+		})
+	} else {
+		err = d.Store.CreateSession(ctx, row)
+	}
+	if err != nil {
+		return err
+	}
+	if err := confirmBeside(ctx, d, &row, former, begun); err != nil {
+		_, undone := d.Store.DeleteSession(context.WithoutCancel(ctx), row.Token)
+		return errors.Join(err, failure.Ignoring(undone, storage.ErrNotFound))
+	}
+	return nil
+}
+
+// confirmBeside returns ErrNotFound if a session that OpenBeside has stored must not stay.
+// A logout at the provider takes no part in transactions, and locks no user. It records
+// its instant first, so that it is seen here, or finds the new session.
+func confirmBeside(ctx context.Context, d *Directory, row *storage.StoredSession, former string, begun time.Time) error {
+	void, err := d.Revocations.isVoidAtProvider(ctx, &AtProvider{SID: row.ProviderSID, Sub: row.ProviderSub, Issued: row.ProviderIssued})
+	if err == nil && void {
+		err = storage.ErrNotFound
+	}
+	if err != nil || d.Store.SessionsInTx() {
+		return err
+	}
+	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, row.UserID); err != nil { // waits for a call that ends all sessions
+			return err
+		}
+		found, err := s.Session(ctx, former)
+		if err == nil && found.User.Suspension.Holds(d.Now()) {
+			err = storage.ErrNotFound
+		}
+		if err != nil || d.Revocations == nil {
+			return err
+		}
+		ended, err := d.Revocations.userVoidAt(ctx, s, row.UserID)
+		if err == nil && !begun.After(ended) {
+			err = storage.ErrNotFound
+		}
+		return err
+	})
+}

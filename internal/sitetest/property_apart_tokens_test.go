@@ -104,7 +104,8 @@ func (i *issued) foreign(issuer *latchkeytest.Issuer) string {
 // one component: secret, tenant, site, issuer, client or account. Whatever happens at
 // one, with logout tokens, sign-ins and renewals, the other's session lives, and no
 // refresh token reaches a provider that has not issued it (P-B). A logout token for each
-// ends its own. Without the client in the seal it fails at once: "a refresh token reached
+// ends its own. A stored session is an exception: it outlives the secret that it was opened
+// under, and a logout for its client finds it under every other (R-650). Without the client in the seal it fails at once: "a refresh token reached
 // a provider that has not issued it".
 func TestClientsAreApart(t *testing.T) {
 	seed, rounds := race.Steps(t, 2)
@@ -117,6 +118,9 @@ func TestClientsAreApart(t *testing.T) {
 		"account": func(c *party) { c.sub = "bob" },
 	} {
 		both(t, "P-B "+component, func(t *testing.T, strategy latchkey.Strategy) {
+			if component == "secret" && strategy == latchkey.DatabaseSessions {
+				return
+			}
 			random := rand.New(rand.NewPCG(seed, 10))
 			for range rounds {
 				clock := newTestClock()

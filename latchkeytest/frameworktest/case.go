@@ -59,6 +59,8 @@ type framework struct {
 	release  func()
 }
 
+// newFramework returns a site without pages that is not served yet. Users sign in at the
+// issuer, or with any name and the password.
 func newFramework(t *testing.T) *framework {
 	t.Helper()
 	f := &framework{t: t, issuer: latchkeytest.NewIssuer(t), store: &countingStore{Adapter: memoryadapter.New(memoryadapter.Options{})}, received: make(chan struct{})}
@@ -157,8 +159,8 @@ func leads(t *testing.T, p *latchkeytest.Page, want string) {
 	}
 }
 
-// setsCookie reports whether an answer sets a cookie whose name ends in name. The ".0" of
-// the first piece of a session cookie is left out.
+// setsCookie reports whether an answer sets a cookie with a name that ends in name. The
+// ".0" of the first piece of a session cookie is left out.
 func setsCookie(p *latchkeytest.Page, name string) bool {
 	return slices.ContainsFunc(p.Header.Values("Set-Cookie"), func(line string) bool {
 		set, _, _ := strings.Cut(line, "=")
@@ -167,7 +169,7 @@ func setsCookie(p *latchkeytest.Page, name string) bool {
 }
 
 // name returns the name of the signed-in user, or a word for what Session returned
-// instead: "nobody" for ErrNoSession, "fault: …" for another error, "neither" for nil.
+// instead: one for ErrNoSession, "fault: …" for another error, and "neither" for nil.
 func name(s *latchkey.Session, err error) string {
 	switch {
 	case errors.Is(err, latchkey.ErrNoSession):

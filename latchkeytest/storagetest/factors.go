@@ -283,8 +283,8 @@ func noCode(t *testing.T, a storage.FactorAdapter, userID, hash string) {
 	is(t, fmt.Sprintf("UseRecoveryCode(%.20q)", hash), err, storage.ErrNotFound)
 }
 
-// countsEach calls count, whose counter stands at from, from crowd callers at once. Each
-// caller has to get a number of its own.
+// countsEach calls count from crowd callers at once. The counter stands at from before.
+// Each caller has to get a number of its own.
 func countsEach(t *testing.T, from int, count func(context.Context) (int, error)) {
 	t.Helper()
 	got := make([]int, crowd)
@@ -302,7 +302,7 @@ func countsEach(t *testing.T, from int, count func(context.Context) (int, error)
 	}
 }
 
-// keeps returns false if err wraps [errors.ErrUnsupported], as a store returns whose
+// keeps returns false if err wraps [errors.ErrUnsupported], which a store returns if its
 // tables have no room for a record. It returns true for nil, and ends the test for any
 // other error.
 func keeps(t *testing.T, err error) bool {

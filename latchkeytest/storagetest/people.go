@@ -202,7 +202,7 @@ func listUnderWrites(t *testing.T, a directoryStore) {
 	}
 }
 
-// crowdOf stores n users whose addresses begin with mark, and returns their ids.
+// crowdOf stores n users with addresses that begin with mark, and returns their ids.
 func crowdOf(t *testing.T, a storage.Adapter, n int, mark storage.Order) (ids []string) {
 	t.Helper()
 	for i := range n {
