@@ -68,7 +68,8 @@ func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response
 	return deletionPage(ctx, x, here, false)
 }
 
-// deletionPage asks; unconfirmed: once more, for the box that was not ticked.
+// deletionPage returns the page that asks whether to delete the account. unconfirmed says
+// that the form was sent without its box ticked.
 func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirmed bool) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).DeleteAccount(page.DeleteAccount{
 		CSRFToken: x.csrfToken, Action: x.deletion(), CancelURL: x.url("account"), Name: cmp.Or(here.user.Email, here.user.Name),
@@ -76,7 +77,7 @@ func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirm
 	}))
 }
 
-// deleteAccount answers the form of that page.
+// deleteAccount answers the form of deletionPage.
 func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.deletion()); res != nil || err != nil {
 		return res, err

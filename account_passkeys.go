@@ -44,7 +44,7 @@ func passkeysView(s *setup, l *links, here *currentUser, accounts []Account, key
 	return view
 }
 
-// changePasskey answers the forms for one of them.
+// changePasskey answers the forms that change one passkey. do is rename or remove.
 func changePasskey(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	id, err := base64.RawURLEncoding.DecodeString(x.field("passkey"))
 	if err != nil || !x.setup.store.Has(directory.AbilityAuthenticators) {
@@ -61,8 +61,8 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	return removePasskey(ctx, x, here, id)
 }
 
-// removePasskey takes a passkey away. Of one that was there and is not any longer
-// the browser is told as well.
+// removePasskey removes a passkey of the user. If the passkey was still there, the next
+// page tells the browser that it is gone.
 func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byte) (*Response, error) {
 	d := x.setup.directory
 	accounts, keys, err := d.WaysIn(ctx, x.setup.store, here.user.ID)

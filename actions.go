@@ -46,8 +46,8 @@ func (a *Auth) SignInAction(page http.Handler) http.Handler {
 }
 
 // SignOutAction answers the posts of the application's own sign-out forms, as
-// [Auth.SignOut] would. Its fields are redirectTo and atProvider, which is 1 or 0. All else is as with
-// [Auth.SignInAction].
+// [Auth.SignOut] would. Its fields are redirectTo and atProvider, which is 1 or 0. All
+// else is as with [Auth.SignInAction].
 func (a *Auth) SignOutAction(page http.Handler) http.Handler {
 	return action(a, page, (*Core).SignOutAction)
 }
@@ -140,12 +140,12 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 }
 
 // CheckCSRF returns [ErrMissingCSRF] unless the browser says that a page of this very
-// site has sent r, or the form of r has the token of [Auth.CSRFToken] as csrfToken.
-// Call it for each POST to a handler of the application's own that changes something.
-// With [SessionConfig].Bearer it returns nil for a request with an Authorization header
-// of the scheme Bearer, which no other site can send; it also does with
-// [Security].SkipCSRFCheck. It calls r.ParseForm if the Content-Type is that of a URL-encoded
-// form, and otherwise leaves the body of r unread.
+// site has sent r, or the form of r has the token of [Auth.CSRFToken] as csrfToken. Call
+// it for each POST to a handler of the application's own that changes something. With
+// [SessionConfig].Bearer it returns nil for a request with an Authorization header of the
+// scheme Bearer, which no other site can send; it also does with
+// [Security].SkipCSRFCheck. It calls r.ParseForm if the Content-Type is that of a
+// URL-encoded form, and otherwise leaves the body of r unread.
 func (a *Auth) CheckCSRF(r *http.Request) error {
 	req := requestHead(r)
 	if mediaType(r.Header.Get("Content-Type")) == formType && r.ParseForm() == nil {
@@ -193,7 +193,8 @@ func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 	tell(ctx, x)
 }
 
-// posted reads the form of an action. If it returns a response, that is the answer.
+// posted reads the form of an action. It returns either an exchange or, if the form
+// cannot be read, the response to send.
 func (c *Core) posted(ctx context.Context, r *Request, action string) (*exchange, *Response) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	if s == nil || fault != nil {
@@ -216,7 +217,8 @@ func (c *Core) posted(ctx context.Context, r *Request, action string) (*exchange
 	return x, nil
 }
 
-// actionDone answers an action that came to something, each client in its way.
+// actionDone returns the response to an action that succeeded, in the form that the
+// client wants: for htmx, for SvelteKit, as JSON, or res itself.
 func actionDone(r *Request, res *Response) *Response {
 	switch {
 	case res.Redirect == "": // the application answers itself

@@ -51,6 +51,8 @@ func addVary(h http.Header) { addVaryFor(h, varyCookie) }
 // Authorization header decides, too (R-434).
 func addVaryBearer(h http.Header) { addVaryFor(h, varyBearer) }
 
+// addVaryFor adds a name to Vary, unless that has the name or a star. name has one
+// element.
 func addVaryFor(h http.Header, name []string) {
 	given := h["Vary"]
 	for _, line := range given {
@@ -105,14 +107,15 @@ func jsonText(status int, text string) *Response {
 	return jsonBytes(status, jsonscan.AppendText(nil, text))
 }
 
-// noStore forbids caching in the words of Auth.js.
+// noStore sets the headers of r that forbid caching, in the words of Auth.js, and returns
+// r. r.Header must not be nil.
 func noStore(r *Response) *Response {
 	r.Header["Cache-Control"], r.Header["Expires"], r.Header["Pragma"] = neverCache, alreadyOld, noCachePragma
 	return r
 }
 
-// badRequest answers what is no request of ours. HEAD gets no body, so that it
-// is cheap and uses nothing up.
+// badRequest returns the response to a request that no route understands. HEAD gets no
+// body, so that it is cheap and uses nothing up. r may be nil.
 func badRequest(r *Request) *Response {
 	res := jsonText(http.StatusBadRequest, "Bad request.")
 	if r != nil && r.Method == http.MethodHead {
@@ -121,8 +124,8 @@ func badRequest(r *Request) *Response {
 	return res
 }
 
-// configJSON tells a script that the operator has something to mend, and
-// nothing about what.
+// configJSON returns the response that tells a script that the operator has something to
+// mend, and nothing about what.
 func configJSON() *Response {
 	return jsonBytes(http.StatusInternalServerError,
 		[]byte(`{"message":"There was a problem with the server configuration. Check the server logs for more information."}`))

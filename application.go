@@ -81,9 +81,10 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	return atProvider(x.provider, err)
 }
 
-// resolveRedirect decides where to is allowed to lead, and returns an absolute
-// URL. Every URL that a request or a callback names has passed through here
-// before it becomes a redirect.
+// resolveRedirect decides where to is allowed to lead, and returns an absolute URL. Every
+// URL that a request or a callback names has passed through here before it becomes a
+// redirect. It returns weburl.ErrInvalid for a malformed URL, or the error of
+// Callbacks.Redirect.
 func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
 	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
 	if decide == nil && (to == base || to == rootOf(&x.links)) { // nearly always
@@ -136,7 +137,9 @@ func (s *setup) languageOf(ctx context.Context, v *visit) string {
 	return t.Languages[0]
 }
 
-// expose runs the session callback and prepares the answer.
+// expose runs Callbacks.Session, and returns the session with its JSON. It returns an
+// error if the callback fails or returns no session. It queues the event for
+// Events.Session.
 func (s *setup) expose(ctx context.Context, events *directory.Outbox, in SessionInfo) (*reading, error) {
 	shaped, stored := in.Session, in.User
 	if shape := s.config.Callbacks.Session; shape != nil {
@@ -166,8 +169,8 @@ func (s *setup) expose(ctx context.Context, events *directory.Outbox, in Session
 	return &reading{json, shaped, stored}, nil
 }
 
-// withServerFields gives s what no callback may change. A session that is not
-// ours is copied first.
+// withServerFields returns s with the fields of from that no callback may change. With
+// foreign it changes a copy: the application may use s for other requests.
 func (s *Session) withServerFields(from *Session, foreign bool) *Session {
 	if foreign {
 		copied := *s
@@ -177,7 +180,7 @@ func (s *Session) withServerFields(from *Session, foreign bool) *Session {
 	return s
 }
 
-// addSignOut tells the end of a session.
+// addSignOut queues the event of a session that has ended, with e for Events.SignOut.
 func addSignOut(events *directory.Outbox, ended endedSession, e SignOutEvent) {
 	var payload any
 	if events.Wants(event.SessionEnded) {

@@ -86,7 +86,8 @@ func (a *Auth) Session(ctx context.Context) (*Session, error) {
 	return nil, errNotLoaded
 }
 
-// errNotLoaded tells the two reasons apart why a context has no session.
+// errNotLoaded is the error for a context in which no session can be read. For a visitor
+// without a session it is ErrNoSession.
 var errNotLoaded = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession")))
 
 // Session does what [Auth.Session] does. ctx comes from [Core.LoadSession],
@@ -149,8 +150,9 @@ func remembered(ctx context.Context, c *Core, r *Request) *requestState {
 	return state
 }
 
-// settle says what the session of about is from now on: the application has just
-// changed or ended it, and the cookie that came with the request is history.
+// settle makes r or err the result of each later read of the session in the request of
+// ctx, if that is about: the application has just changed or ended the session, and the
+// cookie that came with the request is history.
 func (a *Auth) settle(ctx context.Context, about *Request, r *reading, err error) {
 	s := stateIn(ctx)
 	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) {

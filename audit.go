@@ -114,7 +114,8 @@ func (l *AuditLog) Record(ctx context.Context, e Event) error {
 	return told(ctx, s, e)
 }
 
-// reader returns what reads the log.
+// reader returns the setup of ctx and a reader of its audit log, or ErrInvalidConfig
+// without [Audit].Store.
 func (l *AuditLog) reader(ctx context.Context) (*setup, *audit.Reader, error) {
 	s, err := setupWithStore(ctx, l.auth)
 	if err != nil {

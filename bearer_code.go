@@ -100,7 +100,8 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 	return branchOf(ctx, x, claims.String("token"))
 }
 
-// branchOf opens a session beside the one of a cookie's token.
+// branchOf opens a session beside the one of a cookie's token. It returns ErrInvalidCheck
+// if that one has ended.
 func branchOf(ctx context.Context, x *exchange, token string) (openedSession, error) {
 	x.credential.Bearer = &browser.Bearer{Renews: true}
 	opened, err := x.setup.sessions.branch(ctx, &x.visit, x.cookies.TokenOf(browser.CookieKind, token))

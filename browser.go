@@ -14,8 +14,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/texts"
 )
 
-// requesterOf returns the client of a request. isKnown reports whether its browser
-// is known for what the client asks for; nil: no browser can be.
+// requesterOf returns the client of a request, or the zero Requester if limits are off.
+// isKnown reports whether its browser is known for what the client asks for; nil: no
+// browser can be.
 func (s *setup) requesterOf(ctx context.Context, v *visit, isKnown func(browser.Known) bool) limit.Requester {
 	if s.limits.Off() {
 		return limit.Requester{}
@@ -103,7 +104,7 @@ func keepBrowser(ctx context.Context, s *setup, v *visit, in *directory.Assertio
 	return err
 }
 
-// What an operator reads whose visitors cannot be told apart.
+// The warnings for an operator that clients cannot be told apart.
 const (
 	oneClient = "behind a proxy all visitors count as one client: list the proxy's networks in Site.TrustedProxies, or set Site.ClientAddress"
 	noClient  = "requests come from no IP address, as from a Unix socket, so that no client is limited: " +
@@ -128,7 +129,8 @@ func (s *setup) warnOfProxy(ctx context.Context, r *Request, client string) {
 	}
 }
 
-// namesClient tells what a proxy writes about the client from junk.
+// namesClient reports whether a header of a proxy begins with the address of a client,
+// and not with junk.
 func namesClient(hops string) bool {
 	first, _, _ := strings.Cut(hops, ",")
 	_, isAddr := parseAddr(strings.TrimSpace(first))
@@ -149,7 +151,8 @@ func pendingOf(ctx context.Context, s *setup, v *visit) (handle string, p *direc
 	return handle, p, err
 }
 
-// pageHandle returns the handle of what a page of one session waits for.
+// pageHandle returns the handle under which the factors of a user keep what a page of one
+// session waits for: an enrolment, tries of a proof, new recovery codes.
 func pageHandle(s *setup, userID, sessionID string) directory.EnrolmentOf {
 	return directory.EnrolmentOf{Handle: s.keys.Of(keys.SessionPage, userID, sessionID), UserID: userID, Session: sessionID}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// checkCallbackURLs refuses a callback URL that makes no sense before anything
-// is done. Where a good one may lead is decided later.
+// checkCallbackURLs reads the callback cookie into x.rememberedURL. It returns
+// ErrInvalidCallbackURL if the URL of the query or, for a session or a sign-out, of the
+// cookie is malformed. takeCallbackURL decides later where a good one may lead.
 func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
 		return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
@@ -57,8 +58,8 @@ func fits(k *browser.Spec, to string) bool {
 	return len(value) <= longestCookie/2 || len(k.New(value, time.Time{}).String()) <= longestCookie
 }
 
-// fittingURL returns as much of a callback URL as its cookie can hold. A
-// shorter landing is better than a sign-in that fails.
+// fittingURL returns as much of a callback URL as its cookie can hold: without the query,
+// or else the home of the site. A shorter landing is better than a sign-in that fails.
 func fittingURL(k *browser.Spec, l *links, to string) string {
 	if fits(k, to) {
 		return to

@@ -20,7 +20,7 @@ func (s *setup) passkeyScript(l *links) string {
 	return l.path("client/" + client.Name(client.Passkeys))
 }
 
-// showClient answers GET /client/FILE. It is the same for everybody.
+// showClient answers GET /client/FILE. The answer is the same for every client.
 func showClient(h http.Header, file string) (*Response, error) {
 	f, fixed := client.Find(file)
 	if f == nil {
@@ -44,8 +44,8 @@ func showClient(h http.Header, file string) (*Response, error) {
 	return res, nil
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3); what it does not
-// say outright it does not say.
+// acceptsGzip reports whether Accept-Encoding names gzip (RFC 9110, section 12.5.3). A
+// wildcard does not count.
 func acceptsGzip(h http.Header) bool {
 	for coding := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
 		name, params, _ := strings.Cut(coding, ";")

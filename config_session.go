@@ -102,17 +102,18 @@ type JWTParams struct {
 	MaxAge  time.Duration
 }
 
-// check refuses beliefs that would last too long.
+// check adds an error to f if MaxAge or Size is out of bounds.
 func (c *SessionCache) check(f *failure.List) {
 	if c.MaxAge < 0 || c.MaxAge > mostBelief || c.Size < 0 {
 		f.Add(ErrInvalidConfig, "Session.Cache: want a MaxAge of at most %v, a Size that is not negative, or zero for no cache and for the default", mostBelief)
 	}
 }
 
-// mostBelief is how late a sign-out elsewhere may be noticed here.
+// mostBelief is the longest MaxAge of a [SessionCache]: how late a sign-out elsewhere may
+// be noticed here.
 const mostBelief = 5 * time.Minute
 
-// editsEmail names what lets users change their address.
+// editsEmail names, in errors, the field that lets users change their address.
 const editsEmail = "AccountPage.Edit with EditEmail"
 
 // movesAddresses reports whether users change their address on the account page, also on

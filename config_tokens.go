@@ -101,7 +101,8 @@ type LogoutRequest struct {
 	State      string // the provider has to send it back
 }
 
-// isOn reports whether a provider has to know sessions by what the provider calls them.
+// isOn reports whether any logout is configured, so that sessions have to keep the names
+// that the provider has for them.
 func (l *Logout) isOn() bool {
 	return l.AtProvider || l.BackChannel || l.FrontChannel || l.URL != nil || l.EndSession.URL != ""
 }

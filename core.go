@@ -59,7 +59,7 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	return ownHeader(res), nil
 }
 
-// fail logs err and makes it fit to be handed out.
+// fail logs err, and returns it as the application may see it.
 func fail(ctx context.Context, x *exchange, err error) error {
 	logFailure(ctx, x, err)
 	return handOut(x, err)
@@ -91,7 +91,7 @@ func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.C
 	return found.session, x.cookies.Out, nil
 }
 
-// reading prepares an exchange that only reads.
+// reading returns an exchange that only reads. Its error was logged, and is public.
 func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	s, err := c.auth.setupFor(ctx, r)
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *requestState) hasTold(err error) bool {
 	return s.known && s.err != nil && errors.Is(err, s.err)
 }
 
-// challenge completes the answer of a guard on sites that take tokens in the Authorization header.
+// challenge adds the challenge to a guard's answer, on sites that take bearer tokens.
 func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Response {
 	if s, _ := c.auth.setupFor(ctx, r); s == nil || !s.config.Session.Bearer {
 		return res
@@ -267,7 +267,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	return x, varied(res), nil
 }
 
-// routeFields returns the query and the form of a route for what was typed.
+// routeFields returns what was typed, and params, as the query and the form of a route.
 func routeFields(typed, params url.Values) (query, form url.Values) {
 	query, form = make(url.Values, len(params)), make(url.Values, len(typed)+1)
 	for name, values := range params {

@@ -53,13 +53,13 @@ func (p *Credentials) prepare(*setup, func(string) string) (preparedProvider, er
 
 func (p *credentialsProvider) info() *providerInfo { return &p.about }
 
-// begin leads to the form.
+// begin redirects to the sign-in page, which has the form.
 func (p *credentialsProvider) begin(_ context.Context, x *exchange) (outcome, error) {
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
 
-// receive checks what was typed. Every failure that people may know of looks
-// the same.
+// receive checks what was typed, and returns the assertion of the user that Authorize
+// returns. Every failure that people may know of looks the same.
 func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
 		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("credentials come by POST")))
@@ -119,8 +119,8 @@ func (p *credentialsProvider) check(ctx context.Context, x *exchange, fields map
 	return user, err
 }
 
-// typed returns the posted fields, as text of bounded number and size. Anything
-// else never reaches the application.
+// typed returns the posted fields, as text of bounded number and size. It returns false
+// if anything else was posted, which never reaches the application.
 func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	fields := make(map[string]string, len(x.form))
 	for name, value := range x.form {

@@ -20,7 +20,7 @@ import (
 
 var errNoCSRF = errors.New("the form has no valid csrfToken, or its cookie is missing")
 
-// noCSRF refuses a form that nothing vouches for.
+// noCSRF returns the ErrMissingCSRF for a form that nothing vouches for.
 func noCSRF(h http.Header, origin string) error {
 	return failure.Wrap(ErrMissingCSRF, withOrigin(h, origin, errNoCSRF))
 }
@@ -59,8 +59,9 @@ func (x *exchange) takeCSRF() {
 	}
 }
 
-// validCSRF also accepts a token from before a rotation of secrets, so that a
-// form that was open at the time still posts.
+// validCSRF reports whether hash is the hash of token, under any secret of the site: a
+// form that was open during a rotation of secrets still posts. An empty token is
+// invalid.
 func (s *setup) validCSRF(token, hash string) bool {
 	for _, known := range s.csrfSecrets {
 		if token != "" && secret.IsHash(hash, token, known) {
@@ -77,7 +78,7 @@ func isSameOrigin(h http.Header, origin string) bool {
 	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == origin
 }
 
-// isCrossSite asks the browser whether another site sent this post.
+// isCrossSite reports whether the browser says that another site sent this post.
 // Clients that are no browsers say nothing and pass.
 func (x *exchange) isCrossSite() bool {
 	if !x.isPost() || x.acceptsCrossSite() || x.credential.Bearer != nil {
@@ -141,9 +142,10 @@ var (
 	errForeignAsked = fmt.Errorf("%w; an application that has checked it says SkipCSRFCheck", errForeign)
 )
 
-// refuseForeign checks a request to a handler of the application's own, which
-// was asked for no token. A token in its form counts as below the base
-// path. With skip the application has checked the request itself.
+// refuseForeign returns ErrMissingCSRF for a request that another site has sent to a
+// handler of the application's own, which was asked for no token. A token in its
+// form counts as below the base path. With skip the application has checked the request
+// itself.
 func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	if skip || x.setup.config.Security.SkipCSRFCheck {
 		return nil

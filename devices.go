@@ -27,7 +27,8 @@ func devices(sessions []storage.StoredSession, here string, now time.Time) []pag
 
 var errNotAGuest = failure.Wrap(ErrAccessDenied, failure.Of(fault.AccountOther, &failure.Mistake{Err: errors.New("the browser is signed in: open the link in a private window")}))
 
-// askToAct answers GET /act-as: a program that looks at the link opens nothing.
+// askToAct answers GET /act-as with a button, so that a program that looks at the link
+// does not use it up.
 func askToAct(ctx context.Context, x *exchange) (*Response, error) {
 	if res, err := guestsOnly(ctx, x); res != nil || err != nil {
 		return res, err
@@ -44,8 +45,9 @@ func askToAct(ctx context.Context, x *exchange) (*Response, error) {
 	}))
 }
 
-// guestsOnly refuses a browser with a live session, and leaves the session alone:
-// those of an administrator and of a user never share a browser.
+// guestsOnly returns nil, nil for a browser without a live session. Any other browser
+// gets an error or a page, and keeps its session: those of an administrator and of a user
+// never share a browser.
 func guestsOnly(ctx context.Context, x *exchange) (*Response, error) {
 	u, err := x.setup.visitor(ctx, &x.visit)
 	if u == nil || err != nil {
@@ -57,7 +59,8 @@ func guestsOnly(ctx context.Context, x *exchange) (*Response, error) {
 	return signedInPage(ctx, x, u)
 }
 
-// beginToAct answers POST /act-as.
+// beginToAct answers POST /act-as: it uses up the link and opens the session in which the
+// administrator acts.
 func beginToAct(ctx context.Context, x *exchange) (*Response, error) {
 	if res, err := guestsOnly(ctx, x); res != nil || err != nil {
 		return res, err

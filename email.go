@@ -153,7 +153,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 
-// typedMailbox decides which one is meant, before anything else happens.
+// typedMailbox returns the normal form of a typed e-mail address, or an error.
 func typedMailbox(typed string, normalize func(string) (string, error)) (string, error) {
 	if len(typed) > longestTyped {
 		return "", mailbox.ErrInvalid
@@ -262,7 +262,7 @@ func (p *emailProvider) link(l *links, callbackURL, token, email string) string 
 		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))
 }
 
-// receive uses up a link.
+// receive uses up a link or a code, or answers GET with the button that does.
 func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if isPrefetch(x.request.Header) {
 		return outcome{response: &Response{Status: http.StatusForbidden, Header: http.Header{"Cache-Control": {"no-store"}}}}, nil
@@ -291,8 +291,9 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	return p.proven(&row)
 }
 
-// redeem trades the link's secret for the row that was stored with it. Tries
-// are counted, and the right one is given back, to the mailbox with its mail.
+// redeem trades the link's secret for the row that was stored with it, or
+// ErrVerification. It counts the try first. It gives a right try back, and the mail to
+// the limit of its mailbox.
 func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	limits := p.setup.limits
 	e, err := p.redemption(ctx, v, email)
@@ -323,7 +324,7 @@ func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) 
 	return p.take(ctx, v, email, hash)
 }
 
-// isPrefetch tells browsers that only look ahead.
+// isPrefetch reports whether a browser only loads a page ahead of its use.
 func isPrefetch(h http.Header) bool {
 	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		if strings.Contains(strings.ToLower(h.Get(name)), "prefetch") {

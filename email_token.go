@@ -40,8 +40,8 @@ const (
 var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: want at least 128 random bits, such as crypto/rand.Text; " +
 	"six digits or more need Email.MaxAge of 15 minutes at most, and Limits that are on with at most 20 LinkTries")
 
-// checkTokens checks the tokens of NewToken before any link is sent. It ignores
-// a NewToken that fails: it may need what is not there yet.
+// checkTokens checks the tokens of NewToken before any link is sent, and sets NewToken
+// and shortTokens. It ignores a NewToken that fails: it may need what is not there yet.
 func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 	if p.NewToken == nil {
 		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
@@ -193,8 +193,8 @@ func (p *emailProvider) prepareCode() error {
 
 const fewestDigits, mostDigits = 6, 8 // of a code
 
-// keep has the browser keep what its request for a mail needs: the link that it alone
-// may use, and the handle of the code.
+// keep puts into a cookie what the browser's request for a mail needs: the link that it
+// alone may use, and the handle of the code.
 func (p *emailProvider) keep(v *visit, hash, handle string) error {
 	switch {
 	case p.codes != nil && !p.SameBrowser:
@@ -298,7 +298,8 @@ func (p *emailProvider) redeemCode(ctx context.Context, v *visit, typed string) 
 	return row, stands.CallbackURL, nil
 }
 
-// take removes the link with a hash and returns it, if it is still good.
+// take removes the link with a hash and returns it. It returns ErrVerification if the
+// link is unknown, expired, of another mailbox, or not the newest where that counts.
 func (p *emailProvider) take(ctx context.Context, v *visit, email, hash string) (storage.VerificationToken, error) {
 	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)
 	switch {
@@ -315,7 +316,7 @@ func (p *emailProvider) take(ctx context.Context, v *visit, email, hash string) 
 	return row, err
 }
 
-// proven returns what a link or its code has proven.
+// proven returns the assertion of the address to which a link or its code was sent.
 func (p *emailProvider) proven(row *storage.VerificationToken) (outcome, error) {
 	email, err := mailbox.Canonical(row.Identifier) // Auth.js may have sent the link
 	if err != nil {

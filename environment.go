@@ -66,6 +66,7 @@ func (c Config) inEnv() Config {
 	return c
 }
 
+// implyBasePath sets Site.BasePath to the path of Site.URL, unless the caller has set it.
 func (c *Config) implyBasePath() {
 	if c.givenBasePath() == "" {
 		c.Site.BasePath = basePathOf(c.Site.URL, strings.TrimRight(c.Site.Prefix, "/"))
@@ -73,7 +74,8 @@ func (c *Config) implyBasePath() {
 	}
 }
 
-// givenBasePath returns the base path that the caller set.
+// givenBasePath returns the base path that the caller set, or "" if it is the one that
+// implyBasePath made.
 func (c *Config) givenBasePath() string {
 	if c.Site.BasePath == c.env.basePath {
 		return ""

@@ -172,7 +172,7 @@ func (*tooManyTries) Error() string { return "too many tries" }
 // Detail implements the interface of errors that name their detail.
 func (*tooManyTries) Detail() fault.Detail { return fault.LimitClient }
 
-// unusable is what was typed where an e-mail address should be.
+// unusable is the error for a typed e-mail address that is none.
 type unusable struct{ cause error }
 
 func (u *unusable) Error() string { return u.cause.Error() }

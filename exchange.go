@@ -53,11 +53,12 @@ type exchange struct {
 // that no route understands.
 var errBadRequest = errors.New("bad request")
 
-// errTooMuch is a bad request that would be dear to read; none of the protocol
-// is. The log says so, since a page of the application's own may have sent it.
+// errTooMuch is the error for a request that would be expensive to read. No request of
+// the protocol is. The log says so, since a page of the application's own may have sent
+// it.
 var errTooMuch = badRequestFor("the query or body has too many, too long or too deeply nested values")
 
-// What a request may ask of us before it is believed.
+// How many bytes a request may have before anything of it is checked.
 const (
 	longestQuery = 8 << 10
 	longestValue = 4 << 10 // of a query or body, names included
@@ -69,8 +70,9 @@ var bodyBounds = jsonscan.Bounds{Values: 1000, Depth: 64, Length: longestValue}
 // have: what package oauth verifies.
 const longestGrant = 16 << 10
 
-// longestOf returns how long one value of a request may be. It returns 0 where the
-// provider itself bounds what was typed, and answers as it does to all wrong input.
+// longestOf returns how many bytes one value of a request may have. It returns 0 where
+// the provider itself bounds what was typed, and answers as it does to all wrong input
+//
 func longestOf(action string, p preparedProvider) int {
 	if action != "callback" || p == nil {
 		return longestValue
@@ -88,7 +90,9 @@ func badRequestFor(reason string) error {
 	return failure.Wrap(ErrUnknownAction, fmt.Errorf("%w: %s", errBadRequest, reason))
 }
 
-// newExchange reads what a request is about, as far as it needs no trust.
+// newExchange parses the path, query and form of a request, as far as that needs no
+// trust. It returns ErrUnknownAction for a request that no route understands, and an
+// exchange in any case.
 func newExchange(s *setup, r *Request) (*exchange, error) {
 	path := r.URL.EscapedPath()
 	action, providerID, ok := parsePath(s.config.Site.BasePath, path)
@@ -129,6 +133,8 @@ func lastOfEach(query string) url.Values {
 	return params
 }
 
+// bareExchange returns an exchange for action that has read nothing of r yet: not even
+// the origin and the cookies.
 func bareExchange(s *setup, r *Request, action string) *exchange {
 	x := &exchange{setup: s, action: action, links: s.links}
 	x.request, x.now, x.about, x.recent = r, s.now, x, cmp.Or(s.config.Factors.Recent, freshSignIn)
@@ -155,8 +161,8 @@ func readingExchange(s *setup, r *Request) (*exchange, error) {
 	return x, x.resolveOrigin()
 }
 
-// resolveOrigin decides which origin the site has and finds the browser's
-// cookies.
+// resolveOrigin decides which origin the site has and finds the browser's cookies. It
+// returns the error of trust.originOf.
 func (x *exchange) resolveOrigin() error {
 	var err error
 	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {
@@ -202,13 +208,13 @@ func (x *exchange) readForm() error {
 	return nil
 }
 
-// field returns a text field of the body.
+// field returns a text field of the body, or "" if there is none of that name.
 func (x *exchange) field(name string) string {
 	text, _ := x.form[name].(string)
 	return text
 }
 
-// isPost tells requests that may change something.
+// isPost reports whether the request is a POST, and so may change something.
 func (x *exchange) isPost() bool { return x.request.Method == http.MethodPost }
 
 // wantsJSON reports whether a script asks for URLs instead of redirects.
@@ -226,10 +232,10 @@ func (x *exchange) eventBase() *Event {
 	}
 }
 
-// tell tells the application what is waiting in the queue.
+// tell hands the events that wait in the queue of x to the application.
 func tell(ctx context.Context, x *exchange) { x.setup.tell(ctx, &x.events, x) }
 
-// logAttrs describes the request for the log.
+// LogAttrs returns names and values, in turn, that describe the request in the log.
 func (x *exchange) LogAttrs() []any {
 	args := make([]any, 0, 14)
 	args = append(args, "action", x.action)
@@ -248,8 +254,8 @@ func (x *exchange) LogAttrs() []any {
 	return args
 }
 
-// secrets are the values that this request carried, or that the operator
-// configured, and that may not be repeated.
+// Secrets returns the values that this request carried, or that the operator configured,
+// and that may not be repeated.
 func (x *exchange) Secrets() []string {
 	secrets := append(x.setup.secrets(), x.secretsSeen...)
 	for _, line := range x.request.Header["Cookie"] {
@@ -274,8 +280,8 @@ func (x *exchange) Secrets() []string {
 	return secrets
 }
 
-// handOut returns err as the application gets it: an *Error with a text that repeats
-// no secret of this request, so that it may be logged.
+// handOut returns err as the application gets it: an *Error with a text that repeats no
+// secret of this request, so that it may be logged. x may be nil.
 func handOut(x *exchange, err error) error {
 	err = failure.Public(err)
 	if _, early := errors.AsType[*configFault](err); early || x == nil {

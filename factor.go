@@ -28,7 +28,8 @@ const (
 	longestDelay    = 30 * 24 * time.Hour
 )
 
-// prepareFactors checks the configuration of second factors.
+// prepareFactors checks the configuration of second factors, and adds to f what is wrong
+// with it. It fills in the defaults, and has demandFactor run in each sign-in.
 func prepareFactors(s *setup, f *failure.List) {
 	c := &s.config.Factors
 	if !c.isOn() {
@@ -91,11 +92,11 @@ func hostOf(site string) string {
 	return u.Host
 }
 
-// demandFactor is the gate that every sign-in goes through. It returns a response that
-// asks for the second factor, or nil if none is needed. It writes into the assertion what
-// is proven. If the user should set up a factor soon, it changes x.callbackURL to the
-// page that says so. A sign-in by a passkey with user verification stops a pending removal
-// of the user's factors.
+// demandFactor returns a response that asks for the second factor of a sign-in, or nil if
+// none is needed. Every sign-in goes through it. It writes into the assertion what is
+// proven. If the user should set up a factor soon, it changes x.callbackURL to the page
+// that says so. A sign-in by a passkey with user verification stops a pending removal of
+// the user's factors.
 func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	s := x.setup
 	firstProof(in)
@@ -180,7 +181,8 @@ func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User)
 	return known, held, err
 }
 
-// askPolicy asks the application.
+// askPolicy returns what Factors.Require demands of a sign-in, or the zero Demand if
+// there is no Require. The application gets the user's factors without their secrets.
 func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion, user *User, held *factor.Held) (factor.Demand, error) {
 	own := s.config.Factors.Require
 	if own == nil {

@@ -20,7 +20,7 @@ import (
 const lostLink = longestDelay + shortestDelay
 
 // canLose reports whether the page of a waiting sign-in offers to remove lost factors. A
-// user who signs in with a passkey has not lost it.
+// user that signs in with a passkey has not lost it.
 func canLose(s *setup, p *directory.Pending) bool {
 	return s.config.Factors.RecoveryDelay > 0 && p != nil && p.UserID != "" && len(p.Secret) == 0 && !p.Enrols && p.Assertion.Account.Type != TypeWebAuthn
 }
@@ -116,8 +116,9 @@ func stopLost(ctx context.Context, x *exchange, token string) (*Response, error)
 	return &Response{Redirect: x.url("factor?do=stop&done=stop")}, nil
 }
 
-// askForRemoval begins the removal after the answer, which does not tell whether it can
-// be. Without its mail there is none: the owner has to know.
+// askForRemoval begins the removal of lost factors after the answer, so that the answer
+// does not tell whether it can be done. The removal is stopped if the mail about it
+// cannot be sent: the owner has to know.
 func askForRemoval(ctx context.Context, s *setup, v *visit, l *links, p *directory.Pending) (*Response, error) {
 	kept, delay := challenges.NewHandle(), s.config.Factors.RecoveryDelay
 	if err := browser.PutLost(&v.cookies, kept, s.tenant, v.now(), delay+shortestDelay); err != nil {

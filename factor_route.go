@@ -204,8 +204,8 @@ func resume(ctx context.Context, x *exchange, p *directory.Pending, second *dire
 	return res, err
 }
 
-// refusedFactor answers a sign-in that is refused after its second factor. It ends
-// unless the fault will pass.
+// refusedFactor answers a sign-in that is refused after its second factor, and ends it.
+// For an outage it returns err instead, and the sign-in waits on.
 func refusedFactor(ctx context.Context, x *exchange, handle string, err error) (*Response, error) {
 	if isOutage(err) {
 		return nil, err
@@ -291,8 +291,8 @@ func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.P
 	return &Response{Redirect: x.url("factor") + weburl.WithQuery("", "use", string(kind), "error", string(ErrSecondFactor))}, nil
 }
 
-// keptCodes returns the codes that wait for the session of a request, and a response
-// for a browser without a session.
+// keptCodes returns the codes that wait for the session of a request, or a response for a
+// browser without a session or without codes.
 func keptCodes(ctx context.Context, x *exchange) (of directory.EnrolmentOf, codes []string, res *Response, err error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil {

@@ -20,8 +20,9 @@ import (
 // saltState seals the state parameter, in the words of Auth.js.
 const saltState = "encodedState"
 
-// newFlow makes the values for the checks. origin is the callback URL that a
-// redirect proxy has to know; empty: there is none between.
+// newFlow returns a flow with new random values for the checks. callbackURL is the page
+// to go to after the sign-in. origin is the callback URL that a redirect proxy sends the
+// answer on to, or "" without a proxy; the state carries it.
 func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin string) (*browser.Flow, error) {
 	now := p.setup.now()
 	f := &browser.Flow{
@@ -48,7 +49,9 @@ func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin strin
 	return f, nil
 }
 
-// stateOrigin reads where a state wants to be sent on to; empty: nowhere.
+// stateOrigin returns the callback URL to which a redirect proxy sends an answer with
+// this state on, or "" if there is none. It returns an error if the state was not sealed
+// by this site or has expired.
 func (s *setup) stateOrigin(state string) (string, error) {
 	claims, err := s.stateCodec.OpenClaims(state, s.now(), browser.CheckMaxAge)
 	if err != nil {
@@ -60,8 +63,8 @@ func (s *setup) stateOrigin(state string) (string, error) {
 	return claims.String("origin"), nil
 }
 
-// errCheck returns the error for a callback that belongs to no sign-in of this
-// browser.
+// errCheck returns an ErrInvalidCheck with detail d, for a callback that belongs to no
+// sign-in of this browser.
 func errCheck(p *oauthProvider, d fault.Detail, text string) error {
 	return failure.WrapFor(ErrInvalidCheck, p.ID, failure.Of(d, errors.New(text)))
 }
@@ -73,7 +76,7 @@ const (
 	shownText = "this sign-in was answered before: it begins anew, also if the first answer failed"
 )
 
-// compare returns an error unless an answer brings everything back that was sent
+// compare returns ErrInvalidCheck unless an answer brings everything back that was sent
 // with the flow, as far as it can be seen before the code is redeemed.
 func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []Check) error {
 	demanded := make([]browser.Check, len(configured))
@@ -109,7 +112,8 @@ func landingOf(f *browser.Flow, callbackURL string) string {
 
 // spend makes sure that a flow completes at most one callback, and takes it out
 // of the browser's cookies. It returns an ErrInvalidCheck for a flow that was spent
-// before. Unlike noteAnswer it asks the memory that all instances share.
+// before. Unlike noteAnswer it asks the memory that all instances share. It does nothing
+// for a flow without values.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) error {
 	if f.Key() == "" {
 		return nil
@@ -125,9 +129,10 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 	return v.cookies.End(f, now)
 }
 
-// checksNow returns the checks of a sign-in: what the operator chose, or PKCE.
-// State and nonce are added unless the provider's metadata says that it
-// supports S256, or the operator that it can do no more.
+// checksNow returns the checks of a sign-in: what the operator chose, or PKCE. State and
+// nonce are added unless the provider's metadata says that it supports S256, or the
+// operator that it can do no more. It returns an error if that metadata is needed
+// and cannot be had.
 func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil

@@ -105,7 +105,8 @@ func ContextWithFormFailure(ctx context.Context, f *FormFailure) context.Context
 	return context.WithValue(ctx, failureKey{}, f)
 }
 
-// newFormFailure words a refusal for the user of the form.
+// newFormFailure returns the failure of a form that was refused for err, in the words of
+// the user's language.
 func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *FormFailure {
 	t, words := failure.TypeOf(err), x.setup.pagesFor(ctx, &x.visit)
 	f := &FormFailure{Status: http.StatusForbidden, Err: handOut(x, err)}
@@ -185,8 +186,8 @@ func (in *formInput) shown(p *providerInfo) url.Values {
 	return shown
 }
 
-// readSignIn takes the form of a sign-in apart. Auth.js has three ways to write
-// one: fields, members of a JSON body, and fields with dots.
+// readSignIn parses the form of a sign-in. Auth.js has three ways to write one: fields,
+// members of a JSON body, and fields with dots. wrong says what cannot be understood.
 func readSignIn(x *exchange) (in formInput, wrong FieldErrors) {
 	in.fields, in.params = url.Values{}, url.Values{}
 	if id, ok := textIn(x.form, "providerId"); ok {
@@ -215,8 +216,8 @@ func readSignIn(x *exchange) (in formInput, wrong FieldErrors) {
 	return in, wrong
 }
 
-// cutField says what a field is about: an option, a parameter, or something
-// that is read by its name. Fields that are neither are options.
+// cutField returns what a field is about, options or authorizationParams, and the name
+// that follows. kind is "" for a field that is read by its name. All others are options.
 func cutField(name string) (kind, rest string) {
 	switch name {
 	case "providerId", "redirectTo":
@@ -235,7 +236,8 @@ func cutField(name string) (kind, rest string) {
 	return "options", name
 }
 
-// takeOption takes one option, or with an empty name the object of them all.
+// takeOption takes one option, or with an empty name the object of them all. It returns
+// false for values that no form could have sent.
 func (in *formInput) takeOption(name string, value any) bool {
 	if name != "" {
 		text, ok := plainText(value)
@@ -254,7 +256,8 @@ func (in *formInput) takeOption(name string, value any) bool {
 	return ok || value == nil
 }
 
-// takeParams takes one authorization parameter, or with an empty name all.
+// takeParams takes one authorization parameter, or with an empty name all. It returns
+// false for values that no query could have.
 func (in *formInput) takeParams(name string, value any) bool {
 	if name != "" {
 		text, ok := plainText(value)
@@ -281,7 +284,7 @@ func (in *formInput) takeParams(name string, value any) bool {
 	return false
 }
 
-// plainText returns a value as a form would have sent it.
+// plainText returns a value of JSON as a form would have sent it, or false if none could.
 func plainText(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
@@ -292,7 +295,8 @@ func plainText(value any) (string, bool) {
 	return "", false
 }
 
-// textIn returns a member that is text, or "".
+// textIn returns a member of a form, or "" if it is absent. It returns false if it is no
+// text.
 func textIn(form map[string]any, name string) (string, bool) {
 	value, there := form[name]
 	if !there || value == nil {
@@ -302,6 +306,7 @@ func textIn(form map[string]any, name string) (string, bool) {
 	return text, ok
 }
 
+// redirectIn returns the redirectTo of a form, or what is wrong with it.
 func redirectIn(form map[string]any) (string, []string) {
 	to, ok := textIn(form, "redirectTo")
 	if !ok {
@@ -312,8 +317,8 @@ func redirectIn(form map[string]any) (string, []string) {
 
 const redirectCure = "a path of the site, such as /shop, or an http(s) URL of it"
 
-// checkedRedirect has only the syntax looked at: where a good one may lead is
-// decided by [Callbacks].Redirect.
+// checkedRedirect returns the redirect target to, or what is wrong with the syntax of the
+// field name. [Callbacks].Redirect decides later where a good one may lead.
 func checkedRedirect(to, name string) (string, []string) {
 	if to == "" || weburl.Valid(to) && len(to) <= longestValue {
 		return to, nil
@@ -321,7 +326,8 @@ func checkedRedirect(to, name string) (string, []string) {
 	return "", []string{name + " must be " + redirectCure}
 }
 
-// unknownProvider names the configured ids, which are public.
+// unknownProvider returns the text of the error for an unknown providerId. It names the
+// configured ids, which are public.
 func unknownProvider(s *setup, id string) string {
 	var ids []string
 	for _, p := range s.order {

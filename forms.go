@@ -162,6 +162,8 @@ func (c *Core) frame(ctx context.Context, r *Request, p *Frame, token string) (*
 	return varied(res), nil
 }
 
+// formsFor returns the forms for the page that x asks for. It reads x.query anew, and
+// uses up the flash message of a failed sign-in.
 func formsFor(ctx context.Context, x *exchange) *Forms {
 	in, failure := x.setup.pagesFor(ctx, &x.visit), FormFailureFrom(ctx)
 	x.query = lastOfEach(x.request.URL.RawQuery)
@@ -238,7 +240,7 @@ func newCodeForm(p *providerInfo, in *page.Renderer, action string, wrong bool) 
 	return form
 }
 
-// iconOf has the size that it needs where no style sheet gives it one.
+// iconOf returns the icon of a provider, with a size for pages that have no style for it.
 func iconOf(mark template.HTML) string {
 	return strings.Replace(string(mark), `class="mark"`, `class="latchkey-icon" width="20" height="20"`, 1)
 }

@@ -42,8 +42,8 @@ func (c *Config) hardenEmail(e *Email) {
 	}
 }
 
-// decide replaces a rule by one that is not nil and that the caller of New cannot
-// change any more.
+// decide sets a rule that is nil to Hardened, and copies any other, so that the caller of
+// New cannot change it any more.
 func (c *Config) decide(rule **bool) {
 	on := c.Hardened
 	if *rule != nil {

@@ -89,12 +89,11 @@ func (a *Auth) Drain() { a.life.Drain() }
 
 // Shutdown drains and then waits for what requests have left to do: mails, lines of
 // [Audit], provider tokens that are renewed or revoked, and sign-outs that a store could
-// not take. Call it after
-// [http.Server.Shutdown]. What is not done when ctx ends is dropped; the error, and a line
-// in the log, say how much it was.
-// A second call waits for the first. It closes the idle connections to providers, unless
-// Runtime.HTTPClient is the application's. Functions that were handed to Runtime.Background
-// are the application's to wait for.
+// not take. Call it after [http.Server.Shutdown]. What is not done when ctx ends is
+// dropped; the error, and a line in the log, say how much it was. A second call waits for
+// the first. It closes the idle connections to providers, unless Runtime.HTTPClient is
+// the application's. Functions that were handed to Runtime.Background are the
+// application's to wait for.
 func (a *Auth) Shutdown(ctx context.Context) error {
 	a.Drain()
 	if a.life == nil {
@@ -103,6 +102,7 @@ func (a *Auth) Shutdown(ctx context.Context) error {
 	return a.life.Stop(ctx.Done(), ctx.Err, func() error { return finish(a, ctx) })
 }
 
+// finish does the work of Shutdown. The error says how much was dropped.
 func finish(a *Auth, ctx context.Context) error {
 	defer closeIdle(a)
 	sites, pool, ends := a.tenants.live(), a.pool, 0

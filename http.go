@@ -174,8 +174,9 @@ func asGet(r *Request) *Request {
 // judgedBy are the headers that tell which session a request has, and at which site.
 var judgedBy = []string{"Cookie", "Authorization", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For"}
 
-// isAlike reports whether two requests have the same credentials, at the same site and
-// from the same client; with all, also the same headers. Their paths may differ.
+// isAlike reports whether two requests for one host have the same credentials and come
+// from the same client. With all, it compares all headers instead, but not the client.
+// Requests that share one header map are alike. Their paths may differ.
 func isAlike(a, b *Request, all bool) bool {
 	switch {
 	case a.Host != b.Host:

@@ -55,18 +55,6 @@ func rootOf(l *links) string { return l.origin.Text + l.prefix }
 // asked returns the URL that the browser asked for, as the browser wrote it.
 func (l *links) asked(r *Request) string { return rootOf(l) + r.URL.RequestURI() }
 
-// isBelow reports whether http.StripPrefix has taken more off the path of r than
-// Site.Prefix says. The URL of such a request may look like that of another page.
-func isBelow(l *links, r *Request) bool {
-	path, _, _ := strings.Cut(r.target, "?")
-	if _, rest, isAbsolute := strings.Cut(path, "://"); isAbsolute && path[0] != '/' { // as clients write it to a proxy
-		_, path, _ = strings.Cut(rest, "/")
-		path = "/" + path
-	}
-	own := r.URL.EscapedPath()
-	return path != own && path != l.prefix+own && strings.HasSuffix(path, own)
-}
-
 // signIn returns the page that asks the user to sign in and come back to to.
 func (l *links) signIn(to string) string {
 	if l.signInPage != "" {
@@ -75,7 +63,7 @@ func (l *links) signIn(to string) string {
 	return l.url("signin") + "?callbackUrl=" + url.QueryEscape(to)
 }
 
-// change returns the account page after a recent sign-in.
+// change returns the URL of the account page that asks for a recent proof first.
 func (l *links) change() string { return l.url("account?do=change") }
 
 // deletion returns the page that asks before an account is deleted.
@@ -84,9 +72,9 @@ func (l *links) deletion() string { return l.url("account?do=delete") }
 // ownExport returns the page where users download what is kept of them.
 func ownExport(l *links) string { return l.url("account?do=export") }
 
-// errorPageFor leads to own, which is [Pages].Error, with the name of an error. It
-// returns nil where the built-in page has to answer: own is empty, the request is
-// not believed, or it asks for own itself, which a guard would refuse once more.
+// errorPageFor returns a redirect to own, which is [Pages].Error, with the name of an
+// error. It returns nil where the built-in page has to answer: own is empty, the request
+// is not believed, or it asks for own itself, which a guard would refuse once more.
 func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	if own == "" || l.origin.Text == "" || weburl.SamePage(l.absolute(own), l.asked(r)) {
 		return nil
@@ -95,7 +83,8 @@ func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// reauthURL returns the page that asks for a proof and leads to the URL back.
+// reauthURL returns the page that asks for a proof and leads to the URL back. more are
+// further parameters, name and value in turn.
 func reauthURL(l *links, byFactor bool, back string, more ...string) string {
 	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
 }

@@ -138,8 +138,8 @@ func levelOf(err error) slog.Level {
 // 6749, section 4.1.2.1).
 var operatorCodes = []string{"invalid_request", "invalid_scope", "unauthorized_client", "unsupported_response_type"}
 
-// Facts returns what helps to explain a failure: where the request came to, and what of
-// ours came with it.
+// Facts returns names and values, in turn, that help to explain a failure: the host, how
+// many bytes of headers and which of our cookies came, and what was decided.
 func (x *exchange) Facts() []any {
 	r := x.request
 	headers := 0

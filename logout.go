@@ -30,7 +30,8 @@ type oneSignOut struct {
 // signOutKey is where a context has what was asked.
 type signOutKey struct{}
 
-// goesOn reports whether a sign-out goes on to the provider.
+// goesOn reports whether a sign-out goes on to the provider: as asked says, else as
+// field, which is the form's atProvider, says, else as the configuration does.
 func goesOn(p *oauthProvider, field string, asked oneSignOut) bool {
 	switch {
 	case !p.Logout.isOn():
@@ -43,8 +44,9 @@ func goesOn(p *oauthProvider, field string, asked oneSignOut) bool {
 	return p.Logout.AtProvider
 }
 
-// signOutThere sends the browser on to the provider that opened the session which has
-// just ended here. Whatever goes wrong, the browser is signed out here.
+// signOutThere redirects the browser to the provider that opened the session which has
+// just ended here, or returns nil if the sign-out ends here. Whatever goes wrong, the
+// browser is signed out here.
 func signOutThere(ctx context.Context, x *exchange, p *oauthProvider, ended endedSession) (*Response, error) {
 	asked, _ := ctx.Value(signOutKey{}).(oneSignOut)
 	if !goesOn(p, x.field("atProvider"), asked) {
@@ -58,6 +60,8 @@ func signOutThere(ctx context.Context, x *exchange, p *oauthProvider, ended ende
 	return &Response{Redirect: to}, nil
 }
 
+// endSessionURL returns the URL at the provider that ends the session there. It sets the
+// cookie with the state that the browser has to bring back.
 func endSessionURL(ctx context.Context, x *exchange, p *oauthProvider, ended endedSession, params url.Values) (to string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()

@@ -149,8 +149,9 @@ func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 	return nil
 }
 
-// mayMail counts a mail. A change of address is told each time: an earlier one, of the
-// owner or of a thief, must not silence the next.
+// mayMail counts a mail, and returns errTooManyMails if there were too many. A change of
+// address is told each time: an earlier one, of the owner or of a thief, must not silence
+// the next.
 func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) error {
 	counted := p.limits.Mail(m.To, by.Requester)
 	switch {

@@ -60,10 +60,11 @@ const (
 // flash returns what the request before left; zero: nothing.
 func (v *visit) flash() browser.Flash { return v.cookies.Flash(v.now()) }
 
-// leave has the next page know f.
+// leave stores f as the flash message for the next page.
 func (v *visit) leave(f browser.Flash) { v.cookies.SetFlash(f, v.now()) }
 
-// leaveSent has the page that follows know where a link went.
+// leaveSent leaves a flash message that says to which address a link was mailed, if the
+// browser opens a page.
 func leaveSent(v *visit, provider, email string) {
 	if !opensPage(v.request.Header) {
 		return
@@ -137,7 +138,8 @@ func forAccount(v *visit, about, userID string) browser.Flash {
 	return n
 }
 
-// backToAccount leads to the account page, which says what came of a change.
+// backToAccount returns a redirect to the account page, with a flash message about what
+// came of a change.
 func backToAccount(l *links, v *visit, about, userID string) *Response {
 	res := &Response{Redirect: l.url("account")}
 	left := forAccount(v, about, userID)

@@ -20,7 +20,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// begin sends the browser to the provider.
+// begin returns the outcome that redirects the browser to the provider. Its errors are
+// ErrOAuthSignIn, except for directory.ErrActing, which comes back as it is.
 func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
@@ -141,8 +142,8 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 	return answered(x, f, in, p.setup.mark.isIn(f.ID))
 }
 
-// noteMatch notes in the log and for the tracer which flow a callback belongs to, and
-// whether the state says so. It does not for a flow that statelessFlow chose.
+// noteMatch logs that a callback was matched to flow f, and tells the tracer: state=ok if
+// the state names f, and state=unchecked for a flow that statelessFlow chose.
 func noteMatch(ctx context.Context, s *setup, v *visit, f *browser.Flow, state string) {
 	if !f.IsNamedBy(state) {
 		s.log.Note(ctx, v.about, "a callback is taken whose state names no sign-in of this browser", "checks", f.Checks())
@@ -153,8 +154,10 @@ func noteMatch(ctx context.Context, s *setup, v *visit, f *browser.Flow, state s
 	v.trail.Decided("state=ok")
 }
 
-// answered returns what a flow ends in: a sign-in, or the proof of a session's user.
-// isOurs says that this process began it.
+// answered returns the outcome of flow f: a sign-in, or, for a flow that began as a
+// step-up, the proof of a session's user. For a sign-in it writes into in where and when
+// f began. isOurs says that this process began f. It returns ErrReauth for a proof if the
+// site does not ask for proofs any more.
 func answered(x *exchange, f *browser.Flow, in *directory.Assertion, isOurs bool) (outcome, error) {
 	switch {
 	case f.StepUp == "":
@@ -170,12 +173,12 @@ func answered(x *exchange, f *browser.Flow, in *directory.Assertion, isOurs bool
 	return outcome{assertion: in, proof: f}, nil
 }
 
-// fieldAgain marks a post that was repeated. It takes nothing but a second
-// chance away, so anybody may send it.
+// fieldAgain is the form field that marks a repeated post. A post with it is not repeated
+// once more. That is all it does, so a client may set it.
 const fieldAgain = "latchkey-again"
 
-// lacksSession reports whether a sign-in of this browser was begun in a session, and
-// the post of the provider's own site came without its cookie. An attacker that plants
+// lacksSession reports whether this browser began a sign-in in a session, and the post
+// that the provider's page made comes without the session cookie. An attacker that plants
 // check cookies here must not gain the account of the user of this browser.
 func (p *oauthProvider) lacksSession(v *visit) bool {
 	if v.cookies.HasSession() || !p.postsCrossSite() {
@@ -205,7 +208,8 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Confirm(v))
 }
 
-// answerAt returns what the callback brings back of what was sent.
+// answerAt returns the values of a callback that are compared with its flow: the state,
+// the redirect URI, and whether the provider answers with a post.
 func answerAt(p *oauthProvider, l *links, state string) browser.Answer {
 	redirectURI, _ := p.redirectURIs(l)
 	return browser.Answer{State: state, RedirectURI: redirectURI, Posted: p.postsCrossSite()}
@@ -233,8 +237,9 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 	return f, p.compare(f, back, checks)
 }
 
-// answerNamed checks an answer that names a flow. Of several answers only the first
-// counts.
+// answerNamed checks an answer with the state of flow f, and notes that f was answered.
+// It returns the provider's error if the answer is one, and ErrInvalidCheck for any
+// answer to f but the first.
 func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
 	isFirst := noteAnswer(ctx, p, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
@@ -288,7 +293,7 @@ func noteBeginner(ctx context.Context, s *setup, v *visit, b *browser.FlowOrigin
 }
 
 // begunHere completes an assertion that came without a flow: its sign-in was begun in the
-// session of this very request.
+// session of this very request. If err is not nil, it returns err and no outcome.
 func begunHere(ctx context.Context, x *exchange, out outcome, err error) (outcome, error) {
 	var here browser.FlowOrigin
 	if err == nil {
@@ -301,8 +306,8 @@ func begunHere(ctx context.Context, x *exchange, out outcome, err error) (outcom
 	return out, nil
 }
 
-// params returns the parameters of the authorization response, repeated ones
-// included.
+// params returns the parameters of the authorization response, repeated ones included
+// . It returns nil if the provider should answer with a form post and r is none.
 func (p *oauthProvider) params(r *Request) url.Values {
 	from := r.URL.RawQuery
 	if p.postsCrossSite() {

@@ -26,13 +26,14 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// What a provider hands over for its code, and who that says it is.
+// The tokens and the profile that a provider hands over for a code, and their user.
 
 // redeem trades the code for tokens and a profile, and then spends the flow. For a
 // provider with a protocol of its own it spends the flow first: Receive relies on the
-// state alone. A code of OAuth is good for one use at the provider, and a callback
+// state alone. A code of OAuth is good for one use at the provider. A callback
 // without a right code, which costs a client nothing, must not fill the memory of used
-// values.
+// values. It returns ErrAccessDenied if the ID token does not prove the MaxAge or
+// ACRValues that the sign-in demanded.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(&x.links)
 	if p.isForeign() {
@@ -78,8 +79,9 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 	return grant, err
 }
 
-// cure names what to check when the provider does not know us (RFC 6749,
-// section 5.2; the second code is GitHub's).
+// cure adds to err which settings to check if the provider has rejected the client's
+// credentials (RFC 6749, section 5.2; the second code is GitHub's). It returns any other
+// error as it is.
 func (p *oauthProvider) cure(err error) error {
 	said, ok := errors.AsType[*oauth.ResponseError](err)
 	if !ok || !slices.Contains([]string{"invalid_client", "incorrect_client_credentials", "unauthorized_client"}, said.Code) {
@@ -89,7 +91,8 @@ func (p *oauthProvider) cure(err error) error {
 		err, providerVariable(p.ID, "ID"), providerVariable(p.ID, "SECRET"))
 }
 
-// tokensOf gives the members of an answer their fields, as far as they fit.
+// tokensOf converts a token response. session_state and authorization_details move from
+// Extra into fields of their own if their types fit.
 func tokensOf(t *oauth.Token) Tokens {
 	tokens := Tokens{
 		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken,
@@ -110,7 +113,8 @@ func tokensOf(t *oauth.Token) Tokens {
 	return tokens
 }
 
-// defaultTokens keeps what Auth.js keeps.
+// defaultTokens takes the place of a KeepTokens that is nil. It drops Extra and
+// ExpiresIn, which Auth.js does not store.
 func defaultTokens(t Tokens) Tokens {
 	t.Extra, t.ExpiresIn = nil, 0
 	return t
@@ -131,7 +135,9 @@ const (
 	longestName    = 512
 )
 
-// assertionOf maps a grant to an assertion.
+// assertionOf returns the assertion that a sign-in with g makes. It returns
+// ErrOAuthProfileParse if Identify fails, or returns no usable subject or an invalid
+// e-mail address. A name that is too long is cut.
 func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	id, err := guarded.ContainResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
@@ -193,7 +199,10 @@ func UpstreamMFA(acr ...string) func(Grant) Assurance {
 	}
 }
 
-// provenUpstream returns what the provider is trusted to have proven.
+// provenUpstream returns the factors that the provider's Assurance says it has proven.
+// Its AMR begins with the word for a sign-in at a provider. It returns the zero Assurance
+// if there is no such function, no ID token, or the site keeps no assurance. A Proved in
+// the future is removed.
 func provenUpstream(p *oauthProvider, g Grant) (a Assurance, err error) {
 	if p.Assurance == nil || !p.OIDC || !assures(p.setup) || g.IDToken == nil {
 		return a, nil
@@ -239,6 +248,8 @@ func accountPrefix(p *OAuth, tenant string) string {
 	return hex.EncodeToString(issuer[:12])
 }
 
+// linking returns when an account of the provider may be linked to a user by its e-mail
+// address.
 func (p *oauthProvider) linking() directory.Linking {
 	switch {
 	case !p.AllowDangerousEmailAccountLinking:
@@ -283,7 +294,8 @@ func defaultIdentity(g Grant) (Identity, error) {
 	return id, nil
 }
 
-// textOf returns the first of the members that is present and not null.
+// textOf returns the first of the members that is present and not null, or "" if there is
+// none. It returns an error if that member is no text.
 func textOf(c Claims, keys ...string) (string, error) {
 	for _, key := range keys {
 		switch value := c[key].(type) {

@@ -34,10 +34,9 @@ func broughtIDToken(p *oauthProvider, x *exchange) string {
 }
 
 // receiveIDToken completes a sign-in with an ID token. taken is false for a request that
-// brings none. The request must be vouched for
-// like any form, and the nonce must be made of this browser's CSRF token. So neither a
-// token that an attacker has got for their own account nor one that was stolen
-// elsewhere signs this browser in.
+// brings none. The request must be vouched for like any form, and the nonce must be made
+// of this browser's CSRF token. So neither a token that an attacker has got for their own
+// account nor one that was stolen elsewhere signs this browser in.
 func receiveIDToken(ctx context.Context, p *oauthProvider, x *exchange) (out outcome, taken bool, err error) {
 	token := broughtIDToken(p, x)
 	if token == "" {
@@ -48,7 +47,9 @@ func receiveIDToken(ctx context.Context, p *oauthProvider, x *exchange) (out out
 	return outcome{assertion: in}, true, err
 }
 
-// assertedBy returns what an ID token says, if it may sign this browser in.
+// assertedBy verifies an ID token, marks it as used, and returns what it asserts. It
+// returns ErrOAuthCallback for a token that is invalid or too old, and ErrInvalidCheck
+// for one that was used before.
 func assertedBy(ctx context.Context, p *oauthProvider, x *exchange, token string) (*directory.Assertion, error) {
 	nonce, err := nonceOf(p, x)
 	if err != nil {
@@ -106,8 +107,8 @@ func hasGoogleCSRF(r *Request, value string) bool {
 	return matched
 }
 
-// useOnce returns when an ID token was issued, at the latest now. It returns
-// ErrOAuthCallback if the token is older than idTokenMaxAge or has no iat, and
+// useOnce marks an ID token as used, and returns when it was issued, at the latest now.
+// It returns ErrOAuthCallback if the token is older than idTokenMaxAge or has no iat, and
 // ErrInvalidCheck if it was used before; the time then means nothing.
 func useOnce(ctx context.Context, p *oauthProvider, v *visit, token string, claims Claims) (time.Time, error) {
 	now := v.now()

@@ -69,7 +69,8 @@ func askUpstream(o *oauthProvider, s *setup) {
 	o.Authorization.Params = params
 }
 
-// unset names the variables that would fill what is empty.
+// unset returns a clause for an error's text that names the settings and environment
+// variables of the credentials and the issuer that are missing, or "" if none is.
 func (p *oauthProvider) unset() string {
 	var names []string
 	if p.ClientID == "" {
@@ -103,7 +104,8 @@ func (p *oauthProvider) describe() providerInfo {
 	}
 }
 
-// formOrigins returns where the provider's button leads.
+// formOrigins returns the URLs at the provider that the browser may be sent to after a
+// form was submitted. Those that are not known are empty.
 func (p *oauthProvider) formOrigins() []string {
 	return []string{p.client.AuthorizationEndpoint(), p.Issuer, p.client.EndSessionEndpoint()}
 }
@@ -142,7 +144,8 @@ func (p *oauthProvider) warnOfDangers(s *setup) {
 	}
 }
 
-// validate refuses fields that make no sense.
+// validate returns ErrInvalidProvider if a field has an invalid value, or excludes
+// another field that is set.
 func (p *oauthProvider) validate() error {
 	if p.RedirectProxyURL != "" && !weburl.IsHTTP(p.RedirectProxyURL) {
 		return failure.WrapFor(ErrInvalidProvider, p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", weburl.Show(p.RedirectProxyURL)))
@@ -181,7 +184,7 @@ func (p *oauthProvider) wrapClient(s *setup) *http.Client {
 	return &c
 }
 
-// wire returns the provider as internal/oauth knows it.
+// wire returns the configuration for the provider's client in internal/oauth.
 func (p *oauthProvider) wire(s *setup) oauth.Config {
 	c := oauth.Config{
 		OIDC: p.OIDC, Issuer: p.Issuer, ClientID: p.ClientID, ClientAuth: oauth.ClientAuth(p.ClientAuth),
@@ -230,7 +233,8 @@ func (p *oauthProvider) alertOfStaleKeys(s *setup, a oauth.StaleAnswer) {
 		"fetched", a.Since.UTC(), "until", a.End.UTC(), "error", redact.Text(a.Err.Error(), s.secrets(), journal.LongestText))
 }
 
-// discoveryCache returns nil for the usual lifetimes.
+// discoveryCache returns how long discovery's answers and failures are cached, or nil for
+// the defaults. A negative DiscoveryMaxAge or DiscoveryPause means not at all.
 func discoveryCache(l Limits) *oauth.Cache {
 	if l.DiscoveryMaxAge == 0 && l.DiscoveryPause == 0 {
 		return nil
@@ -250,7 +254,8 @@ func discoveryCache(l Limits) *oauth.Cache {
 	return &c
 }
 
-// askOffline adds what asks for a refresh token. What the application has set wins.
+// askOffline adds to c the scopes and parameters that ask for a refresh token. It
+// replaces no parameter that the application has set.
 func askOffline(p *oauthProvider, c *oauth.Config) {
 	scopes := p.Refresh.AskScopes
 	if scopes == nil && len(p.Refresh.AskParams) == 0 && p.OIDC {

@@ -18,12 +18,13 @@ import (
 // What a definition does itself: calls of its own, and the whole way in of services
 // that speak neither OAuth 2 nor OpenID Connect (see [Protocol]).
 
+// isForeign reports whether the provider has a [Protocol] of its own, instead of OAuth.
 func (p *oauthProvider) isForeign() bool { return p.Protocol.Begin != nil || p.Protocol.Receive != nil }
 
-// parseCallback reads a callback. A callback of another protocol may have
-// nothing twice, because the next reader might pick the other value;
-// only its state is understood here. The same goes for what the token request
-// repeats.
+// parseCallback parses the parameters of a callback. It returns ErrInvalidCheck if one is
+// repeated that the token request sends on or, with a Protocol, if any is
+// repeated: the next reader might pick the other value. With a Protocol it parses
+// only the state.
 func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error) {
 	for name, values := range params {
 		if len(values) > 1 && (p.isForeign() || slices.Contains(p.CallbackParams, name)) {
@@ -64,7 +65,8 @@ func receiveForeign(ctx context.Context, v *visit, p *oauthProvider, returnURL s
 	return grant, err
 }
 
-// repeatedOf returns what the token request repeats of the callback.
+// repeatedOf returns those of the callback's parameters that the token request sends on
+// to the provider: the provider's CallbackParams that are not empty.
 func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 	more := url.Values{}
 	for _, name := range p.CallbackParams {
@@ -75,14 +77,16 @@ func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 	return more
 }
 
-// limitedClient returns the client for calls that a definition makes itself.
+// limitedClient returns a client for the calls that a definition makes itself. It limits
+// the size of the answers, and tells the log and the tracer of each call.
 func limitedClient(p *oauthProvider) *http.Client {
 	c := *p.http
 	c.Transport = p.watched(p.setup).Transport(limitedTransport{p.http.Transport, int64(p.setup.config.Limits.MaxResponseBytes)})
 	return &c
 }
 
-// limitedTransport cuts the answers that definitions read.
+// limitedTransport limits the size of the answers that definitions read. Reading
+// beyond the limit fails.
 type limitedTransport struct {
 	base  http.RoundTripper // nil: the standard one
 	limit int64

@@ -26,7 +26,7 @@ type oauthProvider struct {
 	client  *oauth.Client
 	http    *http.Client // for FetchProfile; limited like every call
 	proxied string       // RedirectProxyURL, the provider's or the site's
-	hinted  atomic.Bool  // the operator knows what the ID tokens lack
+	hinted  atomic.Bool  // hint has logged its warning
 
 	tracked     bool // sessions keep what the provider calls them
 	exactChecks bool // nothing is added to Checks
@@ -53,8 +53,10 @@ type oneCall struct {
 // askedKey is where a context has what was asked.
 type askedKey struct{}
 
-// withAsked returns ctx with what one call asks of p. What p cannot prove is no question for
-// it: only an OpenID Provider signs when and how its user has signed in.
+// withAsked returns ctx with the options a of one sign-in at p. It returns
+// ErrInvalidConfig for MaxAge or ACRValues unless p is an OpenID Provider with Checks:
+// only an ID token proves them. A provider that is not OAuth ignores the scopes. The
+// account that ctx wants to be connected is kept.
 func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Context, error) {
 	a.connect = askedIn(ctx).connect
 	if a.maxAge != nil {
@@ -99,7 +101,8 @@ func connecting(ctx context.Context, c browser.Connect) context.Context {
 	return context.WithValue(ctx, askedKey{}, oneCall{connect: &c})
 }
 
-// watched returns what tells the log and the tracer of calls to the provider.
+// watched returns an observer that reports calls to the provider to the log, the tracer
+// and the health check.
 func (p *oauthProvider) watched(s *setup) *watch.Provider {
 	return &watch.Provider{ID: p.ID, Tenant: s.tenant, Opaque: p.Transport != nil, Log: s.log, Now: s.now, Health: s.health.Provider(p.ID)}
 }

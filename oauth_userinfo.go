@@ -31,10 +31,10 @@ func lacking(scopes []string, profile Claims) (claims []string) {
 	return claims
 }
 
-// completeProfile asks the userinfo endpoint for what an ID token lacks. If there is no
-// such endpoint, it cannot be found or fails, or its answer names no subject (R-561,
-// R-609), the sign-in goes on without it and the operator is told. An answer about another subject ends the
-// sign-in.
+// completeProfile asks the userinfo endpoint for what an ID token lacks, and writes it
+// into g.Profile. If the endpoint is missing or fails, or its answer names no subject
+// the sign-in goes on without it and the operator is told. An answer
+// about another subject ends the sign-in with oauth.ErrOtherSubject.
 func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subject, g *Grant) error {
 	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
 	if len(missing) == 0 {
@@ -89,7 +89,7 @@ func merged(profile, more Claims) Claims {
 	return both
 }
 
-// hint tells the operator once.
+// hint logs a warning for the operator, once in the life of the provider.
 func (p *oauthProvider) hint(ctx context.Context, text string, missing []string) {
 	if p.hinted.CompareAndSwap(false, true) {
 		p.setup.log.Warn(ctx, text, "provider", p.ID, "missing", strings.Join(missing, " "))

@@ -14,8 +14,8 @@ const retryAfter = 10
 // isOutage reports whether the store was away, or did not answer in time.
 func isOutage(err error) bool { return guarded.IsOutage(err) }
 
-// faultJSON tells a script that err kept it from an answer: whether it makes sense
-// to try again, and nothing else.
+// faultJSON returns the JSON for a script that gets no answer because of err. It says
+// whether it makes sense to try again, and nothing else.
 func faultJSON(err error) *Response {
 	if !isOutage(err) {
 		return configJSON()
@@ -25,7 +25,7 @@ func faultJSON(err error) *Response {
 	return laterOn(res)
 }
 
-// laterOn says when to try again.
+// laterOn sets Retry-After on r, and returns r.
 func laterOn(r *Response) *Response {
 	r.Header["Retry-After"] = []string{strconv.Itoa(retryAfter)}
 	return r

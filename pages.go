@@ -41,7 +41,8 @@ func pageResponse(p page.Page, err error) (*Response, error) {
 	return res, nil
 }
 
-// ownPage leads to a page of the application's own.
+// ownPage returns a redirect to a page of the application's own. params are parameters of
+// its query, name and value in turn.
 func (l *links) ownPage(to string, params ...string) *Response {
 	return &Response{Redirect: l.absolute(weburl.WithQuery(to, params...))}
 }
@@ -220,7 +221,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 }
 
 // awaitsCode returns the provider that has mailed a code for this browser, with the route
-// that takes the code.
+// that takes the code, or false if there is none.
 func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
 	purpose := v.cookies.MailCode(v.now(), challenges.CodeLife).For
 	if s.passwords != nil && purpose == s.passwords.MoveCodes() {

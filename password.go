@@ -88,7 +88,8 @@ type passwordKeeper interface {
 	use(f *passwords.Flows)
 }
 
-// prepareMoves makes ready what changes of addresses need: with a Password it is there.
+// prepareMoves sets s.moves, if users may change their addresses, and adds to f what is
+// missing for that. With a Password its flows serve.
 func prepareMoves(s *setup, f *failure.List) {
 	if s.moves = s.passwords; s.moves != nil || !s.config.AccountPage.movesAddresses() {
 		return
@@ -107,7 +108,8 @@ func needEnds(s *setup, f *failure.List, field string) {
 	}
 }
 
-// preparePasswords makes ready what passwords need of the rest of the configuration.
+// preparePasswords sets s.passwords, if there is a Password, and adds to f what it lacks
+// in the rest of the configuration.
 func preparePasswords(s *setup, f *failure.List) {
 	i := slices.IndexFunc(s.order, func(p preparedProvider) bool { _, is := p.(passwordKeeper); return is })
 	if i < 0 {

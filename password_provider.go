@@ -81,7 +81,7 @@ func (p *passwordProvider) use(f *passwords.Flows) { p.flows = f }
 
 func (p *passwordProvider) info() *providerInfo { return &p.about }
 
-// begin leads to the form.
+// begin redirects to the sign-in page, which has the form.
 func (p *passwordProvider) begin(_ context.Context, x *exchange) (outcome, error) {
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
@@ -121,7 +121,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	return outcome{}, CredentialsError("")
 }
 
-// assertion returns what a right password says.
+// assertion returns the assertion of user u after a right password.
 func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	return &directory.Assertion{
 		Person: *u, UserID: u.ID, Counted: true,
@@ -129,8 +129,8 @@ func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	}
 }
 
-// checkMail leads to the page that says where to look for a mail. about is email, reset
-// or move.
+// checkMail returns a redirect to the page that says where to look for a mail. about is
+// email, reset or move.
 func (p *passwordProvider) checkMail(v *visit, l *links, email, about string) *Response {
 	leaveSent(v, p.ID, email)
 	return &Response{Redirect: l.url("verify-request?provider=" + p.ID + "&type=" + about)}
@@ -205,8 +205,8 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 // errWrongFactor reports a second factor beside a reset link that does not fit.
 var errWrongFactor = &Error{Type: ErrPassword, Code: "factor", Err: &failure.Mistake{Err: errors.New("the second factor is wrong, or was tried too often")}}
 
-// provesReset returns what a typed second factor uses up, beside a reset link. Tries
-// count as at a sign-in, and five end the link.
+// provesReset returns what the second factor that was typed beside a reset link uses up,
+// or errWrongFactor. Tries count as at a sign-in, and five end the link.
 func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (*directory.Second, error) {
 	v.hide(typed)
 	if typed == "" {
@@ -277,7 +277,7 @@ func (p *passwordProvider) mayOffer(ctx context.Context, s *setup, v *visit) (bo
 	return may, err
 }
 
-// offerPasskey offers a passkey to a user who has just signed in with the password. Any
+// offerPasskey offers a passkey to a user that has just signed in with the password. Any
 // other browser goes where it was going.
 func offerPasskey(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
 	s, id := x.setup, passkeysOf(x.setup)
@@ -324,7 +324,7 @@ func wrongCode(err error) string {
 	return ""
 }
 
-// wrongJSON tells a script what is wrong with what was typed.
+// wrongJSON returns the JSON for a script of what is wrong with what was typed.
 func wrongJSON(code string) *Response {
 	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
 	return jsonBytes(http.StatusUnprocessableEntity, body)

@@ -83,14 +83,14 @@ func (c *Config) routes(group string) ([]string, error) {
 	return paths, nil
 }
 
-// isBelow tells whether a path is below the base path.
+// isBelow reports whether a path is below the base path.
 func (c *Config) isBelow(path string) bool {
 	rest, ok := strings.CutPrefix(path, c.Site.BasePath)
 	return ok && rest != "" && rest[0] == '/'
 }
 
-// owns tells whether a path belongs to the library: its first segment below the
-// base path is an action that is on.
+// owns reports whether a path belongs to the library: its first segment below the base
+// path is an action that is on.
 func (c *Config) owns(path string) bool {
 	rest, ok := strings.CutPrefix(path, c.Site.BasePath)
 	if !ok || rest == "" || rest[0] != '/' {
@@ -121,6 +121,8 @@ func parsePath(base, path string) (action, providerID string, ok bool) {
 	return action, providerID, true
 }
 
+// nextSegment returns the first segment of a path, without the slashes before it, and
+// what follows it.
 func nextSegment(path string) (segment, rest string) {
 	path = strings.TrimLeft(path, "/")
 	if i := strings.IndexByte(path, '/'); i >= 0 {

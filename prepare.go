@@ -106,7 +106,8 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	return s, errors.Join(faults...)
 }
 
-// copyLists lets go of what the caller could change later.
+// copyLists replaces lists of the configuration by copies, which the caller cannot
+// change.
 func (s *setup) copyLists() {
 	c := &s.config
 	c.Providers = slices.Clone(c.Providers)
@@ -182,7 +183,8 @@ func (s *setup) warnOfOneClient() {
 	}
 }
 
-// prepareSecrets refuses what is no secret.
+// prepareSecrets checks the secrets, and makes the keys and codecs that are derived from
+// them.
 func (s *setup) prepareSecrets(f *failure.List) {
 	secrets := s.config.Secrets
 	if len(secrets) == 0 {
@@ -210,7 +212,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
 }
 
-// placeholders stand in tutorials and templates.
+// placeholders are secrets that stand in tutorials and templates.
 var placeholders = []string{
 	"secret", "changeme", "change-me", "change_me", "your-secret", "your_secret", "yoursecret", "mysecret", "my-secret",
 	"supersecret", "super-secret", "your-secret-here", "your_secret_here", "replace-me", "replaceme", "password",

@@ -99,7 +99,8 @@ func (s *setup) compareBasePaths(given, named string) {
 	}
 }
 
-// validBasePath accepts a path that browsers ask for exactly as it is written.
+// validBasePath reports whether browsers ask for the path p exactly as it is written. It
+// returns false for "/".
 func validBasePath(p string) bool {
 	u, err := url.Parse(p)
 	return err == nil && u.EscapedPath() == p && strings.HasPrefix(p, "/") && path.Clean(p) == p && !strings.ContainsAny(p, "?#%\\ \t\r\n") && p != "/"

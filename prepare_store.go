@@ -144,7 +144,7 @@ func (s *setup) warnOfUnusedToken() {
 	}
 }
 
-// check refuses lives that make no sense.
+// check adds to f lifetimes, and tokens of NewToken, that cannot work.
 func (c *SessionConfig) check(f *failure.List) {
 	if c.MaxAge < time.Second || c.JWT.MaxAge < time.Second {
 		f.Add(ErrInvalidConfig, "Session.MaxAge and Session.JWT.MaxAge: want at least one second, or zero for 30 days")
@@ -256,7 +256,7 @@ func (s *setup) checkConditionalUI(f *failure.List) {
 	}
 }
 
-// prepareDirectory checks the adapter against what is asked of it.
+// prepareDirectory checks what the features need of the Adapter, and makes the directory.
 func (s *setup) prepareDirectory(f *failure.List) {
 	for _, n := range s.needs() {
 		switch {

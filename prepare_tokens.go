@@ -56,7 +56,7 @@ func prepareVault(s *setup, f *failure.List) {
 	s.directory.Tokens = s.vault
 }
 
-// vaultConfig returns what every vault works with.
+// vaultConfig returns the part of the configuration that the vault and the jar share.
 func vaultConfig(s *setup) vault.Config {
 	c := &s.config.Tokens
 	fill.Default(&c.Early, defaultEarly)
@@ -67,7 +67,7 @@ func vaultConfig(s *setup) vault.Config {
 	}
 }
 
-// prepareJar has browsers keep the tokens.
+// prepareJar makes the jar, which keeps tokens in a cookie of the browser.
 func prepareJar(s *setup, f *failure.List) {
 	c := &s.config.Tokens
 	switch {
@@ -211,7 +211,7 @@ func hasVault(s *setup) error {
 	return nil
 }
 
-// prepareLogout refuses a logout that cannot be kept.
+// prepareLogout checks the Logout of each provider, and adds to f what cannot work.
 func prepareLogout(s *setup, f *failure.List) {
 	s.hints = directory.NewHints(s.config.Secrets, s.tenant)
 	if s.directory != nil {
@@ -255,7 +255,8 @@ func checkProviderLogouts(s *setup, f *failure.List, who string) {
 // longestActing is the most that ActAs.Max may be.
 const longestActing = time.Hour
 
-// prepareActing checks the configuration of acting as users.
+// prepareActing checks the configuration of acting as users, and sets s.acting if it is
+// on.
 func prepareActing(s *setup, f *failure.List) {
 	c := &s.config.Session
 	if c.ActAs.Max < 0 || c.ActAs.Max > longestActing {

@@ -14,8 +14,8 @@ import (
 // [*WebAuthn]. The interface is sealed, so there are no others. Package providers has
 // many ready-made.
 type Provider interface {
-	// prepare checks the provider and makes it ready; what it returns shares
-	// nothing with the receiver.
+	// prepare returns the provider made ready, which shares nothing with the receiver,
+	// and what is wrong with it. With an error the provider may be nil.
 	prepare(s *setup, getenv func(string) string) (preparedProvider, error)
 }
 
@@ -282,7 +282,7 @@ func (p OAuth) Or(defaults OAuth) *OAuth {
 	return &p
 }
 
-// takeDefault fills an empty field, and remembers that.
+// takeDefault fills an empty field with value, and stores value in taken, too.
 func takeDefault(field, taken *string, value string) {
 	if *field == "" {
 		*field, *taken = value, value

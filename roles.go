@@ -24,18 +24,20 @@ type preparedProvider interface {
 	info() *providerInfo
 	// begin answers POST /signin/:provider.
 	begin(ctx context.Context, x *exchange) (outcome, error)
-	// receive says who came back.
+	// receive answers the callback, GET or POST: it returns the assertion of the user who
+	// came back, or a response.
 	receive(ctx context.Context, x *exchange) (outcome, error)
 }
 
-// outcome is what a provider's part ends in: one of the two.
+// outcome is what begin or receive of a provider ends in: an assertion, or a response.
 type outcome struct {
 	assertion *directory.Assertion
 	proof     *browser.Flow // of a step-up, which the assertion answers; nil: a sign-in
 	response  *Response     // for the browser, which has to come again
 }
 
-// startedAt says when the handling of the request that proves a user started.
+// startedAt writes into the assertion, if there is one, when the handling of the request
+// that proves the user started. It returns o.
 func (o outcome) startedAt(t time.Time) outcome {
 	if o.assertion != nil {
 		o.assertion.Started = t
@@ -43,7 +45,7 @@ func (o outcome) startedAt(t time.Time) outcome {
 	return o
 }
 
-// providerInfo is what everybody else may ask of a provider, whatever its kind.
+// providerInfo is what other code may ask of a provider, whatever its kind.
 type providerInfo struct {
 	id, name string
 	given    string // the name as the configuration has it; empty: pages use words for the kind
@@ -109,7 +111,8 @@ func ownUser(v *visit, here *currentUser) (*currentUser, error) {
 // sign-in is not known then: since is when its token was last renewed there.
 func (u *currentUser) isAdopted() bool { return jwtclaims.IsAdopted(u.sessionID) }
 
-// isMarked reports whether this is the session of the reference.
+// isMarked reports whether this is the session of the reference. A reference without a
+// session stands for all sessions of its user.
 func (u *currentUser) isMarked(m sessionref.Ref) bool {
 	return u.user.ID == m.UserID && (m.SessionID == "" || m.SessionID == u.mark().SessionID)
 }
@@ -117,33 +120,34 @@ func (u *currentUser) isMarked(m sessionref.Ref) bool {
 // sessionStrategy keeps sessions: in the cookie itself, or in a row behind it.
 // Which one is chosen once, by prepare.
 type sessionStrategy interface {
-	// plan is what has to be stored together with a sign-in. nil: nothing.
+	// plan returns the session that is stored together with a sign-in. nil: none is.
 	plan(v *visit) *directory.SessionPlan
-	// open makes the session cookie that the answer brings.
+	// open puts the session of a sign-in into the cookie of the response.
 	open(ctx context.Context, v *visit, who *directory.SignIn) error
 	// endFormer ends the session that the browser brought to a sign-in, unless that was
 	// done when the sign-in was stored. Nothing that can fail follows it.
 	endFormer(ctx context.Context, v *visit) error
-	// read says who is signed in, keeps the session alive and queues its event.
+	// read returns the session, keeps it alive and queues its event.
 	// A nil reading means signed out. An error is a fault: it neither signs in nor
 	// out.
 	read(ctx context.Context, v *visit, change *change) (*reading, error)
-	// current is the user who is signed in; nil: signed out, or no stored user to
+	// current returns the signed-in user; nil: signed out, or no stored user to
 	// name. It extends nothing and sets no cookie. Everything that changes a user
-	// asks it: it is directory.ErrActing for an administrator who acts as the user,
+	// asks it: it returns directory.ErrActing if an administrator acts as the user,
 	// unless the visit only looks.
 	current(ctx context.Context, v *visit) (*currentUser, error)
-	// visitor is who a page says is signed in; nil: signed out. Like current it
-	// sets no cookie, and it asks no store for more than the session.
+	// visitor returns the user that a page says is signed in; nil: signed out. Like
+	// current it sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, v *visit) (*User, error)
 	// acts reports whether an administrator acts as the user in a live session.
 	acts(ctx context.Context, v *visit) bool
-	// markOf names the session that a sign-in has just opened.
+	// markOf returns a reference to the session that a sign-in has just opened.
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// isNamed reports whether the session of the browser is one to which a provider
 	// gives the name.
 	isNamed(ctx context.Context, v *visit, provider, name string) (bool, error)
-	// close ends the session, and says which one that was.
+	// close ends the session and returns which one that was: the zero value if there was
+	// none. With an error it ends the session later.
 	close(ctx context.Context, v *visit) (endedSession, error)
 	// renewal prepares a new token for the session of the request, whose user has
 	// just proven who they are. stored is called in the transaction that the proof
@@ -151,7 +155,8 @@ type sessionStrategy interface {
 	// after the commit.
 	renewal(v *visit, here *currentUser, p directory.Proof) renewal
 	// branch opens a session for an app beside the one that a token opens, and
-	// hands it out as a bearer token. One without a token means signed out.
+	// hands it out as a bearer token. It returns the zero openedSession if that session
+	// is not alive, and directory.ErrActing if an administrator acts in it.
 	branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error)
 }
 
@@ -161,8 +166,8 @@ type renewal struct {
 	done   func(ctx context.Context) error
 }
 
-// principal is another proof of who asks than the session cookie. A nil
-// reading: the request has none of the kind. An error is a fault, and fails the
+// principal returns the session that a request proves in another way than by the session
+// cookie. A nil reading: it proves none in this way. An error is a fault, and fails the
 // request.
 type principal func(ctx context.Context, x *exchange) (*reading, error)
 
@@ -172,25 +177,24 @@ type principal func(ctx context.Context, x *exchange) (*reading, error)
 // into the assertion.
 type pause func(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error)
 
-// providerProof is what becomes of the answer of a provider that was asked who the user
-// of a session is: of a right one, and of a wrong one.
+// providerProof takes the answer of a provider that was asked who the user of a session
+// is: complete takes a right one, failed a wrong one.
 type providerProof struct {
 	complete func(ctx context.Context, x *exchange, f *browser.Flow, in *directory.Assertion) (*Response, error)
 	failed   func(ctx context.Context, x *exchange, f *browser.Flow, why error) (*Response, error)
 }
 
-// change is what a browser, or the application, wants to be different.
+// change is an update of a session that a browser or the application asks for.
 type change struct{ data any }
 
-// reading is a session that was read: as the browser gets it, and as Go sees
-// it.
+// reading is a session that was read: its JSON for the browser, and the [Session].
 type reading struct {
 	json    []byte
 	session *Session
 	user    *User // the stored user, where reading brought them along
 }
 
-// currentUser is who is signed in, and by which session.
+// currentUser is the signed-in user of a request, with the session.
 type currentUser struct {
 	user      User
 	sessionID string    // one for life; empty: a token that keeps none
@@ -209,8 +213,7 @@ type openedSession struct {
 	expires time.Time
 }
 
-// endedSession is a session that has just been ended. The zero value: there was
-// none.
+// endedSession is a session that has just been ended. The zero value: there was none.
 type endedSession struct {
 	id       string
 	userID   string
@@ -224,6 +227,8 @@ func isNil(p Provider) bool {
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
+// validProviderID reports whether id has 1 to 64 letters, digits, and - _ . only. It
+// returns false for "undefined", and for points alone.
 func validProviderID(id string) bool {
 	if id == "" || len(id) > 64 || id == "undefined" || strings.Trim(id, ".") == "" {
 		return false

@@ -41,8 +41,9 @@ func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 	return r.json
 }
 
-// readSession returns the session for the application's own code, and
-// ErrNoSession if there is none.
+// readSession returns the session for the application's own code. Without a session it
+// returns ErrNoSession, ErrSessionExpired or ErrSessionEnded. It logs any other error,
+// and returns what of it the application may see. A panic becomes an error.
 func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -61,8 +62,8 @@ func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err 
 	return r, nil
 }
 
-// noSession returns the error for a request without a session. why is the word by which
-// that is counted.
+// noSession returns the error for a request without a session. why is [visit].why: the
+// reason under which the request is counted.
 func noSession(why string) error {
 	switch why {
 	case "expired":
@@ -73,8 +74,8 @@ func noSession(why string) error {
 	return ErrNoSession
 }
 
-// ask finds the session of a request: by what is plugged in, else by the
-// session cookie.
+// ask returns the session of a request, or nil: the first that one of setup.principals
+// finds, else that of the session cookie.
 func (x *exchange) ask(ctx context.Context, c *change) (*reading, error) {
 	for _, known := range x.setup.principals {
 		if r, err := known(ctx, x); r != nil || err != nil {
@@ -116,7 +117,8 @@ func prepareEnds(s *setup) {
 	s.revocations = revocationsIn(s, chosen)
 }
 
-// revocationsIn returns what is kept in a store; nil: in this process alone.
+// revocationsIn returns the revocations that are kept in store, or in the memory of this
+// process alone if store is nil.
 func revocationsIn(s *setup, store storage.RevocationStore) *directory.Revocations {
 	var own storage.RevocationStore
 	if s.store != nil {
@@ -133,7 +135,8 @@ func (s *setup) warnOfEndlessTokens() {
 	}
 }
 
-// sameStore compares two stores, which may be of types that cannot be compared.
+// sameStore reports whether a and b, which are not nil, are the same store. Values of a
+// type that cannot be compared never are.
 func sameStore(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
@@ -149,7 +152,9 @@ func (t *tokenStrategy) revoke(ctx context.Context, token browser.Token) (Claims
 	return claims, err
 }
 
-// close revokes the token where the operator wants that, and forgets it.
+// close revokes the session token that a request shows, and deletes its cookie. A store
+// that fails is asked once more, and then again after the response. It returns the zero
+// endedSession for a token that was not valid. The cookie of another tenant's stays.
 func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	token := v.credential.Token()
 	if token.Text == "" {

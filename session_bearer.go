@@ -47,8 +47,8 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token
 	}, nil
 }
 
-// besideID returns the id of a session beside another one. The time of its
-// sign-in is as little known.
+// besideID returns a new id for a session beside the one with this id. It is an adopted
+// id if that one is: when the user signed in is not known.
 func besideID(id string) string {
 	beside := secret.RandomHex(16)
 	if jwtclaims.IsAdopted(id) {

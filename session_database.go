@@ -67,16 +67,17 @@ func rowToken(t browser.Token) string {
 	return t.Text
 }
 
-// live does what find does. The session of another tenant is none.
+// live does what find does, but returns nil and no error for the session of another
+// tenant.
 func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	found, token, err := d.find(ctx, v, shown, useCache)
 	return found, token, failure.Ignoring(err, errOtherTenant)
 }
 
-// find returns the session that a token opens, or nil. It deletes an expired session
-// and returns errOtherTenant for the session of another tenant. With
-// useCache, for callers that only read, a cached session will do unless a renewal is
-// due.
+// find returns the session that a token opens, or nil, and the key of its row. It deletes
+// an expired session, and returns nil for a suspended user and errOtherTenant for
+// the session of another tenant. With useCache, for callers that only read, a cached
+// session will do unless a renewal is due.
 func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(shown)
@@ -116,6 +117,7 @@ func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Tok
 	return nil, token, nil
 }
 
+// expired reports whether a stored session has reached its expiry or AbsoluteMaxAge.
 func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 	now := d.setup.now()
 	if limit := d.setup.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && !now.Before(row.Created.Add(limit)) {
@@ -167,7 +169,7 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 	return r, nil
 }
 
-// sessionOfRow returns a stored session as Go sees it.
+// sessionOfRow returns a stored session of user u as a [Session].
 func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	s := &Session{
 		User: SessionUser{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
@@ -182,8 +184,8 @@ func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	return s
 }
 
-// extend moves the stored expiry when it is due, at most once in UpdateAge. A
-// session that was ended meanwhile stays ended: gone.
+// extend moves the stored expiry when it is due, at most once in UpdateAge. gone reports
+// that the session was ended meanwhile: it stays ended.
 func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSession, token string) (gone bool, err error) {
 	if !d.isDue(row) {
 		return false, nil
@@ -229,6 +231,8 @@ func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error)
 	return &s.User, nil
 }
 
+// currentUserOf returns the user of a stored session. token names the session if the
+// store gives it no ID.
 func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
 	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, since: s.Row.Created, actor: s.Row.Actor}
 	here.Assurance = Assurance{Proved: s.Row.Proved, AMR: s.Row.AMR, ACR: s.Row.ACR}
@@ -238,7 +242,8 @@ func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
 	return here
 }
 
-// markOf reads the row again, since the store may have chosen another id.
+// markOf returns a reference to the session that a sign-in opened. It reads the row
+// again, since the store may have chosen another id.
 func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error) {
 	found, err := d.setup.store.Session(ctx, who.Session.Token)
 	if err != nil {
@@ -247,8 +252,9 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 	return currentUserOf(&found, who.Session.Token).mark(), nil
 }
 
-// close deletes the row; a store that fails is asked once more, and then again
-// after the response.
+// close deletes the row and the cookie. A store that fails is asked once more,
+// and then again after the response. It returns the zero endedSession if there was no
+// session, or one of another tenant, which stays.
 func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
 	token := rowToken(v.credential.Token())
@@ -281,8 +287,9 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 	return ended, nil
 }
 
-// end deletes the row with a key, and adds the event of it. It returns errOtherTenant for
-// the row of another tenant, which stays. A site without tenants does not look first.
+// end deletes the row with a key, adds the event of it, and returns the session. It
+// returns ErrNotFound if there is none, and errOtherTenant for the row of another tenant,
+// which stays. A site without tenants does not look first.
 func (d *databaseStrategy) end(ctx context.Context, events *directory.Outbox, token string) (ended endedSession, err error) {
 	if token == "" {
 		return endedSession{}, ErrNotFound

@@ -20,31 +20,34 @@ import (
 // errActs reports a token in which an administrator acts: readClaims reads it.
 var errActs = errors.New("an administrator acts in the session")
 
-// plainRoom is the memory that reading without callbacks needs for a moment.
+// plainRoom holds the buffers of one call of readPlain. tokenStrategy.rooms pools them.
 type plainRoom struct {
 	members        [16]jsonscan.Member
 	opened, issued []byte // what the old token says, and the new one
 }
 
-// keptRoom bounds what waits for the next request; it is more than a session
-// ordinarily has.
+// keptRoom is how many bytes a buffer may have that goes back to the pool; it is more
+// than a session ordinarily has.
 const keptRoom = 16 << 10
 
+// giveBack puts room into the pool again, unless its buffers have grown beyond keptRoom.
 func (t *tokenStrategy) giveBack(room *plainRoom) {
 	if max(cap(room.opened), cap(room.issued)) <= keptRoom {
 		t.rooms.Put(room)
 	}
 }
 
-// plainReading is what stays of it.
+// plainReading is what readPlain returns. It has nothing of a plainRoom.
 type plainReading struct {
 	reading
 	of   Session
 	said jwtclaims.Said
 }
 
-// readPlain reads a session with claims that no callback looks at: it cuts the
-// token's JSON into members and puts both answers together from them.
+// readPlain reads a session with claims that no callback looks at: it cuts the token's
+// JSON into members and puts the session's JSON and the new token together from them. It
+// returns ErrNoToken as openPlain and judge do, and errActs if readClaims has to read the
+// token.
 func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.Token) (*reading, error) {
 	room := t.rooms.Get().(*plainRoom)
 	defer t.giveBack(room)
@@ -96,7 +99,8 @@ func (r *plainReading) unrenewed(members []jsonscan.Member, maxAge time.Duration
 	return &r.reading, err
 }
 
-// openPlain returns the token's members, or ErrNoToken.
+// openPlain returns the token's members, which are valid until room is used again, or
+// ErrNoToken.
 func (t *tokenStrategy) openPlain(token browser.Token, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
 	if room.opened, err = token.Spec.Codec.AppendOpen(room.opened[:0], token.Text); err != nil {
@@ -141,7 +145,7 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	return members, believed, err
 }
 
-// sessionOf returns the session of claims, as Go sees it.
+// sessionOf returns the session that claims describe, or an error if one is malformed.
 func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	user, said, err := userFromClaims(claims)
 	if err != nil {
@@ -184,8 +188,8 @@ func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory
 	return believed, err
 }
 
-// judgeUser returns ErrNoToken for the token of a suspended user that was made
-// elsewhere, which no end of the user's sessions reaches in time.
+// judgeUser returns ErrNoToken if the user is suspended. It is for tokens that were made
+// elsewhere: ending the sessions of a user does not reach those in time.
 func (t *tokenStrategy) judgeUser(ctx context.Context, userID string) error {
 	suspended, err := directory.IsSuspended(ctx, t.setup.directory, userID)
 	if err == nil && suspended {
@@ -209,14 +213,16 @@ func reasonOf(token browser.Token, err error) string {
 	return "invalid"
 }
 
-// isRollingOut reports whether an unknown secret may be another instance's.
+// isRollingOut reports whether RolloutGrace has not yet passed since the start: a secret
+// that is unknown here may be another instance's.
 func isRollingOut(s *setup) bool {
 	grace := s.config.Operations.RolloutGrace
 	return grace > 0 && s.now().Before(s.started.Add(grace))
 }
 
-// track says which sign-in the claims come from, for tokens that do not: those of
-// Auth.js. What it makes up is the same for every copy of a token.
+// track adds to claims the id and the time of their sign-in if they lack them, as tokens
+// of Auth.js do. What it makes up is the same for every copy of a token. It does nothing
+// where sign-ins are not tracked.
 func (t *tokenStrategy) track(claims Claims) {
 	if !t.setup.tracksSignIns() {
 		return
@@ -237,7 +243,8 @@ type atProviderClaim struct {
 	Issued   json.Number `json:"iat,omitempty"`
 }
 
-// atProviderIn reads what nameSession has written.
+// atProviderIn returns what nameSession has written into claims: the provider, and its
+// names for the session. It returns zero values if there is nothing.
 func atProviderIn(claims Claims) (provider string, at directory.AtProvider) {
 	raw, err := json.Marshal(claims[jwtclaims.Provider])
 	if err != nil {

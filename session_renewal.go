@@ -72,7 +72,8 @@ type proofWay struct {
 	Name     string `json:"name,omitempty"`     // of the provider
 }
 
-// params returns the query by which the page for a proof is about this way.
+// params returns the parameters, name and value in turn, with which the page for a proof
+// offers this way. It returns nil for the zero way.
 func (w proofWay) params() []string {
 	switch {
 	case w.Use == "":
@@ -95,8 +96,9 @@ type proving struct {
 }
 
 // provingOf returns the user of a request, and how the user can prove their identity.
-// wanted is a word of wantedName. A response is for a browser without a session that could
-// be renewed.
+// wanted is a word of wantedName. use and provider choose one of the ways, as in
+// [proofWay]. It returns a response instead if the browser has no session that could be
+// renewed.
 func provingOf(ctx context.Context, x *exchange, wanted, use, provider string) (*proving, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil {
@@ -197,7 +199,7 @@ func kindsToProve(ctx context.Context, s *setup, p *proving) (kinds []FactorKind
 	return kinds, nil
 }
 
-// waysJSON tells a script how the user can prove their identity.
+// waysJSON returns the JSON for a script of how the user can prove their identity.
 func waysJSON(p *proving) *Response {
 	body, err := json.Marshal(struct {
 		For  string     `json:"for"`
@@ -210,8 +212,9 @@ func waysJSON(p *proving) *Response {
 	return noStore(jsonBytes(http.StatusOK, body))
 }
 
-// checkProof returns what a right proof proves, and the code that it uses up. It returns
-// no words for a wrong one.
+// checkProof checks the proof that a form brings. It returns the AMR of a right proof,
+// and no AMR for a wrong one. second is the code that the proof uses up; nil: none.
+// isKnown says that the user has signed in in this browser before.
 func checkProof(ctx context.Context, x *exchange, p *proving, isKnown bool) (second *directory.Second, amr []string, err error) {
 	s, u := x.setup, &p.here.user
 	code := x.field("code")
@@ -247,8 +250,8 @@ func checkProof(ctx context.Context, x *exchange, p *proving, isKnown bool) (sec
 	return second, factor.OfKind(kind), nil
 }
 
-// proveAtProvider sends the browser to a provider, which has its user sign in there
-// again and says when.
+// proveAtProvider sends the browser to a provider, which has its user sign in there again
+// and says when. It sets x.provider and x.query.
 func proveAtProvider(ctx context.Context, x *exchange, p *proving) (*Response, error) {
 	at, now := x.setup.providers[p.way.Provider], time.Duration(0)
 	x.provider, x.query = at, url.Values{}

@@ -35,9 +35,10 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
-// open mints a token. If Callbacks.Token returns no claims, no session is opened, and
-// endFormer ends the one before. As in Auth.js the browser is led on then and Events.SignIn
-// is told; all else says that the sign-in was refused.
+// open makes a token and puts it into the session cookie. If Callbacks.Token returns no
+// claims, it sets IsRefused and opens no session, and endFormer ends the one before. As
+// in Auth.js the browser is led on then and Events.SignIn is told; all else says that the
+// sign-in was refused.
 func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
 	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {
@@ -102,7 +103,8 @@ func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
 	return t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
 }
 
-// seal makes claims the content of the session cookie.
+// seal seals claims into a token, which becomes the session cookie or the bearer token. l
+// bounds its life. It does nothing if the request's credential is not to be renewed.
 func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l life) error {
 	if !v.credential.Renews() {
 		return nil
@@ -131,7 +133,8 @@ func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Durat
 	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: maxAge}
 }
 
-// shape asks the application what a token should hold.
+// shape returns the claims that Callbacks.Token wants a token to have, or info.Claims
+// without that callback. No claims and no error: there shall be no session.
 func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, error) {
 	own := t.setup.config.Callbacks.Token
 	if own == nil {
@@ -173,8 +176,8 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 	return t.readClaims(ctx, v, claims, c, believed)
 }
 
-// refuse makes the browser forget a token that is undecodable, expired or
-// revoked, unless it is another tenant's.
+// refuse makes the browser forget a token that is undecodable, expired or revoked, unless
+// it is another tenant's, or may be another instance's during a rollout. It sets v.why.
 func (t *tokenStrategy) refuse(ctx context.Context, v *visit, token browser.Token, err error) {
 	t.setup.log.Debug(ctx, v.about, failure.Wrap(ErrJWTSession, err))
 	v.why = reasonOf(token, err)
@@ -207,7 +210,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 	return claims, believed, err
 }
 
-// openLive does what openToken does, and asks the store.
+// openLive does what openToken does, but accepts no cached revocation result.
 func (t *tokenStrategy) openLive(ctx context.Context, token browser.Token) (Claims, error) {
 	claims, _, err := t.openToken(ctx, token, false)
 	return claims, err
@@ -237,9 +240,10 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.
 	return claims, nil
 }
 
-// readClaims reads a session with the application's callbacks. A token that is
-// believed to be alive is not renewed for longer: what a callback changes is kept
-// in one that ends when the old one does.
+// readClaims reads a session with the application's callbacks. It returns nil if
+// Callbacks.Token ends the session. A token that is believed to be alive is not renewed
+// for longer: what a callback changes is kept in one that ends when the old one does
+//
 func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims, c *change, believed bool) (*reading, error) {
 	info := TokenInfo{Claims: claims}
 	if c != nil {
@@ -296,8 +300,8 @@ func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionr
 	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
 }
 
-// ownNames returns the claims of a logout, which no callback may change where one is
-// configured.
+// ownNames returns the names of the claims that a logout needs, which no callback may
+// change. It returns none if no logout is configured.
 func ownNames(s *setup) []string {
 	if s.config.logouts.any {
 		return []string{jwtclaims.Provider}

@@ -114,8 +114,8 @@ func (m processMark) newID() string { return string(m) + secret.RandomHex(4) }
 // isIn reports whether this process has made the flow or challenge.
 func (m processMark) isIn(id string) bool { return id != "" && strings.HasPrefix(id, string(m)) }
 
-// bind makes a key or a salt of one tenant's own. Where there are no tenants it
-// is the one of Auth.js.
+// bind returns text, the name of a key or a salt, as the one of this tenant. Without
+// tenants it is text, which is that of Auth.js.
 func (s *setup) bind(text string) string {
 	if s.tenant == "" {
 		return text
@@ -153,7 +153,8 @@ func assures(s *setup) bool { return s.directory != nil && s.directory.Factors !
 // identity.
 func keepsProofs(s *setup) bool { return assures(s) || s.moves != nil }
 
-// tell calls the application's functions for the events in o.
+// tell stores the events in o where they are kept, and calls the application's functions
+// for them. It logs errors.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {
 	for _, row := range o.TakeGone() {
 		s.vault.LetGo(row, vault.GrantUnlinked)
@@ -189,8 +190,8 @@ func outboxOf(ctx context.Context, s *setup) *directory.Outbox {
 	return &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, Audit: s.table}
 }
 
-// told tells an event. It returns ErrAudit if the audit log is required and does not
-// take it.
+// told stores and tells one event without a request. It returns ErrAudit if the audit log
+// is required and does not take it.
 func told(ctx context.Context, s *setup, e Event) error {
 	o := outboxOf(ctx, s)
 	o.Add(e, nil)
@@ -220,7 +221,7 @@ func pruneAudit(ctx context.Context, s *setup) (total int, err error) {
 	return total, err
 }
 
-// tableOf returns what keeps events in the store. failures is for those that failed.
+// tableOf returns the audit log in the store. failures takes the events of what failed.
 func tableOf(s *setup, failures *audit.Sink) *audit.Table {
 	a := &s.config.Operations.Audit
 	t := &audit.Table{

@@ -82,7 +82,7 @@ func (s *requestState) context() context.Context {
 	return s.r.Context()
 }
 
-// request returns the head of the request, or nil if the request is over.
+// request returns the head of the request, or nil if the request is over. s.mu is held.
 func (s *requestState) request() *Request {
 	n := s.neutral
 	if n == nil {
@@ -141,6 +141,7 @@ func (s *requestState) setup() (*setup, error) {
 	return s.resolve()
 }
 
+// resolve does what setup does. The caller holds s.mu.
 func (s *requestState) resolve() (*setup, error) {
 	if s.auth.fixed != nil {
 		return s.auth.fixed, nil
@@ -180,6 +181,7 @@ func (s *requestState) sessionID() string {
 	return s.reading.session.ID
 }
 
+// read reads the session, unless that was done, and returns its error. s.mu is held.
 func (s *requestState) read() error {
 	if s.known {
 		return s.err
@@ -207,8 +209,7 @@ func (s *requestState) read() error {
 	return s.err
 }
 
-// errOver: the framework has gone on to its next request, which has the same
-// memory.
+// errOver reports that the framework has used the memory of the request for the next one.
 var errOver = errors.New("latchkey: the request is over: look at the session in its handler")
 
 // renew puts the cookies that keep the session alive into the response. What it has
@@ -332,8 +333,7 @@ func findSetup(a *Auth, ctx context.Context, r *Request) (*setup, error) {
 	return a.tenants.setupFor(ctx, r)
 }
 
-// setupOrBlank does what setupFor does, for callers that have to answer in any
-// case.
+// setupOrBlank does what setupFor does, with a blank setup in place of nil: see orBlank.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
 	return orBlank(a, s), err

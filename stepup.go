@@ -116,8 +116,8 @@ func unproven(r *Request, host string, isBearer bool, w *wantedProof, to string)
 	return res
 }
 
-// askProof leads a user to the page that asks for a proof, and then to the URL back. On
-// a site without it, the user signs in once more.
+// askProof returns a redirect to the page that asks for a proof and then leads to the URL
+// back, or JSON for a script. On a site without that page, the user signs in once more.
 func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Response, error) {
 	if !x.setup.config.stepsUp() {
 		if x.isPost() {
@@ -187,7 +187,8 @@ func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, &x.visit).Prove(view))
 }
 
-// passedOn returns what the application's own page is told.
+// passedOn returns the parameters, name and value in turn, for the application's own
+// page.
 func passedOn(query url.Values, callbackURL string) []string {
 	params := []string{"callbackUrl", callbackURL}
 	for _, name := range []string{"for", "use", "provider", "done", "error"} {

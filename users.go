@@ -177,8 +177,8 @@ func (b usersBackend) Vault(ctx context.Context) (*vault.Vault, error) {
 	return s.vault, hasVault(s)
 }
 
-// setupWithStore returns the setup for work without a request. It needs an
-// Adapter.
+// setupWithStore returns the setup for work without a request, or ErrMissingAdapter if it
+// has no Adapter.
 func setupWithStore(ctx context.Context, a *Auth) (*setup, error) {
 	s, err := a.setupIn(ctx)
 	if err != nil {

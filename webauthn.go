@@ -31,7 +31,7 @@ const (
 	actionAuthenticate = "authenticate"
 )
 
-// begin leads to the form.
+// begin redirects to the sign-in page, which has the form.
 func (w *webauthnProvider) begin(_ context.Context, x *exchange) (outcome, error) {
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
@@ -105,8 +105,8 @@ func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 	return actionRegister
 }
 
-// admitQuestion counts an unauthenticated client that asks about an e-mail
-// address.
+// admitQuestion counts a question of an unauthenticated client about a user, and returns
+// how long the client has to wait. 0: not at all.
 func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query url.Values) (time.Duration, error) {
 	if !w.isAboutSomebody(query) {
 		return 0, nil
@@ -136,8 +136,8 @@ func tooManyQuestions(wait time.Duration) *Response {
 	return res
 }
 
-// stranger returns the user that an unauthenticated client names. It looks up
-// nothing if the client may learn nothing.
+// stranger returns the user that an unauthenticated client names, or nil, and whether the
+// user exists. It looks up nothing if the client may learn nothing.
 func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
 		return w.ownStranger(ctx, r, action)
@@ -159,7 +159,7 @@ func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, acti
 	return &User{Email: email}, false, nil
 }
 
-// ownStranger asks the application.
+// ownStranger does what stranger does, by asking the application's UserInfo.
 func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action string) (*User, bool, error) {
 	exists := false
 	found, err := hook(ctx, w.setup, "WebAuthn.UserInfo", func(ctx context.Context) (u *User, err error) {

@@ -57,8 +57,9 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	return outcome{assertion: in}, nil
 }
 
-// verify returns the user of the answer, and what is to be remembered of the
-// answer.
+// verify checks an answer, uses up its challenge and returns the assertion of its user.
+// It returns ErrInvalidCheck if this browser was asked for none, and
+// ErrWebAuthnVerification if the answer is wrong.
 func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.Assertion, error) {
 	if !w.asked(&x.visit) {
 		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: failure.Of(fault.PasskeyStale, errors.New("this browser was asked for no passkey, or too long ago"))})
@@ -98,7 +99,9 @@ func (w *webauthnProvider) refused(why error) error {
 	return failure.WrapFor(ErrWebAuthnVerification, w.ID, &failure.Mistake{Err: why})
 }
 
-// register handles a new passkey.
+// register checks a new passkey and returns the assertion with it. Nothing is stored yet.
+// It returns ErrWebAuthnVerification if the passkey is not right, and ErrAccountNotLinked
+// if it is registered already.
 func (w *webauthnProvider) register(ctx context.Context, r passkey.Registration, c *challenge, id, answer []byte) (*directory.Assertion, error) {
 	key, err := hook(ctx, w.setup, "WebAuthn.Ceremony", func(ctx context.Context) (storage.Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
 	if err != nil {
@@ -131,7 +134,9 @@ func isBounded(key *storage.Authenticator) bool {
 	return len(key.Transports) <= mostTransports && !slices.ContainsFunc(texts, func(text string) bool { return len(text) > longestPasskeyText })
 }
 
-// authenticate handles the use of a passkey.
+// authenticate checks the use of a passkey, raises its counter and returns the assertion
+// of its user. It returns ErrWebAuthnVerification if the passkey is unknown or the answer
+// wrong.
 func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*directory.Assertion, error) {
 	key, err := guarded.Optional(x.setup.store.Authenticator(ctx, id))
 	if err != nil {
@@ -178,8 +183,8 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 }
 
 // verifyFactor checks the answer of a passkey that was asked for as second factor, or as
-// another proof in a session, and returns what it proves. mark says what it was asked
-// for, as in challenge.Second.
+// another proof in a session, and returns the AMR that it proves. mark says what it was
+// asked for, as in challenge.Second.
 func (w *webauthnProvider) verifyFactor(ctx context.Context, x *exchange, mark, userID string) ([]string, error) {
 	answer := []byte(x.field("data"))
 	answered, id, err := answeredChallenge(answer)

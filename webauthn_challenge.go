@@ -45,8 +45,8 @@ func (c *challenge) isAfterFactor() bool {
 }
 
 // forFactor reports whether the passkey is asked for as second factor, of the user of a
-// waiting sign-in, or as another proof of the signed-in user. It sets no user if there
-// is none.
+// waiting sign-in, or as another proof of the signed-in user. It makes that user the one
+// that options are made for, or sets no user if there is none.
 func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action string) (bool, error) {
 	if here := who.here; action == actionAuthenticate && x.query.Get("for") == "reauth" && x.setup.config.stepsUp() {
 		if who.here = nil; here != nil {
@@ -65,7 +65,7 @@ func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action strin
 	return true, err
 }
 
-// askedFor stands for the user of the listed passkeys. It is as long
+// askedFor returns a hash that stands for the user of the listed passkeys. It is as long
 // without a user, because the length of a cookie shows.
 func askedFor(who *visitorInfo) string {
 	if !who.exists {
@@ -102,7 +102,7 @@ func registerDataOf(who *visitorInfo) *User {
 	return u
 }
 
-// remember has the browser keep a challenge, beside those of other tabs.
+// remember puts a challenge into the cookie of the browser, beside those of other tabs.
 func (w *webauthnProvider) remember(v *visit, c *challenge, who *visitorInfo) error {
 	now := v.now()
 	raw, err := json.Marshal(c)
@@ -136,8 +136,9 @@ func (w *webauthnProvider) asked(v *visit) bool {
 	return slices.ContainsFunc(held, func(h browser.CheckValue) bool { return h.Provider == w.ID })
 }
 
-// spend finds the challenge that was answered, which is then used up, whatever
-// becomes of the answer.
+// spend returns the challenge that was answered and how it began. The challenge is then
+// used up, whatever becomes of the answer. It returns errNoChallenge if this
+// browser keeps no such challenge, and errSpentChallenge if it was answered before.
 func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered, second string, registers bool) (*challenge, browser.FlowOrigin, error) {
 	now := v.now()
 	for _, h := range v.cookies.CheckValues(browser.Challenge, now) {

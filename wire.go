@@ -75,6 +75,7 @@ var (
 	sessionUserMembers = []string{"name", "email", "image"}
 )
 
+// appendSession appends the JSON of s to b, and returns the longer slice.
 func appendSession(b []byte, s *Session) ([]byte, error) {
 	b = append(b, '{')
 	if !s.User.isZero() {
@@ -101,8 +102,8 @@ func (u *SessionUser) isZero() bool {
 	return u.Name == "" && u.Email == "" && u.Image == "" && u.Extra == nil
 }
 
-// setKnown distinguishes a user without known members from the zero
-// SessionUser.
+// setKnown gives a user without known members an Extra, which the zero SessionUser has
+// not.
 func (u *SessionUser) setKnown() {
 	if u.isZero() {
 		u.Extra = Claims{}

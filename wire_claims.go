@@ -132,7 +132,7 @@ func memberText(m jsonscan.Member) string {
 	return Claims{"": json.Number(m.Raw)}.String("")
 }
 
-// signedInAt takes the time of the sign-in, where it is known.
+// signedInAt sets AuthTime and Proved to the time of the sign-in, if it is known.
 func (s *Session) signedInAt(t time.Time, known bool) {
 	if known {
 		s.AuthTime, s.Proved = t.UTC(), t.UTC()
@@ -187,6 +187,7 @@ func claimsOf(u *User, said *jwtclaims.Said) Claims {
 	return c
 }
 
+// putClaim sets a claim to text. For an empty text, said is what to say: nil: nothing.
 func putClaim(c Claims, name, text string, said []byte) {
 	switch {
 	case text != "" || bytes.Equal(said, emptyText):

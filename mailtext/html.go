@@ -15,7 +15,7 @@ var source string
 // document is parsed once and executed concurrently.
 var document = template.Must(template.New("mail").Parse(source))
 
-// view is what the document shows.
+// view is the data that document is executed with.
 type view struct {
 	Lang, Dir, Title, URL string
 	Before, After         string   // the title around Host

@@ -25,8 +25,8 @@ const (
 	white = "#ffffff"
 )
 
-// look is a theme made into what may stand in a style attribute. Mail programs
-// drop style sheets and know no variables, hence one colour per place.
+// look holds the colours of a theme as values that are safe in a style attribute. Mail
+// programs drop style sheets and know no variables, hence one colour per place.
 type look struct {
 	shades
 	Dark                    *shades // for readers whose system is dark; nil: the scheme is fixed

@@ -15,16 +15,15 @@ import (
 // maxToken bounds a token answer that is worth repairing, in bytes.
 const maxToken = 64 << 10
 
-// dialect is how a provider's calls stray from the standards. What is nil does
-// not stray.
+// dialect says how the calls of a provider differ from the standards. A nil field means
+// no difference.
 type dialect struct {
-	// header is set over that of every call.
+	// header replaces the fields of these names in the header of every call.
 	header http.Header
-	// ask changes a token request, which is its own to change; form is what it
-	// would send.
+	// ask changes r, a copy of a token request; form is what it would send.
 	ask func(r *http.Request, form url.Values)
-	// answer makes the members of a token answer those of RFC 6749 section 5, be
-	// it a token or an error. An answer that is a form counts as well.
+	// answer turns the members of a token answer into those of RFC 6749 section 5. It is
+	// called for errors too, and for answers that are a form instead of JSON.
 	answer func(latchkey.Claims) latchkey.Claims
 }
 
@@ -41,7 +40,7 @@ func (d dialect) of(p latchkey.OAuth) latchkey.OAuth {
 	return p
 }
 
-// interpreter speaks a dialect.
+// interpreter is the transport of a provider with a dialect.
 type interpreter struct {
 	dialect
 	next http.RoundTripper

@@ -50,7 +50,7 @@ type letter struct {
 	sender *mail.Address
 }
 
-// call is what a service wants to receive.
+// call is the request that sends a mail at a service.
 type call struct {
 	path        string
 	contentType string // empty: application/json
@@ -58,7 +58,7 @@ type call struct {
 	authorize   func(*http.Request)
 }
 
-// mailer is a MailAPI made ready.
+// mailer is a MailAPI with what is particular to one service.
 type mailer struct {
 	MailAPI
 	name     string

@@ -14,10 +14,11 @@ import (
 
 // Providers that revoke tokens in another way than RFC 7009.
 
-// revoke ends tokens at the provider.
+// revoke revokes t at the provider.
 type revoke = func(ctx context.Context, c *http.Client, t latchkey.Tokens) error
 
-// revocation returns how a provider revokes, once its client id is known.
+// revocation returns the function that revokes tokens of p. It is called when the client
+// id of p is known.
 type revocation func(p *latchkey.OAuth) revoke
 
 // revoking gives p a Derive that sets Revoke, unless the caller has set Revoke or

@@ -31,8 +31,8 @@ type Form struct {
 	Passkeys PasskeyTexts
 }
 
-// PasskeyTexts are what the browser client says in the form of a passkey where
-// none was used.
+// PasskeyTexts are the messages that the browser client shows in a passkey's form if no
+// passkey was used.
 type PasskeyTexts struct {
 	Cancelled, Failed, Known, Refused, Wait string
 }
@@ -40,7 +40,7 @@ type PasskeyTexts struct {
 // secret keeps CSRF tokens out of logs.
 type secret = veil.Hidden
 
-// Hidden is a value that a form sends unseen.
+// Hidden is a hidden input of a form.
 type Hidden struct {
 	secret
 

@@ -90,8 +90,9 @@ type BoxProps struct {
 	Class      string // classes for the box, beside ours
 }
 
-// UserProps say what a user button is like. The zero value has a picture, the way
-// to the account page, where that is switched on, and a way out.
+// UserProps are the properties of a user button. With the zero value it has the user's
+// picture, a link to the account page if that is switched on, and a button that signs
+// out.
 type UserProps struct {
 	SignOutPage string // as in [SignOutProps]
 	RedirectTo  string // where to end up after signing out; empty: back here

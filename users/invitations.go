@@ -93,7 +93,7 @@ func (u *Users) RevokeInvitation(ctx context.Context, id string) error {
 	return directory.RevokeInvitation(ctx, w.Directory, w.Events, id)
 }
 
-// inviting opens the directory, and what invitations need.
+// inviting opens the directory, and returns it with what makes invitations.
 func (u *Users) inviting(ctx context.Context) (*directory.Work, *Inviter, error) {
 	i, err := u.backend.Inviter(ctx)
 	if err != nil {

@@ -23,7 +23,8 @@ type Keeper struct {
 
 var errNoHash = errors.New("latchkey: the hash of a password is empty")
 
-// keeper opens the directory of a user, and what passwords need.
+// keeper opens the directory of a user, and returns it with the flows of passwords. With
+// mails, a site without a known URL is ErrInvalidConfig.
 func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool) (*directory.Work, *Keeper, error) {
 	w, err := u.open(ctx, userID, operation)
 	if err != nil {
@@ -66,8 +67,8 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 
 // CheckPassword returns nil if a password is the user's, also if the user has to choose
 // another one before the next sign-in: see RequireNewPassword. It returns
-// ErrCredentialsSignin for a wrong password, for a user who has none, and for any password
-// after too many tries. Tries count as those of an unknown browser.
+// ErrCredentialsSignin for a wrong password, for a user that has none, and for any
+// password after too many tries. Tries count as those of an unknown browser.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {

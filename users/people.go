@@ -114,8 +114,8 @@ func (u *Users) Count(ctx context.Context, q Query) (n int, more bool, err error
 	return r.Count(ctx, people.Query(q))
 }
 
-// reader returns what reads lists. call names the caller in the error for a missing
-// ability.
+// reader returns the reader of lists, and the directory. Without the ability it returns
+// an ErrUnsupported that names call, and the directory all the same.
 func (u *Users) reader(ctx context.Context, call string) (*people.Reader, *directory.Work, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

@@ -22,11 +22,11 @@ type TokenOptions struct {
 	MinLife  time.Duration // the token must last this long; 0: 5 s
 }
 
-// AccessToken returns a usable access token of an account and renews it if necessary.
-// An empty ProviderAccountID stands for the only account of the user at the provider; if
+// AccessToken returns a usable access token of an account and renews it if necessary. An
+// empty ProviderAccountID stands for the only account of the user at the provider; if
 // there are several, the error is ErrAmbiguousAccount. RefreshToken and IDToken of the
-// result are empty. Any number
-// of callers, in any number of processes, cause one request to the provider.
+// result are empty. Any number of callers, in any number of processes, cause one request
+// to the provider.
 //
 // A suspended user's account is ErrAccessDenied.
 //

@@ -35,7 +35,8 @@ const (
 	typeGet    = "webauthn.get"
 )
 
-// members are those of a JSON object, by their exact names.
+// members are the members of a JSON object. The keys are their names, in the case they
+// were sent in.
 type members map[string]json.RawMessage
 
 // membersOf decodes a JSON object. Its error calls it what.

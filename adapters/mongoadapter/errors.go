@@ -83,10 +83,13 @@ func fail(ctx context.Context, operation string, err error) error {
 // reason returns what went wrong. It never repeats the driver's own sentences, which
 // quote values.
 func reason(err error) string {
-	for _, plain := range []error{errText, errValue, ErrNotMigrated} {
+	for _, plain := range []error{errText, errValue, errBusy, ErrNotMigrated} {
 		if errors.Is(err, plain) {
 			return err.Error()
 		}
+	}
+	if broken, is := errors.AsType[*ViolationError](err); is {
+		return broken.Error()
 	}
 	if answer, is := errors.AsType[mongo.ServerError](err); is {
 		if codes := answer.ErrorCodes(); len(codes) > 0 {

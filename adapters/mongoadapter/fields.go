@@ -18,6 +18,9 @@ import (
 // Members that no field is named after are fields of the document all the same.
 // Their values are those of JSON.
 
+// errBusy reports a document that other calls changed each time.
+var errBusy = errors.New("other calls changed the document each time: try again")
+
 // errValue says nothing of the value.
 var errValue = errors.New("a value has no form in JSON, or is too large a number")
 

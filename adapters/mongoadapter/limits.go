@@ -23,8 +23,7 @@ type limitDoc struct {
 }
 
 // Take implements [storage.Limiter]. The clock is that of the instance: one that
-// is ahead lets events of others through as late as that. It returns an
-// ErrConflict if other calls were faster each time.
+// is ahead lets events of others through as late as that.
 func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, ctx.Err()
@@ -35,7 +34,7 @@ func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Du
 			return wait, fail(ctx, "take", err)
 		}
 	}
-	return 0, fail(ctx, "take", storage.ErrConflict)
+	return 0, fail(ctx, "take", errBusy)
 }
 
 // take counts an event by one command with a filter for what the event is counted on.
@@ -121,6 +120,9 @@ func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time)
 	for n := 0; n < tries && errors.Is(err, storage.ErrConflict); n++ {
 		_, err = a.revocations.UpdateOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}}, latest, options.UpdateOne().SetUpsert(true))
 		err = orConflict(err)
+	}
+	if errors.Is(err, storage.ErrConflict) {
+		err = errBusy
 	}
 	return fail(ctx, "revoke", err)
 }

@@ -75,6 +75,9 @@ func TestMigrateNamesViolations(t *testing.T) {
 	if !is || len(broken.Violations) != 2 || broken.Violations[0] != (mongoadapter.Violation{Collection: "users", Rule: "e-mail addresses are unique", Values: 2}) || broken.Violations[1].Values != 1 {
 		t.Fatalf("got %v", err)
 	}
+	if !strings.Contains(err.Error(), "e-mail addresses are unique") {
+		t.Errorf("the error names no rule: %v", err)
+	}
 	if text := broken.Error() + err.Error(); strings.Contains(text, "secret") || strings.Contains(text, "example.com") {
 		t.Errorf("the error quotes documents: %s", text)
 	}

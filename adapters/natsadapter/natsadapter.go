@@ -71,8 +71,8 @@ func fits(s jetstream.StreamConfig) error {
 	}{
 		{s.Mirror != nil, "it is a mirror, which is late"},
 		{len(s.Sources) > 0, "it copies from others, late: what was ended would be back"},
-		{s.SubjectTransform != nil, "it keeps keys under other names, where nobody looks"},
-		{s.Retention != jetstream.LimitsPolicy, "it keeps only what somebody waits for"},
+		{s.SubjectTransform != nil, "it keeps keys under other names, where no call looks"},
+		{s.Retention != jetstream.LimitsPolicy, "it keeps only messages that a consumer waits for"},
 		{s.PersistMode == jetstream.AsyncPersistMode, "it answers writes before they are in files"},
 		{s.NoAck, "it answers no writes"},
 		{s.AllowDirect, "direct reads are on: followers would answer, late, and an ended session would be back"},

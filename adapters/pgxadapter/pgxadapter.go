@@ -113,5 +113,8 @@ func Check(ctx context.Context, p *pgxpool.Pool, o Options) error {
 // Detect reports which program's users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, p *pgxpool.Pool) (sqlstore.Found, error) {
+	if p == nil {
+		return sqlstore.Found{}, errNoPool
+	}
 	return sqlstore.Detect(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)
 }

@@ -149,6 +149,9 @@ func TestNewNeedsAPool(t *testing.T) {
 	if err := pgxadapter.Check(t.Context(), nil, pgxadapter.Options{}); err == nil {
 		t.Error("Check accepted a nil pool")
 	}
+	if _, err := pgxadapter.Detect(t.Context(), nil); err == nil {
+		t.Error("Detect accepted a nil pool")
+	}
 }
 
 func TestErrorsTellNoSettings(t *testing.T) {

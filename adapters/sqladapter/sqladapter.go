@@ -146,5 +146,8 @@ func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error
 // Detect reports which program's users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, db *sql.DB, d sqlstore.Dialect) (sqlstore.Found, error) {
+	if db == nil {
+		return sqlstore.Found{}, errNoDatabase
+	}
 	return sqlstore.Detect(ctx, newPool(db, d, false), d)
 }

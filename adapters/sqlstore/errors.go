@@ -186,7 +186,9 @@ func (f *failure) Unwrap() error { return f.cause }
 
 // Is reports a [storage.ErrUnavailable] if a retry may succeed. The library then
 // asks the user to try again.
-func (f *failure) Is(target error) bool { return target == storage.ErrUnavailable && passes(f.cause) }
+func (f *failure) Is(target error) bool {
+	return target == storage.ErrUnavailable && f.cause != nil && passes(f.cause)
+}
 
 // fail turns an error into one that a caller may see, with the name of the
 // operation. It returns ErrNotFound and ErrConflict bare, and nil for nil. If ctx

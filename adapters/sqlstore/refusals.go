@@ -21,7 +21,7 @@ const (
 	noFile       = "the file is not there or cannot be opened; `latchkey migrate` makes it, but not its folder"
 	notSQLite    = "the file is no SQLite database"
 	mayNotWrite  = "the file may not be written to"
-	inUse        = "somebody else is using it: try again"
+	inUse        = "another program is using it: try again"
 	tooMany      = "it takes no more connections: let it take more, or the pools of all instances have fewer"
 	notServing   = "it is starting or ending: try again"
 	withoutTLS   = "the database has no TLS, which the connection demands (PostgreSQL: sslmode, MySQL: tls)"

@@ -110,7 +110,7 @@ func newDoctor(p *program, out io.Writer, accept []string) *doctor {
 	return &doctor{&report{out: out, accept: accept}, p, p.env}
 }
 
-// report prints findings as they come.
+// report counts findings, and prints each at once unless isHeld or isJSON is set.
 type report struct {
 	out                    io.Writer
 	accept                 []string

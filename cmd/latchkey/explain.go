@@ -49,7 +49,7 @@ func (p *program) explainCommand() *cobra.Command {
 	return c
 }
 
-// explained is what the command says.
+// explained is what the explain command prints.
 type explained struct {
 	Detail fault.Detail      `json:"detail"`
 	Code   string            `json:"reference,omitempty"`

@@ -12,8 +12,9 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
 )
 
-// service is a database that is not asked by SQL, but by an adapter of its own.
-// lacking is what that adapter warns of: it can do without. Close it.
+// service is a database that has no SQL, but an adapter of its own. lacking holds what
+// the adapter misses in the database but can do without. Whoever opened a service closes
+// it.
 type service struct {
 	where   string // for people; neither user nor password
 	check   func(ctx context.Context) (lacking []string, err error)

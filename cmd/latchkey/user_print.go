@@ -138,7 +138,7 @@ func printPeople(w io.Writer, form string, list []person) error {
 	return out.Flush()
 }
 
-// pair is a line of what is shown of one user.
+// pair is one line of the description of a user.
 type pair struct{ name, value string }
 
 func printPairs(w io.Writer, pairs []pair) error {

@@ -46,7 +46,8 @@ func NewFunc(f Func) (a *Auth, err error) {
 	return a, err
 }
 
-// configKey is where a context has the answer of an Auth's configOf.
+// configKey is the context key of a function that returns what configOf answered. Each
+// Auth has a key of its own.
 type configKey struct{ of *Auth }
 
 // config returns what configOf answered for the request that ctx belongs to.

@@ -79,7 +79,7 @@ func (a *Auth) SignOutAction(page fiber.Handler) fiber.Handler {
 	return a.action(page, (*latchkey.Core).SignOutAction)
 }
 
-// run is a form action of [latchkey.Core].
+// run is the type of a form action of [latchkey.Core], such as its SignOutAction.
 type run func(*latchkey.Core, context.Context, *latchkey.Request) (*latchkey.Response, *latchkey.FormFailure)
 
 // action returns a handler that answers posts by run. page, unless it is nil, is called

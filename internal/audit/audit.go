@@ -30,9 +30,9 @@ const (
 	None   Address = "none"
 )
 
-// Sink writes events to a logger, in order, on a goroutine of its own. What it is given
-// never waits: a full queue drops the oldest failure, and a line says how many were lost.
-// A nil Sink keeps nothing. It is safe for concurrent use.
+// Sink writes events to a logger, in order, on a goroutine of its own. A caller of Add
+// never waits: a full queue drops the oldest failure, and a line says how many were
+// lost. A nil Sink keeps nothing. It is safe for concurrent use.
 type Sink struct {
 	Logger  *slog.Logger
 	Keep    func([]event.Event) // keeps events in place of Logger, and counts them; nil: Logger does

@@ -68,7 +68,7 @@ func NameKey(own []byte, secret string) []byte {
 
 // NameHash returns a keyed hash of a name that was typed at a sign-in, or "" for none.
 // The same name of a tenant has the same hash, however it is spelled in upper and lower
-// case. People type passwords where a name belongs, so that no log has the name itself.
+// case. Users type passwords where a name belongs, so no log has the name itself.
 func NameHash(key []byte, tenant, name string) string {
 	if name = strings.ToLower(strings.TrimSpace(name)); name == "" || len(key) == 0 {
 		return ""

@@ -196,8 +196,8 @@ func wholeMillisecond(t time.Time) time.Time {
 	return t.Truncate(time.Millisecond)
 }
 
-// Cursors seal the positions of lists. A cursor is worth something for one query of
-// one tenant, and for a day. They are safe for concurrent use.
+// Cursors seal the positions of lists. A cursor is valid for one query of one tenant,
+// and for a day. They are safe for concurrent use.
 type Cursors struct {
 	codec  *jwt.Codec
 	tenant string
@@ -249,7 +249,7 @@ func (c *Cursors) open(q *Query) (place, error) {
 	return found.place, nil
 }
 
-// hash names everything that decides which events a query has.
+// hash returns a hash of all that decides which events a query has.
 func (q *Query) hash() string {
 	named := *q
 	named.Limit, named.After = 0, ""

@@ -8,7 +8,7 @@ import (
 
 const purposeCode = "email-code"
 
-// MailCode is what a browser keeps that has asked for a mail with a code. It travels
+// MailCode is what a browser keeps after it has asked for a mail with a code. It travels
 // in the cookie of a link that one browser alone may use. The zero MailCode is none.
 type MailCode struct {
 	Handle string // of the code's challenge

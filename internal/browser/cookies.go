@@ -45,7 +45,8 @@ func (c *Cookies) replace(k *http.Cookie) {
 	c.Out = append(kept, k)
 }
 
-// Forget makes the browser forget a cookie, if it sent it.
+// Forget makes the browser forget a cookie. It does nothing if the browser did not send
+// it.
 func (c *Cookies) Forget(k *Spec) {
 	if _, there := c.jar.Get(k.Name()); there {
 		c.Set(k.Clear(k.Name()))
@@ -140,8 +141,8 @@ func (c *Cookies) putSession(value string, expires time.Time) {
 // no answer that a proxy refuses for its size.
 const mostLines = 34
 
-// clearPiece clears a cookie of a session. If there is no room, it waits for the
-// next answer.
+// clearPiece clears a cookie of a session. If the response has mostLines cookies
+// already, it does nothing, and a later response clears the cookie.
 func (c *Cookies) clearPiece(k *Spec, name string) {
 	if len(c.Out) < mostLines {
 		c.Set(k.Clear(name))

@@ -130,10 +130,10 @@ func (f *Flow) Checks() (checks []Check) {
 	return checks
 }
 
-// StateParam returns the state to send to the provider, which its callback has to
-// bring back. If state is no check of its own, it is derived from a value that is
-// one, so that no cookie has to hold it. Only a flow without checks, and one that
-// Auth.js began without a state, have none.
+// StateParam returns the state to send to the provider, which its callback has to bring
+// back. If state is no check of its own, it is derived from a value that is one, so that
+// no cookie has to hold it. It is empty only for a flow without checks, and for one that
+// Auth.js began without a state.
 func (f *Flow) StateParam() string {
 	if key := cmp.Or(f.Verifier, f.Nonce); f.State == "" && f.ID != "" && key != "" {
 		return derivedState(key)

@@ -50,8 +50,9 @@ func (c *Cookies) EndLogout(tenant, provider, state string, now time.Time) (call
 // mostHint is how long a sealed hint may be, so that browsers keep its cookie.
 const mostHint = 3800
 
-// PutHint has the browser keep a sealed hint for a logout at a provider, for as long as a
-// session. An empty or a long one is not kept, and takes the place of an older one.
+// PutHint has the browser keep a sealed hint for a logout at a provider, for as long as
+// a session. If sealed is empty or too long for a cookie, the browser forgets the hint
+// that it has.
 func (c *Cookies) PutHint(sealed string, until time.Time) {
 	if sealed != "" && len(sealed) <= mostHint {
 		c.Set(c.Specs.Hint.New(sealed, until))

@@ -113,8 +113,8 @@ func (c *Cache[K, V]) Delete(key K) {
 	c.disown(key)
 }
 
-// DeleteOwner removes all values of owner. It does not know the owners of loads
-// under way, so it keeps the values of none of them.
+// DeleteOwner removes all values of owner. It does not know the owners of loads under
+// way, so the cache does not keep the values of these loads.
 func (c *Cache[K, V]) DeleteOwner(owner string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *Cache[K, V]) DeleteOwner(owner string) {
 	}
 }
 
-// DeleteAll removes all values. It keeps the values of no load that is under way.
+// DeleteAll removes all values. The cache does not keep the values of loads under way.
 func (c *Cache[K, V]) DeleteAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

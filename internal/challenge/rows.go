@@ -36,9 +36,9 @@ func (r *Rows) Get(ctx context.Context, p Purpose, handle string) (*Row, error) 
 	return r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Get(ctx, id) })
 }
 
-// Try counts one try before its answer is looked at. With most tries counted
-// before, it ends the challenge and returns [ErrSpent]. It returns
-// storage.ErrNotFound as Get does.
+// Try counts one try before its answer is looked at. If most tries were counted before,
+// it ends the challenge and returns [ErrSpent]. It returns storage.ErrNotFound as Get
+// does.
 func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.Count(ctx, p, handle, most)
 	if errors.Is(err, ErrSpent) {

@@ -163,7 +163,8 @@ func readLink(row *challenge.Row, err error) (*ActingLink, error) {
 	return link, nil
 }
 
-// refusedIf returns ErrNotActing for what is not there, or not there any more.
+// refusedIf returns ErrNotActing if err is ErrNotFound, ErrNoToken or ErrEnded, and any
+// other err as it is.
 func refusedIf(err error) error {
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ErrNoToken) || errors.Is(err, ErrEnded) {
 		return ErrNotActing
@@ -171,8 +172,9 @@ func refusedIf(err error) error {
 	return err
 }
 
-// Open uses a link up and opens its session: with plan a stored one, and otherwise what
-// a token is made of. isOwn reports whether a process has made the link.
+// Open uses a link up and opens its session: with plan a stored one, and otherwise what a
+// token is made of. isOwn reports whether a process has made the link. It returns
+// ErrNotActing for a link that is void.
 func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *SessionPlan, isOwn func(process string) bool) (*SignIn, error) {
 	d := a.Directory
 	var signIn *SignIn
@@ -239,8 +241,8 @@ func (a *Acting) open(ctx context.Context, s *Store, link *ActingLink, plan *Ses
 	return signIn, d.confirmSession(ctx, s, signIn)
 }
 
-// confirmActor reads the session back. One that was stored without its administrator
-// would be the user's own.
+// confirmActor reads the session back and takes over its ID. It returns an error if the
+// session was stored without its administrator: it would be the user's own.
 func confirmActor(ctx context.Context, s *Store, signIn *SignIn) error {
 	found, err := s.Session(ctx, signIn.Session.Token)
 	if err != nil {
@@ -254,7 +256,7 @@ func confirmActor(ctx context.Context, s *Store, signIn *SignIn) error {
 }
 
 // Check returns ErrNoToken unless the session of an administrator is alive. s is the
-// store of the transaction that this is part of.
+// store of the transaction that this is part of. For JWT sessions it may be nil.
 func (a *Acting) Check(ctx context.Context, s *Store, actor *ActorSession) error {
 	d := a.Directory
 	if !d.StoredSessions {

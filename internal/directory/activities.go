@@ -18,8 +18,8 @@ const (
 	longestAgent    = 256 // bytes of a browser's description
 )
 
-// KeepActivities stores the events that are activities of their user. An error leaves
-// out what could not be stored.
+// KeepActivities stores the events that are activities of their user. It goes on after an
+// error, and returns all errors in the end.
 func KeepActivities(ctx context.Context, d *Directory, q *Outbox) error {
 	if d == nil || d.Store.activities == nil {
 		return nil
@@ -34,6 +34,8 @@ func KeepActivities(ctx context.Context, d *Directory, q *Outbox) error {
 	return errors.Join(faults...)
 }
 
+// appendActivity stores an event as an activity of its user. It leaves out the browser of
+// an administrator.
 func appendActivity(ctx context.Context, s *Store, e *event.Event) error {
 	a := storage.Activity{
 		ID: secret.NewUserID(), UserID: e.UserID, Time: e.Time.Truncate(time.Millisecond), Type: people.TypeText(e.Type, e.Outcome), Provider: e.Provider,
@@ -58,7 +60,8 @@ func Activities(ctx context.Context, d *Directory, userID string) ([]storage.Act
 	return list, err
 }
 
-// PruneActivities removes the activities that are shown to no user any more.
+// PruneActivities removes the activities that are older than 90 days, which no user is
+// shown, and returns how many.
 func PruneActivities(ctx context.Context, s *Store, now time.Time) (int, error) {
 	if s.activities == nil {
 		return 0, nil
@@ -68,7 +71,7 @@ func PruneActivities(ctx context.Context, s *Store, now time.Time) (int, error) 
 	})
 }
 
-// listActivities returns the latest activities of a user.
+// listActivities returns the latest activities of a user, at most limit.
 func listActivities(ctx context.Context, s *Store, userID string, limit int) ([]storage.Activity, error) {
 	fits := func(a *storage.Activity) bool { return a.UserID == userID }
 	return guarded.CallFor(ctx, s.bounds, "Activities.List", allFit(fits), func(ctx context.Context) ([]storage.Activity, error) {

@@ -55,11 +55,12 @@ func (d Passwords) AskToMove(ctx context.Context, q *Outbox, u *storage.User, to
 }
 
 // NewMove stores a link that proves the address of a user, or another one, without an
-// event.
+// event. It sends no mail.
 func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (AddressMove, error) {
 	return d.newMove(ctx, d.Store, u, to)
 }
 
+// newMove does the work of NewMove in the transaction of s.
 func (d Passwords) newMove(ctx context.Context, s *Store, u *storage.User, to string) (m AddressMove, err error) {
 	isProven, err := isAddressProven(ctx, d.Directory, s, u)
 	if err != nil {
@@ -118,6 +119,8 @@ func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.Use
 	return row.Identifier, nil
 }
 
+// checkMove returns an error unless row is about u, from the address that u has, and was
+// made after the sessions of u were last ended.
 func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, u *storage.User) error {
 	var data moveData
 	if err := row.Read(&data); err != nil || row.UserID != u.ID || data.From != u.Email {
@@ -141,6 +144,7 @@ func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c 
 	return u, err
 }
 
+// moveAddress does the work of MoveAddress in the transaction of s.
 func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle string, c *PasswordChange) (storage.User, error) {
 	u, err := s.LockUser(ctx, c.UserID)
 	if err != nil {
@@ -185,7 +189,8 @@ func (d Passwords) recordMove(ctx context.Context, s *Store, u *storage.User, to
 	return err
 }
 
-// giveAddress gives a user an address that a link has proven.
+// giveAddress gives a user an address that a link has proven, and returns the user as
+// stored. It returns ErrAddressTaken if another user has it.
 func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *storage.User, email string) (storage.User, error) {
 	other, err := guarded.Optional(s.UserByEmail(ctx, email))
 	if err != nil {
@@ -202,9 +207,9 @@ func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *stor
 	return changed, err
 }
 
-// freeAddress takes the address of a move from a user who has not proven it, or who came
-// after the move was asked for, and ends the sessions of that user. It does nothing if
-// the user called keep has the address. The mailbox has shown the link of the move.
+// freeAddress takes the address of a move from a user that has not proven it, or that
+// came after the move was asked for, and ends the sessions of that user. It does nothing
+// if the user called keep has the address. The mailbox has shown the link of the move.
 func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep string, move *challenge.Row) error {
 	found, err := guarded.Optional(s.UserByEmail(ctx, move.Identifier))
 	if err != nil || found == nil || found.ID == keep {

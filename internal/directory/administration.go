@@ -33,8 +33,9 @@ func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (ma
 	return made, err
 }
 
-// claim ends what staff may do for a user who never signed in, in the transaction of a
-// sign-in.
+// claim clears Provisioned, in u and in the store, in the transaction of a sign-in. From
+// then on administrators may no longer do what they may before the first sign-in of a
+// user.
 func claim(ctx context.Context, s *Store, u *storage.User) error {
 	if u.Provisioned.IsZero() {
 		return nil
@@ -44,9 +45,9 @@ func claim(ctx context.Context, s *Store, u *storage.User) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// AcceptVouched checks that a user whom the application names is not suspended, for a
-// sign-in without a transaction, and ends what staff may do for a user who never signed
-// in. The user need not be stored.
+// AcceptVouched returns the error of CheckSuspension for a suspended user that the
+// application names, and clears Provisioned as claim does. It is for a sign-in without a
+// transaction. The user need not be stored.
 func AcceptVouched(ctx context.Context, d *Directory, userID string) error {
 	if err := CheckSuspension(ctx, d, d.Store, userID); err != nil {
 		return err
@@ -58,7 +59,7 @@ func AcceptVouched(ctx context.Context, d *Directory, userID string) error {
 	return claim(ctx, d.Store, u)
 }
 
-// Change changes fields of a user.
+// Change changes fields of a user and returns the user as stored.
 func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (u storage.User, err error) {
 	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if u, err = s.updateUser(ctx, userID, c); err == nil && c != (storage.UserChange{}) {
@@ -145,7 +146,7 @@ const exportPatience = 30 * time.Second
 // mostExported is how many activities an export has at most.
 const mostExported = 10_000
 
-// listed reads a list of a store that the adapter may not have.
+// listed returns a function that reads a list of a store, or nil if the adapter has none.
 func listed[T any](has func(*Store) bool, read func(ctx context.Context, s *Store, id string) ([]T, error)) func(context.Context, *Store, string) (any, error) {
 	return func(ctx context.Context, s *Store, id string) (any, error) {
 		if !has(s) {
@@ -177,6 +178,7 @@ func Export(ctx context.Context, d *Directory, q *Outbox, userID string, w io.Wr
 	return nil
 }
 
+// export writes the document of Export.
 func export(ctx context.Context, d *Directory, u *storage.User, w io.Writer) error {
 	doc := people.NewDocument(w)
 	doc.Part("exported", d.Now().UTC().Format(time.RFC3339))

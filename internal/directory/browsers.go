@@ -9,7 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Browsers returns the known browsers of the site.
+// browsers returns the known browsers of the site.
 func (d Passwords) browsers() *knownbrowsers.Browsers {
 	return &knownbrowsers.Browsers{Store: d.Store.Browsers(), Tenant: d.Tenant, Now: d.Now}
 }
@@ -57,8 +57,8 @@ func (d Passwords) KnownBrowsers(ctx context.Context, userID string) ([]storage.
 	return known, err
 }
 
-// ForgetBrowser removes a known browser of a user, named by its public id, and with
-// an empty id all of them. It returns ErrNotFound if there is none such.
+// ForgetBrowser removes a known browser of a user, named by its public id, and with an
+// empty id all of them. It returns ErrNotFound if there is no browser with that id.
 func (d Passwords) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
 	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
 }

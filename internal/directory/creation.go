@@ -12,7 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
-// createUser creates the user of a sign-in.
+// createUser creates signIn.User, and sets IsNew and the ID that the store has given. It
+// returns an [OtherUser] if the application was asked about another user.
 func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if signIn.User.ID == "" {
 		signIn.User.ID = secret.NewUserID()
@@ -31,6 +32,8 @@ func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn 
 	return nil
 }
 
+// linkAccount stores the account of a sign-in for signIn.User, with its tokens and its
+// new passkey. It queues the event, and ends the record of an interrupted sign-up.
 func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	signIn.Account.UserID = signIn.User.ID
 	row := signIn.Account
@@ -62,8 +65,9 @@ func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn
 	return nil
 }
 
-// resolveVouched handles a user that the application has checked. A stored
-// session needs a stored user. A JWT session does not, and is opened elsewhere.
+// resolveVouched handles a user that the application has checked. A stored session needs
+// a stored user: without one it returns ErrUnsupportedStrategy. A JWT session does not,
+// and is opened elsewhere.
 func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
 	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
 	if err == nil && known != nil {

@@ -100,6 +100,8 @@ func (d *Directory) evictSessionsLate(ctx context.Context, signIn *SignIn) error
 	return d.Store.deleteSessions(ctx, signIn.User.ID, "")
 }
 
+// detach removes what found says an eviction removes, and ends all sessions of the user.
+// The sign-in counts from after that. It logs the eviction and queues its event.
 func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, found *attachments) error {
 	e := found.evicted
 	for _, a := range e.Accounts {
@@ -127,6 +129,7 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 	return nil
 }
 
+// tellEviction logs an eviction and queues its event, unless nothing was removed.
 func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachments) {
 	e := found.evicted
 	if found.evictedCount() == 0 {
@@ -155,6 +158,8 @@ type attachments struct {
 	proofs   int                     // a password and second factors
 }
 
+// attached returns the sign-in methods and sessions of u, and which of the accounts have
+// a provider that vouches for the address of u.
 func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (found attachments, err error) {
 	found.evicted.User, found.vouching = *u, map[string]bool{}
 	accounts, err := s.ListAccounts(ctx, u.ID)

@@ -34,9 +34,9 @@ type ownEnd struct {
 
 // revokeUser voids everything of the user from before now and returns the instant on
 // record. That is ahead of now by the tolerance between clocks: another process with a
-// clock that is ahead may have opened a session just before. It is always later than
-// the one before, and so than every sign-in that was accepted since. s is the store of
-// the transaction that this is part of; nil: none.
+// clock that is ahead may have opened a session just before. It is always later than the
+// one before, and so than every sign-in that was accepted since. s is the store of the
+// transaction that this is part of; nil: none. A nil r returns the zero time.
 func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r == nil {
 		return time.Time{}, nil
@@ -63,8 +63,8 @@ func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time
 	return at, err
 }
 
-// userVoidAt returns the instant before which everything of the user is void. It
-// is zero if none is on record, or if the store has no place for it.
+// userVoidAt returns the instant before which everything of the user is void. It is zero
+// if none is on record, or if the store has no place for it. r must not be nil.
 func (r *Revocations) userVoidAt(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r.Store == nil {
 		own, _ := r.own.Get(id)

@@ -82,6 +82,7 @@ func accountOf(u *storage.User) string {
 // ErrUnproven reports that the e-mail address of a user has to be proven first.
 var ErrUnproven = failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorFailed, errors.New("the user's e-mail address is not proven")))
 
+// canEnrol returns ErrUnproven if the user has an e-mail address that is not proven.
 func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
 	isProven, err := IsAddressProven(ctx, d.Directory, u)
 	if err == nil && !isProven && u.Email != "" {
@@ -99,8 +100,8 @@ func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment,
 	return readEnrolment(row, of)
 }
 
-// notPendingIf returns ErrNotPending if err says that a challenge is gone or spent, and err
-// otherwise.
+// notPendingIf returns ErrNotPending if err says that a challenge is gone or spent, and
+// err otherwise.
 func notPendingIf(err error) error {
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, challenge.ErrSpent) {
 		return ErrNotPending
@@ -135,10 +136,10 @@ type FactorChange struct {
 	May func(ctx context.Context, u *storage.User) (bool, error)
 }
 
-// ConfirmEnrolment stores the authenticator app of an enrolment if the code is right,
-// and ends the other sessions of the user. It returns new recovery codes if this is
-// the user's first factor. A wrong code is ErrSecondFactor, and after five of them the
-// enrolment is ErrNotPending.
+// ConfirmEnrolment stores the authenticator app of an enrolment if the code is right, and
+// ends the other sessions of the user. It returns new recovery codes if this is the
+// user's first factor. A wrong code is ErrSecondFactor, and after five of them the
+// enrolment is ErrNotPending. A user with too many apps gets ErrTooManyApps.
 func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChange, of EnrolmentOf, name, code string) (codes []string, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Try(ctx, challenge.Enrol, of.Handle, factor.MostTries)
@@ -196,8 +197,8 @@ func (d *Factors) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, i
 	})
 }
 
-// bringBackFactor stores a factor again that its user has to have, where no
-// transaction rolls its removal back.
+// bringBackFactor stores a factor again that its user has to have, where no transaction
+// rolls its removal back. It always returns ErrLastFactor.
 func (d *Factors) bringBackFactor(ctx context.Context, s *Store, held *factor.Held, id string) error {
 	if s.Tx == nil {
 		for _, f := range held.Rows {
@@ -310,7 +311,8 @@ func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string
 	return codes, err
 }
 
-// KeepCodes keeps new recovery codes for one session, until the user has saved them.
+// KeepCodes keeps new recovery codes for one session, for ten minutes or until the user
+// has saved them.
 func (d *Factors) KeepCodes(ctx context.Context, of EnrolmentOf, codes []string) error {
 	rows := d.Waiting(d.Store)
 	if err := rows.End(ctx, challenge.Codes, of.Handle); err != nil {

@@ -106,8 +106,10 @@ type NewApp struct {
 }
 
 // spendSecond uses up the second factor of a sign-in and what was waiting for it. With
-// transactions the challenge goes first, so that of concurrent answers one is told
-// apart from a wrong code. Without, a fault must not leave a code that works again.
+// transactions the challenge goes first, so that of concurrent answers one is told apart
+// from a wrong code. Without, a fault must not leave a code that works again. It returns
+// ErrWrongProof or ErrNotPending if a concurrent request was faster, and ErrUserChanged
+// if the user is gone.
 func spendSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
 	in := signIn.Second
 	if in == nil || in.spent {
@@ -133,6 +135,8 @@ func spendSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *S
 	return takePending(ctx, d, s, in)
 }
 
+// takePending removes a sign-in that waits for its second factor. It returns
+// ErrNotPending if it does not wait any more.
 func takePending(ctx context.Context, d *Factors, s *Store, in *Second) error {
 	_, err := d.Waiting(s).Take(ctx, challenge.SignIn, in.Handle)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -141,7 +145,8 @@ func takePending(ctx context.Context, d *Factors, s *Store, in *Second) error {
 	return err
 }
 
-// useProof uses up the code of a proof.
+// useProof uses up the code of a proof, and stops a removal of lost factors. It returns
+// ErrWrongProof if the code was used before. For a recovery code it sets in.Left.
 func useProof(ctx context.Context, d *Factors, q *Outbox, s *Store, in *Second) (err error) {
 	switch {
 	case in.App != nil:
@@ -241,9 +246,9 @@ func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storag
 	return d.browsers(d.Store).Get(ctx, handle, userID, void)
 }
 
-// RememberSignIn makes the browser with a handle known for the user of a sign-in that
-// came out of it, and returns the browser's new handle; empty: the old one stays. A
-// zero trusted leaves open whether a second factor is asked for.
+// RememberSignIn makes the browser with a handle known for a user after a sign-in there,
+// and returns the browser's new handle; empty: the old one stays. A zero trusted leaves
+// open whether a second factor is asked for.
 func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, at time.Time, handle, agent string, trusted time.Time) (string, error) {
 	known, err := d.BrowserOf(ctx, handle, userID)
 	if err != nil {

@@ -34,8 +34,8 @@ func ShownInvitation(in *challenge.Invitation) event.Invitation {
 	}
 }
 
-// Invite stores an invitation in place of others for its address, and returns the
-// secret of its link.
+// Invite stores an invitation in place of others for its address, and returns the secret
+// of its link and its end. An end that has passed is an error.
 func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) (token string, expires time.Time, err error) {
 	now, life := d.Now(), time.Duration(0)
 	if !in.Expires.IsZero() {
@@ -56,7 +56,7 @@ func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) 
 	return token, now.Add(life), err
 }
 
-// RevokeInvitation removes an invitation.
+// RevokeInvitation removes an invitation. It returns ErrNotFound if there is none.
 func RevokeInvitation(ctx context.Context, d *Directory, q *Outbox, id string) error {
 	return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		err := d.Waiting(s).RevokeInvitation(ctx, id)
@@ -103,8 +103,8 @@ func InvitationOf(ctx context.Context, d *Directory, in *Assertion, known *stora
 	return InvitationTo(ctx, d, email)
 }
 
-// takeInvitation removes the invitation of a sign-in. One that is gone voids the sign-in:
-// the application may have allowed it because of the invitation.
+// takeInvitation removes the invitation of a sign-in. If the invitation is gone, it
+// returns ErrVerification: the application may have allowed the sign-in because of it.
 func takeInvitation(ctx context.Context, d *Directory, s *Store, in *Invited) error {
 	if in == nil || in.taken {
 		return nil

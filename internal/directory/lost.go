@@ -48,7 +48,8 @@ type Lost struct {
 
 // BeginLost begins to remove the factors of the user of a waiting sign-in, after delay.
 // It replaces an earlier request of the user. browser is the handle that the browser
-// keeps. It returns ErrLostRefused if that cannot be.
+// keeps. It returns ErrLostRefused if that cannot be, and ErrNotPending if the sign-in is
+// void.
 func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID, browser, language string, delay time.Duration) (l Lost, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)
@@ -77,8 +78,8 @@ func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID
 	return l, err
 }
 
-// lockForLost locks the user of a waiting sign-in, unless the user's sessions were ended
-// since its first factor was proven.
+// lockForLost locks the user of a waiting sign-in. It returns ErrNotPending if the user
+// is gone, or if the user's sessions were ended since the first factor was proven.
 func (d *Factors) lockForLost(ctx context.Context, s *Store, in Assertion, userID string) (storage.User, error) {
 	u, err := s.LockUser(ctx, userID)
 	if err != nil {
@@ -155,6 +156,7 @@ func (d *Factors) notVoid(ctx context.Context, s *Store, all []Lost) (live []Los
 	return live, nil
 }
 
+// readLost decodes a request, and sets the fields that come from its row.
 func readLost(row *challenge.Row) (l Lost, err error) {
 	err = row.Read(&l)
 	l.UserID, l.Expires, l.tries = row.UserID, row.Expires, row.Tries
@@ -191,7 +193,8 @@ func (d *Factors) LookAtLost(ctx context.Context, stop string) (Lost, error) {
 	return readLost(row)
 }
 
-// StopLost stops the request that a link names.
+// StopLost stops the request that a link names, or returns ErrVerification if the link is
+// void.
 func (d *Factors) StopLost(ctx context.Context, q *Outbox, stop string) error {
 	return q.together(ctx, d.Store, stopLost(d, q, stop))
 }
@@ -202,6 +205,7 @@ func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
 	return q.InTxAnyway(ctx, d.Store, stopLost(d, q, l.Stop))
 }
 
+// stopLost returns a function that stops the request that a link names.
 func stopLost(d *Factors, q *Outbox, stop string) func(context.Context, *Store) error {
 	return func(ctx context.Context, s *Store) error {
 		row, err := d.Waiting(s).Take(ctx, challenge.Lost, stop)
@@ -212,8 +216,8 @@ func stopLost(d *Factors, q *Outbox, stop string) func(context.Context, *Store) 
 	}
 }
 
-// StopLostOf stops the requests of a user: in a session, or because the user has shown
-// a second factor. s is the store of the transaction that this is part of; nil: none.
+// StopLostOf stops the requests of a user: in a session, or because the user has shown a
+// second factor. s is the store of the transaction that this is part of; nil: none.
 func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID string) error {
 	if d.Delay == 0 || userID == "" {
 		return nil
@@ -231,8 +235,9 @@ func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID st
 	return err
 }
 
-// CanComplete reports whether a link removes the factors of a user now, in the browser
-// that keeps a handle. It returns an ErrVerification if it does not.
+// CanComplete returns the request of a user that a link completes now, in the browser
+// that keeps a handle. It returns ErrVerification if there is none. s is as for
+// StopLostOf.
 func (d *Factors) CanComplete(ctx context.Context, s *Store, userID, link, browser string) (Lost, error) {
 	if s == nil {
 		s = d.Store
@@ -252,7 +257,8 @@ func (d *Factors) CanComplete(ctx context.Context, s *Store, userID, link, brows
 
 // CompleteLost removes every second factor of the user of a waiting sign-in, passkeys
 // included, by a link. It ends the sessions of the user and the sign-in: the user signs
-// in again. The link works once.
+// in again. The link works once. It returns ErrVerification for a link that is void, and
+// ErrNotPending for a sign-in that is.
 func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, userID, pending, link, browser string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)

@@ -39,7 +39,8 @@ type Entry struct {
 // caller of Add need not make a payload.
 func (o *Outbox) Wants(t event.Type) bool { return o.Hears != nil && o.Hears.Hears(t) }
 
-// Add appends e. payload is for the callback of e.Type; nil: there is none.
+// Add appends e, unless neither an observer nor a callback listens. payload is for the
+// callback of e.Type; nil: there is none.
 func (o *Outbox) Add(e event.Event, payload any) {
 	entry := Entry{Type: e.Type, Payload: payload}
 	if o.Base != nil && e.Type != "" {
@@ -74,7 +75,8 @@ func (o *Outbox) Take() []Entry {
 	return list
 }
 
-// TakeGone removes the accounts that were removed from the outbox and returns them.
+// TakeGone returns the accounts that were removed from their users, and takes them out of
+// the outbox.
 func (o *Outbox) TakeGone() (gone []storage.Account) {
 	if !slices.ContainsFunc(o.list, func(e Entry) bool { return e.Gone != nil }) {
 		return nil
@@ -97,6 +99,7 @@ func (o *Outbox) mark() int { return len(o.list) }
 // rewind drops the events that were added since mark returned to.
 func (o *Outbox) rewind(to int) { o.list = o.list[:to] }
 
+// addUser adds an event about a user, with the user as its payload if a callback listens.
 func (o *Outbox) addUser(t event.Type, u storage.User) {
 	var payload any
 	if o.Wants(t) {
@@ -105,6 +108,7 @@ func (o *Outbox) addUser(t event.Type, u storage.User) {
 	o.Add(event.Event{Type: t, UserID: u.ID}, payload)
 }
 
+// addAccount adds an event about an account, with p as its payload if a callback listens.
 func (o *Outbox) addAccount(t event.Type, p *event.AccountPayload) {
 	var payload any
 	if o.Wants(t) {

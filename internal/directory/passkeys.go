@@ -60,8 +60,9 @@ func checkPasskeyOwner(ctx context.Context, s *Store, userID string, id []byte) 
 	return err
 }
 
-// RemovePasskey takes a passkey away from a user, unless it is their last
-// sign-in method. It ends the sessions that Unlink ends.
+// RemovePasskey removes a passkey from a user with its account, and ends the sessions
+// that Unlink ends. It returns ErrLastAccount if it is the last sign-in method of the
+// user, and ErrNotFound for a passkey of another user.
 func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte, keep string) error {
 	if err := checkPasskeyOwner(ctx, d.Store, userID, id); err != nil {
 		return err

@@ -59,9 +59,11 @@ type PasswordChange struct {
 }
 
 // SetPassword sets the password of a user, and ends everything that the user proved
-// before: all sessions but Keep, links, codes, known browsers and sign-ins under way.
-// It does all of it in one transaction if the store has transactions. Renew gives the
-// kept session a new token; after is the first instant that is not void.
+// before: all sessions but Keep, links, codes, known browsers and sign-ins under way. It
+// does all of it in one transaction if the store has transactions. Renew gives the kept
+// session a new token; after is the first instant that is not void. It returns
+// ErrVerification for a reset link that is void, and ErrConflict if the stored hash is
+// not Was any more.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)
@@ -70,6 +72,7 @@ func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange)
 	return u, err
 }
 
+// setPassword does the work of SetPassword in the transaction of s.
 func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *PasswordChange) (storage.User, error) {
 	var reset *ResetLink
 	if c.Reset != "" {
@@ -106,7 +109,8 @@ func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *Pass
 // after returns the first instant that an end leaves valid.
 func after(ended time.Time) time.Time { return ended.Add(time.Millisecond) }
 
-// storePassword replaces, stores or removes the hash of a user.
+// storePassword replaces, stores or removes the hash of a user. It returns ErrConflict if
+// the stored hash is not c.Was any more.
 func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChange) error {
 	stored, err := guarded.Optional(s.Passwords().Get(ctx, c.UserID))
 	if err != nil {
@@ -126,7 +130,7 @@ func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChang
 	return s.Passwords().Set(ctx, storage.PasswordHash{UserID: c.UserID, Hash: c.Hash, Created: now, Changed: now}, was)
 }
 
-// removePassword removes the hash of a user who has a passkey to sign in with. It
+// removePassword removes the hash of a user that has a passkey to sign in with. It
 // returns ErrLastAccount for any other.
 func (d Passwords) removePassword(ctx context.Context, s *Store, userID string) error {
 	accounts, keys, err := d.WaysIn(ctx, s, userID)
@@ -161,9 +165,9 @@ func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) erro
 	return err
 }
 
-// Rehash replaces the stored hash of a right password by a newer one, and clears
-// the count of wrong ones. A concurrent change wins, and so does a concurrent call that
-// has the password let in no more.
+// Rehash replaces the stored hash of a right password by a newer one, and clears the
+// count of wrong ones. If a concurrent call has changed the password, or requires a new
+// one, it changes nothing and returns nil.
 func (d Passwords) Rehash(ctx context.Context, stored *storage.PasswordHash, hash string) error {
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, stored.UserID); err != nil {
@@ -179,8 +183,9 @@ func (d Passwords) Rehash(ctx context.Context, stored *storage.PasswordHash, has
 	return failure.Ignoring(failure.Ignoring(err, storage.ErrConflict), storage.ErrNotFound)
 }
 
-// RequireNewPassword has the password of a user let in no more. Everything that the
-// user proved before is void. It returns ErrNotFound for a user without a password.
+// RequireNewPassword stops the password of a user from signing the user in. Everything
+// that the user proved before is void. It returns ErrNotFound for a user without a
+// password.
 func (d Passwords) RequireNewPassword(ctx context.Context, q *Outbox, userID string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); err != nil {
@@ -233,7 +238,7 @@ func (d Passwords) LookAtReset(ctx context.Context, handle string) (*ResetLink, 
 }
 
 // TryReset counts a second factor that is typed beside a reset link, before it is looked
-// at. After five of them the link is void.
+// at. After five of them, and for a link that is void, it returns ErrVerification.
 func (d Passwords) TryReset(ctx context.Context, handle string) error {
 	_, err := d.Waiting(d.Store).Try(ctx, challenge.Reset, handle, factor.MostTries)
 	if errors.Is(err, challenge.ErrSpent) {
@@ -242,6 +247,8 @@ func (d Passwords) TryReset(ctx context.Context, handle string) error {
 	return voidIf(err)
 }
 
+// takeReset uses up a reset link and returns what it says, with the errors of
+// LookAtReset.
 func (d Passwords) takeReset(ctx context.Context, s *Store, handle string) (*ResetLink, error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Reset, handle)
 	if err != nil {
@@ -253,7 +260,8 @@ func (d Passwords) takeReset(ctx context.Context, s *Store, handle string) (*Res
 	return d.resetOf(ctx, s, row)
 }
 
-// resetOf reads a row and compares it with the user of now.
+// resetOf returns what the row of a reset link says. It returns errChanged if the user is
+// gone, has another address by now, or has ended all sessions since the link was made.
 func (d Passwords) resetOf(ctx context.Context, s *Store, row *challenge.Row) (*ResetLink, error) {
 	var data resetData
 	if err := row.Read(&data); err != nil {

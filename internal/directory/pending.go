@@ -104,6 +104,7 @@ func (d *Factors) TrySecond(ctx context.Context, handle string) (*Pending, error
 	return readPending(row, err)
 }
 
+// readPending decodes a sign-in, or returns ErrNotPending if err says that there is none.
 func readPending(row *challenge.Row, err error) (*Pending, error) {
 	if err != nil {
 		return nil, notPendingIf(err)
@@ -164,6 +165,9 @@ func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, sh
 	return nil, nil
 }
 
+// checkApp returns second with the app that the code fits, or nil if it fits none. It
+// then counts a failure at each app. From unknown browsers it tries no app with many
+// failures.
 func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*Second, error) {
 	rows, err := d.Store.Factors().List(ctx, second.UserID)
 	if err != nil {
@@ -193,7 +197,8 @@ const mailCodeLife = 10 * time.Minute
 // mailHandle returns the handle of the code that is mailed for a sign-in.
 func mailHandle(handle string) string { return "second factor " + handle }
 
-// NewMailCode makes the code that is mailed for a sign-in. An earlier one is void.
+// NewMailCode stores the code that is mailed for a sign-in, and returns it with its end.
+// An earlier one is void.
 func NewMailCode(ctx context.Context, d *Directory, handle string, p *Pending) (code string, expires time.Time, err error) {
 	rows, name := d.Waiting(d.Store), mailHandle(handle)
 	if err := rows.End(ctx, challenge.Code, name); err != nil {

@@ -157,7 +157,7 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 	return event.SignOutPayload{Session: &row}
 }
 
-// endOfAccount ends all sessions of the user who has the account, and returns them. It
+// endOfAccount ends all sessions of the user that has the account, and returns them. It
 // is for a store that does not keep what the provider calls a session. It ends none if
 // no user has the account, and returns errUnnamed if e names none.
 func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.StoredSession, error) {
@@ -268,10 +268,10 @@ func (r *Revocations) isVoidAtProvider(ctx context.Context, at *AtProvider) (boo
 	return false, failure.Ignoring(err, errors.ErrUnsupported)
 }
 
-// AcceptAtProvider checks that the provider of a sign-in has not ended the session of its
-// ID token meanwhile. It is called after a stored session was committed, and deletes it
-// otherwise: a logout records its instant first and looks for sessions afterwards, so
-// that one of the two sees the other.
+// AcceptAtProvider returns an error that is ErrEnded if the provider of a sign-in has
+// ended the session of its ID token meanwhile. It is called after a stored session was
+// committed, and then deletes it: a logout records its instant first and looks for
+// sessions afterwards, so that one of the two sees the other.
 func AcceptAtProvider(ctx context.Context, s *Store, r *Revocations, signIn *SignIn) error {
 	if signIn.AtProvider == nil {
 		return nil

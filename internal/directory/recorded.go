@@ -28,6 +28,7 @@ func (o *Outbox) InTxAnyway(ctx context.Context, s *Store, f func(context.Contex
 	return o.inTx(ctx, s, f, false)
 }
 
+// inTx does the work of InTx. isRequired has it fail if the log takes no events.
 func (o *Outbox) inTx(ctx context.Context, s *Store, f func(context.Context, *Store) error, isRequired bool) error {
 	err := o.runTx(ctx, s, f, o.recordsIn(s))
 	cause, lost := errors.AsType[*notRecorded](err)
@@ -40,6 +41,8 @@ func (o *Outbox) inTx(ctx context.Context, s *Store, f func(context.Context, *St
 	return o.runTx(ctx, s, f, false)
 }
 
+// runTx does one run of InTx. With records it stores the events in the audit log; if the
+// log does not take them, the error is a notRecorded.
 func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *Store) error, records bool) error {
 	begun, foretold, written := o.mark(), len(o.foretold), 0
 	err := s.InTx(ctx, func(ctx context.Context, s *Store) error {
@@ -61,8 +64,8 @@ func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *S
 	return err
 }
 
-// together is InTx where an audit log is kept. Elsewhere f, which is one call of the
-// store, needs no transaction.
+// together does what InTx does where an audit log is kept. Elsewhere it just calls f,
+// which is one call of the store and needs no transaction.
 func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
 	if !o.recordsIn(s) {
 		return f(ctx, s)
@@ -219,7 +222,7 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 }
 
 // unnameGone takes the user's id from the accounts that were removed: their tokens are
-// revoked later, and the event of it must not name a user who was erased.
+// revoked later, and the event of it must not name a user that was erased.
 func (o *Outbox) unnameGone() {
 	for i := range o.list {
 		if gone := o.list[i].Gone; gone != nil {
@@ -228,8 +231,8 @@ func (o *Outbox) unnameGone() {
 	}
 }
 
-// storeNow stores what was added since a mark and is not in the audit log yet. A log that takes no
-// events is no error here: what was added is stored later.
+// storeNow stores what was added since a mark and is not in the audit log yet. A log that
+// takes no events is no error here: what was added is stored later.
 func (o *Outbox) storeNow(ctx context.Context, s *Store, begun int) error {
 	if s.Tx != nil {
 		_, err := o.record(ctx, s, begun, len(o.foretold))
@@ -253,14 +256,16 @@ func ListAudit(ctx context.Context, s *Store, q storage.AuditQuery) ([]storage.A
 	})
 }
 
-// PruneAudit removes old records of the audit log, or what is personal of them.
+// PruneAudit removes old records of the audit log, or what is personal of them, and
+// returns how many, which is most or fewer.
 func PruneAudit(ctx context.Context, s *Store, before, personalBefore time.Time, most int) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Prune", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Prune(ctx, before, personalBefore, most)
 	})
 }
 
-// EraseAudit erases what is personal of the records about a user.
+// EraseAudit erases what is personal of the records about a user, and returns of how
+// many.
 func EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Erase", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Erase(ctx, userID)

@@ -36,12 +36,14 @@ type sessionRows struct {
 	delete   func(ctx context.Context, token string) (storage.StoredSession, error)
 }
 
+// rowsApart returns the sessions of the store apart.
 func rowsApart(s *Store) sessionRows {
 	in := s.Apart.Store
 	able, _ := in.(storage.SessionRenewalAdapter)
 	return sessionRows{s.bounds, "Session.Store: ", able, "GetSession", in.GetSession, in.CreateSession, in.DeleteSession}
 }
 
+// rowsInAdapter returns the sessions of the adapter.
 func rowsInAdapter(s *Store) sessionRows {
 	in := s.SessionRows
 	able, _ := in.(storage.SessionRenewalAdapter)
@@ -51,6 +53,7 @@ func rowsInAdapter(s *Store) sessionRows {
 	}, in.CreateSession, in.DeleteSession}
 }
 
+// renew does the work of [Store.RenewSession] in one store.
 func (in sessionRows) renew(ctx context.Context, token string, next storage.StoredSession) error {
 	if in.renewing != nil {
 		return guarded.Do(ctx, in.bounds, in.prefix+"RenewSession", func(ctx context.Context) error { return in.renewing.RenewSession(ctx, token, next) })

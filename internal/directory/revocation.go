@@ -89,7 +89,7 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 	return nil
 }
 
-// revokedAt asks the store for what it has on record of keys.
+// revokedAt returns what the store has on record of keys. r must not be nil.
 func (r *Revocations) revokedAt(ctx context.Context, s *Store, keys []string) (map[string]time.Time, error) {
 	return guarded.CallFor(ctx, r.Bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
 		for key := range found {
@@ -135,7 +135,7 @@ const (
 	voidMargin = 10 * time.Minute
 )
 
-// void writes a revocation under every one of the keys.
+// void writes a revocation under every one of the keys. r must not be nil.
 func (r *Revocations) void(ctx context.Context, s *Store, under []string, at, until time.Time) error {
 	for _, key := range under {
 		err := guarded.Do(ctx, r.Bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
@@ -190,8 +190,8 @@ func (o TokenOrigin) lastProof() time.Time {
 	return o.Began
 }
 
-// OriginOfToken returns the origin of a token with the claims c, without Proved. Began is zero if
-// they have neither auth_time nor iat. A token without auth_time was made
+// OriginOfToken returns the origin of a token with the claims c, without Proved. Began is
+// zero if they have neither auth_time nor iat. A token without auth_time was made
 // elsewhere: its session id is made of the one that it has, or of its jti.
 func OriginOfToken(c jwt.Claims) TokenOrigin {
 	o := TokenOrigin{SessionID: c.String(jwtclaims.SessionID), UserID: c.String(jwtclaims.StoreID, jwtclaims.Subject), Subject: c.String(jwtclaims.Subject)}

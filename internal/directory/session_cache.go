@@ -47,13 +47,14 @@ func NewSessionCache(maxAge time.Duration, size int, now func() time.Time) *Sess
 
 const defaultCacheSize = 10_000
 
-// session returns a cached session.
+// session returns a cached session, or false if there is none. c must not be nil.
 func (c *SessionCache) session(token string) (found SessionAndUser, ok bool) {
 	found, ok = c.sessions.Get(sha256.Sum256([]byte(token)))
 	return found.with(token), ok
 }
 
-// loadSession loads a session and caches it.
+// loadSession loads a session and caches it, without its token. It does not cache an
+// error. c must not be nil.
 func (c *SessionCache) loadSession(ctx context.Context, token string, load func(context.Context) (SessionAndUser, error)) (SessionAndUser, error) {
 	found, err := c.sessions.Load(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (SessionAndUser, string, error) {
 		s, err := load(ctx)
@@ -74,7 +75,7 @@ func (s SessionAndUser) with(token string) SessionAndUser {
 	return s
 }
 
-// isUnrevoked reports whether the cache knows that nothing voids keys.
+// isUnrevoked reports whether the cache knows that nothing voids keys. c must not be nil.
 func (c *SessionCache) isUnrevoked(keys []string) bool {
 	_, ok := c.tokens.Get(keyOf(keys))
 	return ok
@@ -89,6 +90,7 @@ func (c *SessionCache) loadUnrevoked(ctx context.Context, keys []string, userID 
 	return err
 }
 
+// keyOf returns one key for several texts, in their order.
 func keyOf(keys []string) cacheKey {
 	h := sha256.New()
 	for _, key := range keys {

@@ -37,8 +37,8 @@ type SignUp struct {
 // signUpLife is how long a sign-up waits.
 const signUpLife = time.Hour
 
-// NewSignUp stores a sign-up and returns the handle for its link. The user is not
-// created.
+// NewSignUp stores a sign-up and returns the handle for its link. It sets in.Mark. The
+// user is not created.
 func (d Passwords) NewSignUp(ctx context.Context, in *SignUp) (handle string, expires time.Time, err error) {
 	handle, err = d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.SignUp, Identifier: in.Email, Life: signUpLife, Data: in})
 	in.Mark = d.Box.ID(challenge.SignUp, handle)
@@ -56,7 +56,8 @@ func (d Passwords) LookAtSignUp(ctx context.Context, handle string) (*SignUp, er
 	return in, row.Read(in)
 }
 
-// resolveByPassword handles a user that has shown the password.
+// resolveByPassword makes owner the user of a sign-in with the right password. It returns
+// an error that is ErrEnded if owner is nil: the user was deleted meanwhile.
 func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *SignIn, owner *storage.User) error {
 	if owner == nil {
 		return signIn.ended() // deleted meanwhile
@@ -67,8 +68,8 @@ func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *Sign
 	return d.awaitProof(ctx, s, signIn, owner)
 }
 
-// signUp creates a user with a password. It returns ErrAddressTaken if the address
-// is a user's by now.
+// signUp creates a user with a password. It returns ErrAddressTaken if the address is a
+// user's by now, and errChanged if the link or the invitation is void.
 func (d Passwords) signUp(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner *storage.User) error {
 	switch {
 	case owner != nil:
@@ -121,7 +122,7 @@ func (d Passwords) countProofs(ctx context.Context, s *Store, userID string) (n 
 
 // detachProofs removes the password, second factors, known browsers and challenges
 // of a user, where the library keeps any. The way back to a former address stays, and so
-// do the factors if second, which comes with the proof, is one of them: the user who
+// do the factors if second, which comes with the proof, is one of them: the user that
 // proves the address has them.
 func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string, second *Second) error {
 	if d.Box == nil {
@@ -143,7 +144,7 @@ func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string, se
 // offerPause is how long a user who was offered a passkey is not offered one again.
 const offerPause = 30 * 24 * time.Hour
 
-// OfferPasskey reports whether a user who has signed in with the password is to be
+// OfferPasskey reports whether a user that has signed in with the password is to be
 // offered a passkey: the user has none, and was offered none in the last 30 days. It
 // remembers that one is offered now. Of concurrent calls for a user one returns true. In a
 // browser that is remembered for a second factor it returns false: the user would have to

@@ -30,12 +30,13 @@ func NewStore(a storage.Adapter, bounds *guarded.Bounds) *Store {
 	return &Store{adapter: a, bounds: bounds, abilities: abilitiesOf(a)}
 }
 
+// isUser returns a function that reports whether a user has the id, which is not empty.
 func isUser(id string) func(storage.User) bool {
 	return func(u storage.User) bool { return id != "" && u.ID == id }
 }
 
-// hasEmail reports whether a user has the e-mail address. Some stores find
-// ASCII letters in any case, so it compares them without case.
+// hasEmail returns a function that reports whether a user has the e-mail address. Some
+// stores find ASCII letters in any case, so it compares them without case.
 func hasEmail(email string) func(storage.User) bool {
 	return func(u storage.User) bool {
 		return u.ID != "" && (u.Email == email || mailbox.EqualASCII(u.Email, email))
@@ -119,9 +120,10 @@ func (s *Store) linkAccount(ctx context.Context, a storage.Account) error {
 // errNoTx reports a transaction that has succeeded without doing anything.
 var errNoTx = failure.Wrap(fault.ErrAdapter, failure.Of(fault.StoreAnswer, errors.New("InTx has not called its function")))
 
-// InTx runs f in one transaction if the store has transactions. The transaction
-// has the time of one call: calls in f must use the context that f is given. An
-// error of f rolls everything back and is returned as it is.
+// InTx runs f in one transaction if the store has transactions, and otherwise without.
+// The transaction has the time of one call: calls in f must use the context that f is
+// given. An error of f rolls everything back and is returned as it is. The adapter may
+// call f again.
 func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error) error {
 	if s.Tx == nil {
 		return f(ctx, s)
@@ -190,6 +192,7 @@ func (s *Store) ListAuthenticators(ctx context.Context, userID string) ([]storag
 		})
 }
 
+// hasCredential returns a function that reports whether a passkey has the credential id.
 func hasCredential(id []byte) func(storage.Authenticator) bool {
 	return func(k storage.Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
 }

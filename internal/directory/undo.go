@@ -14,7 +14,8 @@ import (
 
 // The undo of a change of address, by the link in the mailbox of the former one.
 
-// LookAtUndo returns the address that a link gives back, without using it up.
+// LookAtUndo returns the address that a link gives back, without using it up. It returns
+// ErrVerification for a link that is void.
 func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
 	if err != nil {
@@ -24,6 +25,8 @@ func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, 
 	return row.Identifier, err
 }
 
+// undoData decodes the row of a link that undoes a move. It returns errChanged if the
+// link is older than undoLife.
 func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 	if err := row.Read(&data); err != nil || !d.Now().Before(row.Created.Add(undoLife)) {
 		return data, errChanged
@@ -34,7 +37,7 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 // UndoMove gives a user the former address back and ends everything of the user:
 // sessions, the password, and what has been added since the change was asked for,
 // accounts, passkeys and second factors. If several changes were asked for within the
-// life of such a link, the first of them counts. It takes the address from a user who has not proven it or
+// life of such a link, the first of them counts. It takes the address from a user that has not proven it or
 // came after that. It returns ErrAddressTaken if any other user has the address by now;
 // that user keeps it. The link works once. taken is the address that the user had. For 30
 // days [Factors.BeginLost] refuses the user.
@@ -46,6 +49,7 @@ func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u st
 	return u, taken, err
 }
 
+// undoMove does the work of UndoMove in the transaction of s.
 func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
 	if err != nil {
@@ -120,6 +124,7 @@ func accountMarks(accounts []storage.Account) []string {
 	return marks
 }
 
+// accountMark returns the hash that names an account.
 func accountMark(a *storage.Account) string {
 	return secret.Hash(a.Provider + "\x00" + a.ProviderAccountID)
 }

@@ -15,11 +15,11 @@ import (
 
 // These methods change a user outside of a sign-in.
 
-// Unlink takes an account away from a user, unless it is the last sign-in
-// method, and ends the stored sessions that accounts of its provider have opened,
-// except the one called keep. It checks and acts in one transaction if the store
-// has transactions. If a concurrent call changed the same rows, it tries once
-// more.
+// Unlink takes an account away from a user, and ends the stored sessions that accounts of
+// its provider have opened, except the one called keep. It returns ErrLastAccount for the
+// last sign-in method, and ErrNotFound if the user has no such account. It checks and
+// acts in one transaction if the store has transactions. If a concurrent call changed the
+// same rows, it tries once more.
 func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
 	err := d.tryUnlink(ctx, q, userID, provider, id, keep)
 	if errors.Is(err, storage.ErrConflict) {
@@ -28,6 +28,7 @@ func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id,
 	return err
 }
 
+// tryUnlink runs one transaction of Unlink.
 func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, userID)
@@ -211,7 +212,7 @@ func endSessions(ctx context.Context, d *Directory, s *Store, userID, keep strin
 	return err
 }
 
-// EndSession ends one stored session of a user.
+// EndSession ends one stored session of a user, or returns ErrNotFound.
 func (d *Directory) EndSession(ctx context.Context, q *Outbox, userID, sessionID string) error {
 	if err := d.Store.Require("ending a session", AbilitySessionLists); err != nil {
 		return err

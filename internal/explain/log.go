@@ -16,7 +16,7 @@ import (
 // longestLine is how much of a line of a log is read. The rest is passed over.
 const longestLine = 1 << 20
 
-// Line is a line of a log about one failure. Its texts are data of others.
+// Line is a line of a log about one failure. Its texts are untrusted.
 type Line struct {
 	Detail    fault.Detail
 	Reference string

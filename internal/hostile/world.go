@@ -45,7 +45,7 @@ type Report struct {
 	Armed    bool     // the program made a site
 }
 
-// run plays the world on a site and returns what the intruder saw.
+// run plays the world on a site and adds to report what the intruder saw.
 func (s *stage) run(site http.Handler, report *Report) {
 	at, others, basePath := s.where(site)
 	v := open(site, at, basePath, victim, s.address)

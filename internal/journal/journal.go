@@ -15,9 +15,9 @@ import (
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
-// Logger writes to a [slog.Logger], at most ten lines of a kind in a second. It
-// passes the context on, for handlers that add trace ids. A nil *Logger is valid
-// for Begin and Count alone. It is safe for concurrent use.
+// Logger writes to a [slog.Logger], at most ten lines of a kind in a second. It passes
+// the context on, for handlers that add trace ids. A nil *Logger is valid for Begin,
+// BeginCall, Traces and Count alone. It is safe for concurrent use.
 type Logger struct {
 	out    *slog.Logger
 	now    func() time.Time
@@ -176,8 +176,8 @@ func (r *Rules) nameOf(err error) fault.Detail {
 	return r.Name(err)
 }
 
-// samples reports whether a line of the kind may be written: it drops what pours
-// in.
+// samples counts a line of the kind and reports whether it may be written. It returns
+// false for more than linesPerSecond in a second.
 func (l *Logger) samples(kind string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -41,9 +41,9 @@ type Limits struct {
 // l is used.
 func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
-// New returns the limits of a configuration. What is counted under its keys does
-// not count for another. shared counts, or here if it is nil. With off nothing is
-// counted.
+// New returns the limits of a configuration. They count under keys of k, so that what
+// one configuration counts does not count for another. shared counts, or here if shared
+// is nil. With off nothing is counted.
 func New(rates Rates, off bool, k *keys.Keys, here *Memory, shared *Shared) *Limits {
 	fill.Default(&rates.AttemptsPerAccount, storage.Rate{Events: 20, Per: 15 * time.Minute})
 	fill.Default(&rates.AttemptsPerClient, storage.Rate{Events: 100, Per: 15 * time.Minute})

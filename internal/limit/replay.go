@@ -86,7 +86,8 @@ var ErrNoRoom = fmt.Errorf("%w: too many sign-ins at one time to remember each: 
 // NewUsedValues returns an empty store.
 func NewUsedValues(now func() time.Time) *UsedValues { return &UsedValues{newLedger(now, false)} }
 
-// Use records key until expires and reports whether this was its first use.
+// Use records key until expires and reports whether this was its first use. It returns
+// ErrNoRoom if the store is full.
 func (u *UsedValues) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
 	room := u.used.Update(key, clientIn(ctx), func(known, _ time.Time) time.Time {
 		if first = known.IsZero(); first {

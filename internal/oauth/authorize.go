@@ -46,9 +46,9 @@ type Demands struct {
 	ACR    []string // one of these is the acr; nil: any, or none
 }
 
-// DemandsOf returns what the answer to an authorization URL, made with a, has to
-// fulfil. Of acr_values only those of the application's own call are demanded:
-// providers use the parameter for other things.
+// DemandsOf returns what the ID token has to fulfil for an authorization URL that was
+// made with a. That is the max_age of the URL, and a.ACRValues. It demands no acr_values
+// of other sources: providers use the parameter for other things.
 func (a *Ask) DemandsOf(authorizationURL string) Demands {
 	return Demands{MaxAge: maxAgeOf(authorizationURL), ACR: a.ACRValues}
 }
@@ -119,7 +119,7 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 }
 
 // mayReplace reports whether Params may replace a parameter of the provider's own
-// . limitMaxAge has the last word about max_age.
+// . limitMaxAge undoes that for a max_age that is too long.
 func (r *AuthRequest) mayReplace(name string) bool {
 	return name == "scope" || name == "max_age" || slices.Contains(r.Replaceable, name)
 }

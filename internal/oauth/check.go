@@ -131,7 +131,7 @@ func (c *Config) checkLimits() error {
 	return errors.Join(faults...)
 }
 
-// checkMaxAge refuses a configured max_age that is not a number.
+// checkMaxAge returns a fault for a configured max_age that is not a number of seconds.
 func (c *Config) checkMaxAge() error {
 	if !c.OIDC {
 		return nil
@@ -212,8 +212,8 @@ func (s ed25519Signer) SignPayload(payload []byte, _ jose.SignatureAlgorithm) ([
 	return s.OpaqueSigner.SignPayload(payload, jose.EdDSA)
 }
 
-// checkURL parses an absolute https URL and refuses userinfo and a fragment.
-// It accepts http on loopback hosts, or on any host if insecure (RFC 8414
+// checkURL parses an absolute https URL and returns an error for one with userinfo or a
+// fragment. It accepts http on loopback hosts, or on any host if insecure (RFC 8414
 // section 2).
 func checkURL(endpoint string, insecure bool) (*url.URL, error) {
 	u, err := url.Parse(endpoint)

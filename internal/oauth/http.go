@@ -29,9 +29,9 @@ type backChannel struct {
 	config *Config
 }
 
-// newBackChannel copies c.HTTP for calls of our own. A redirect is an answer, not
-// an instruction: following it would hand codes, secrets and tokens to the server
-// that it names (RFC 9700 section 4.12).
+// newBackChannel returns a back channel with a copy of c.HTTP that follows no redirects
+// and keeps no cookies. To follow a redirect would hand codes, secrets and tokens to the
+// server that it names (RFC 9700 section 4.12).
 func newBackChannel(c *Config) *backChannel {
 	var client http.Client
 	if c.HTTP != nil {
@@ -84,8 +84,8 @@ func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint s
 	return nil, fail(step, "too many redirects")
 }
 
-// withinOrigin returns the target of a redirect. ok is false if the target is not
-// on the same server.
+// withinOrigin returns the target of a redirect from the URL from, to which location may
+// be relative. ok is false if the target is not on the same server.
 func withinOrigin(from, location string) (to string, ok bool) {
 	base, err := url.Parse(from)
 	if err != nil || location == "" {

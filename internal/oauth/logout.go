@@ -73,7 +73,7 @@ func (c *Client) EndSessionURL(ctx context.Context, r EndSession) (string, error
 	return u.String(), nil
 }
 
-// encodeQuery writes a space as %20, which every decoder reads.
+// encodeQuery encodes query with %20 for a space, which every decoder reads.
 func encodeQuery(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
 // EndSessionEndpoint returns the end-session endpoint of Config or of the cached
@@ -173,9 +173,9 @@ func decodePart(part string) (map[string]any, error) {
 	return decodeObject(raw)
 }
 
-// checkLogoutHeader refuses a header that brings keys of its own or changes what is
-// signed, and a token of another type. Providers of before the standard send JWT or no
-// type at all.
+// checkLogoutHeader returns an error for a header that brings keys of its own or changes
+// what is signed, and for a token of another type. Unless typed, it accepts the type JWT
+// and no type, which providers from before the standard send.
 func checkLogoutHeader(header string, typed bool) error {
 	members, err := decodePart(header)
 	if err != nil {

@@ -74,9 +74,9 @@ func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 	return nil, inStep(StepDiscovery, err)
 }
 
-// mayDiscoverAgain reports whether the client may fetch a document again that
-// it does not accept. Other clients may accept the document, for which it is
-// current.
+// mayDiscoverAgain reports whether the client may fetch a document again that it does
+// not accept. It may once MaxFailurePause has passed, because for other clients the
+// document may be current.
 func (c *Client) mayDiscoverAgain(seen *memory[*Metadata]) bool {
 	return !c.config.Time().Before(seen.asked.Add(c.cache.MaxFailurePause))
 }
@@ -241,7 +241,8 @@ func (c *Client) prepare(m Metadata) *Metadata {
 	return &m
 }
 
-// withQuery returns a URL with params set in its query.
+// withQuery returns endpoint with params set in its query. It returns a text that is no
+// URL as it is.
 func withQuery(endpoint string, params url.Values) string {
 	if endpoint == "" || len(params) == 0 {
 		return endpoint

@@ -52,7 +52,8 @@ func (c *Config) askedAs() askedAs {
 	}
 }
 
-// published returns the cached documents for c, which other clients may share.
+// published returns the cached documents for c. Other clients share them if c.Shared is
+// set.
 func (c *Config) published() *published {
 	fresh := &published{
 		metadata: newRecall(c.Cache.forMetadata(), (*Client).fetchMetadata),

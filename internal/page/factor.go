@@ -96,8 +96,8 @@ type enrolView struct {
 	Link    template.URL // of a scheme that html/template does not let in
 }
 
-// Enrol renders the page that sets up an authenticator app. It shows a secret, so
-// that it sends no referrer.
+// Enrol renders the page that sets up an authenticator app. The page shows a secret, but
+// its URL has none.
 func (r *Renderer) Enrol(v Enrol) (Page, error) {
 	view := enrolView{Enrol: v}
 	if strings.HasPrefix(v.Image, "<svg ") {

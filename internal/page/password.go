@@ -244,8 +244,8 @@ type offerView struct {
 	Nonce string
 }
 
-// Offer renders the page that offers a passkey. Its script makes one without a question
-// where the browser can.
+// Offer renders the page that offers a passkey. Its script creates one without asking,
+// if the browser can.
 func (r *Renderer) Offer(v Offer) (Page, error) {
 	p := policy{formOrigins: v.FormOrigins, nonce: nonce()}
 	return r.render("offer", http.StatusOK, offerView{v, p.nonce}, p, v.Host)

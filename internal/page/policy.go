@@ -16,9 +16,9 @@ type policy struct {
 }
 
 // formTargets returns the sources that form-action lists for a page with a form.
-// Chromium applies form-action to every redirect that follows a post, and the form
-// ends without a word where one is not listed. A provider may pass the browser on to
-// any host, and the application may land on another origin. So every https URL is
+// Chromium applies form-action to every redirect that follows a post, and blocks a
+// redirect that is not listed without telling the user. A provider may pass the browser
+// on to any host, and the application may land on another origin. So every https URL is
 // allowed, and what an injected form could do is left to the escaping of the page.
 func (p *policy) formTargets() []string { return append([]string{anyHTTPS}, p.formOrigins...) }
 

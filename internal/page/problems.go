@@ -60,7 +60,7 @@ type Problem struct {
 	Reference *Reference // of the failure; nil: not shown
 }
 
-// Kind of a [Problem].
+// Kind is the kind of a [Problem].
 type Kind string
 
 // The kinds, each with its status.

@@ -181,7 +181,8 @@ func (f *Flows) Move(ctx context.Context, q *directory.Outbox, u *storage.User, 
 }
 
 // MoveWithCode does what Move does, for a browser that can take the code of the mail to
-// the new address. It returns the handle of the code, which the browser keeps.
+// the new address. It returns the handle of the code, which the browser keeps. After too
+// many requests it returns a random handle.
 func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) (handle string, err error) {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return challenge.NewHandle(), err // as if there were a row
@@ -198,8 +199,9 @@ func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storag
 	return handle, err
 }
 
-// mailMove sends the mails about a change of address: to the new one, or to its user, and
-// to the former one.
+// mailMove sends the mails about a change of address. One goes to the new address, or
+// tells the user that has it. The other goes to the former address, if the change can be
+// undone.
 func (f *Flows) mailMove(m *directory.AddressMove, u *storage.User, code string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		other, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, m.To))

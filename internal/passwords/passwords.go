@@ -187,7 +187,8 @@ func (f *Flows) OffersPasskey(ctx context.Context, signIn *directory.SignIn) boo
 	return offers
 }
 
-// compare calls Hasher.Check. A hash that it does not know fits no password.
+// compare calls Hasher.Check, for at most Timeout. A hash that the hasher does not know
+// fits no password. A nil stored is compared as an empty hash, so that it takes as long.
 func (f *Flows) compare(ctx context.Context, stored *storage.PasswordHash, password string) (Result, error) {
 	hash := ""
 	if stored != nil {
@@ -210,8 +211,9 @@ func busyAsOutage(err error) error {
 	return err
 }
 
-// judge says what a right password is good for. A browser gets a link to a new password
-// at once only for a proven address: the link proves the address.
+// judge returns the verdict about a right password. known says that the browser is known
+// for the user. A browser gets a link to a new password at once only for a proven
+// address: the link proves the address.
 func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result, known bool) Verdict {
 	switch {
 	case (stored.Renew || res.Breached) && known && !u.EmailVerified.IsZero():

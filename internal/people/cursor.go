@@ -10,8 +10,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Cursors seal the positions of lists. A cursor is worth something for one query of
-// one tenant, and for a day. They are safe for concurrent use.
+// Cursors seal the positions of lists. A cursor is valid for one query of one tenant,
+// and for a day. They are safe for concurrent use.
 type Cursors struct {
 	codec  *jwt.Codec
 	tenant string
@@ -68,7 +68,7 @@ func (c *Cursors) open(q *Query) (found cursor, err error) {
 	return cursor{}, wrong("After", "it is not the Next of a page of this query, or older than a day")
 }
 
-// hash names everything that decides which users a query has, and in which order.
+// hash returns a hash of all that decides which users a query has, and in which order.
 func (q *Query) hash() string {
 	named := *q
 	named.Limit, named.After = 0, ""

@@ -253,6 +253,7 @@ func (b *browser) request(method, target, contentType, body string) *http.Reques
 	}
 	u.RawQuery = query
 	r.URL = u
+	r.RequestURI = target
 	r.RemoteAddr = "192.0.2.7:1234"
 	for name, values := range b.header {
 		r.Header[name] = values

@@ -4,8 +4,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// ForRow returns the tokens of a new account as its row holds them. fresh is what
-// the provider has sent, and kept what is stored of it.
+// ForRow returns the tokens of a new account as its row holds them. fresh is what the
+// provider has sent, and kept what is stored of it. For an unknown provider it returns
+// kept.
 func (v *Vault) ForRow(provider, id string, fresh, kept storage.Tokens) storage.Tokens {
 	p := v.Providers[provider]
 	if p == nil {

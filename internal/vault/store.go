@@ -106,8 +106,8 @@ const (
 	storeTime = 5 * time.Minute
 )
 
-// storeLater stores tokens that the store has not taken, and keeps the lease until
-// then.
+// storeLater stores tokens that the store has not taken, and keeps the lease until then.
+// It gives up after storeTime, and the tokens are lost.
 func (r *renewal) storeLater(u *unsaved) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
@@ -198,10 +198,10 @@ func hide(err error, t storage.Tokens) error {
 	return &failure.Redacted{Text: textOf(err, t), Cause: err}
 }
 
-// tell tells an event of the account.
+// tell reports an event of the account.
 func (r *renewal) tell(ctx context.Context, e event.Event) { r.tellOf(ctx, &r.at.row, e) }
 
-// tellOf tells an event of an account.
+// tellOf reports an event of an account, if there is a function for events.
 func (v *Vault) tellOf(ctx context.Context, row *storage.Account, e event.Event) {
 	if v.Tell == nil {
 		return

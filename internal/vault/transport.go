@@ -95,7 +95,7 @@ func (t *Transport) token(ctx context.Context, rejected string) (string, error) 
 }
 
 // leavesHost reports whether a request follows a redirect to another host than the
-// caller asked.
+// caller asked, or from https to http.
 func leavesHost(r *http.Request) bool {
 	first := r
 	for first.Response != nil && first.Response.Request != nil {
@@ -104,7 +104,8 @@ func leavesHost(r *http.Request) bool {
 	return first.URL.Host != r.URL.Host || first.URL.Scheme == "https" && r.URL.Scheme != "https"
 }
 
-// repeat returns a request that can be sent a second time.
+// repeat returns a request that can be sent a second time. It returns false if the body
+// cannot be read again.
 func repeat(r *http.Request) (*http.Request, bool) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, true

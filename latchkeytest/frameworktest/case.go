@@ -44,7 +44,7 @@ func (c *testCase) try(t *testing.T, serve func(*testing.T, Site) string, whole 
 	c.prove(t, f)
 }
 
-// framework is a site that is served by one.
+// framework is what one case works with: a site that the framework under test serves.
 type framework struct {
 	t      *testing.T
 	site   Site

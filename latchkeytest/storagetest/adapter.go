@@ -36,7 +36,7 @@ func TestAdapter(t *testing.T, open func(t *testing.T) storage.Adapter, except .
 	Suite{Open: open, Except: except}.TestAdapter(t)
 }
 
-// Suite is what [TestAdapter] needs, for stores that can be opened again.
+// Suite holds what [TestAdapter] is called with, and how the store is opened again.
 type Suite struct {
 	// Open returns an empty store, as for [TestAdapter].
 	Open func(t *testing.T) storage.Adapter

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// directoryStore is what the promises about lists need.
+// directoryStore is a store that can list users.
 type directoryStore interface {
 	storage.Adapter
 	storage.DirectoryAdapter

@@ -36,7 +36,7 @@ func TestNewUser(t *testing.T) {
 		} {
 			refuse = fails
 			_, err := a.CreateUser(t.Context(), ada)
-			if err == nil || left() != "0 0" || errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
+			if err == nil || left() != "0 0" || errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("%s: %v, users and members %s", name, err, left())
 			}
 			err = a.InTx(t.Context(), func(tx storage.Adapter) error { _, err := tx.CreateUser(t.Context(), ada); return err })

@@ -56,6 +56,7 @@ func TestMigrateOptions(t *testing.T) {
 				},
 				func() error { return sqladapter.Migrate(t.Context(), nil, e.dialect, sqladapter.Options{}) },
 				func() error { return sqladapter.Check(t.Context(), nil, e.dialect, sqladapter.Options{}) },
+				func() error { _, err := sqladapter.Detect(t.Context(), nil, e.dialect); return err },
 			} {
 				if f() == nil {
 					t.Error("it is accepted")
