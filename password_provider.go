@@ -115,7 +115,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	case passwords.Renewable:
 		link, err := p.flows.Reset(ctx, &shown.User, passwords.MailRenew)
 		return outcome{response: &Response{Redirect: wordedMail(&x.links, p.ID, link).URL}}, err
-	case passwords.Closed:
+	case passwords.Closed, passwords.Stopped:
 		return outcome{response: p.checkMail(&x.visit, &x.links, email, "reset")}, nil
 	}
 	return outcome{}, CredentialsError("")
@@ -181,8 +181,8 @@ func mailProvider(s *setup) *emailProvider {
 }
 
 // resetKinds returns the kinds of second factor that a user has beside the mailbox, of
-// which one is proven together with a reset link. A session of the browser that has
-// proven one lately will do: then there are none.
+// which one is proven together with a reset link. A session of the browser whose newest
+// proof is one of them, and is recent, will do: then there are none.
 func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, userID string) ([]FactorKind, error) {
 	if !assures(s) {
 		return nil, nil
@@ -196,7 +196,8 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 		return nil, nil
 	}
 	here, err := s.sessions.current(ctx, v)
-	if err == nil && here != nil && here.user.ID == userID && factor.Meets(here.AMR, here.ACR, kinds...) && s.now().Sub(laterOf(here.since, here.Proved)) <= s.config.Factors.Recent {
+	if err == nil && here != nil && here.user.ID == userID && factor.Meets(here.AMR, here.ACR, kinds...) &&
+		held.ByFactor(here.AMR) && factor.IsRecent(laterOf(here.since, here.Proved), s.now(), s.config.Factors.Recent) {
 		kinds = nil
 	}
 	return kinds, err

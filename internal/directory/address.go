@@ -167,8 +167,8 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	if err == nil {
 		err = d.dropProofs(ctx, s, u.ID)
 	}
-	if err == nil && c.Renew != nil {
-		err = c.Renew(ctx, s, after(ended))
+	if err == nil {
+		err = renewKept(ctx, d.Directory, s, u.ID, c.Keep, c.Renew, after(ended))
 	}
 	q.Add(event.Event{Type: event.EmailChanged, UserID: u.ID}, nil)
 	return u, err

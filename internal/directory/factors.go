@@ -260,7 +260,7 @@ func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, 
 	if now := d.Now(); now.After(at) {
 		at = now
 	}
-	next, err := d.browsers(d.Store).SignedIn(ctx, factor.BrowserSignIn{Handle: handle, UserID: userID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
+	next, err := keepBrowser(ctx, d.Directory, factor.BrowserSignIn{Handle: handle, UserID: userID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
 	if errors.Is(err, storage.ErrNotFound) { // the application alone knows the user
 		return "", nil
 	}

@@ -93,7 +93,8 @@ func (d *Factors) lockForLost(ctx context.Context, s *Store, in Assertion, userI
 	return u, nil
 }
 
-// mayBeginLost returns ErrLostRefused unless the user may ask now.
+// mayBeginLost returns ErrLostRefused unless the user may ask now: the address is proven
+// and did not move lately, and there were not too many requests.
 func (d *Factors) mayBeginLost(ctx context.Context, s *Store, u *storage.User) error {
 	if u.Email == "" || u.EmailVerified.IsZero() {
 		return ErrLostRefused

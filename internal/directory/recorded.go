@@ -54,11 +54,12 @@ func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *S
 		}
 		return err
 	})
-	if err != nil && s.Tx != nil {
-		o.rewind(begun) // rolled back: it did not happen
+	isUndone := isRolledBack(s, err)
+	if isUndone { // it did not happen
+		o.rewind(begun)
 		o.foretold = o.foretold[:foretold]
 	}
-	if err == nil && records {
+	if (err == nil || s.Tx != nil && !isUndone) && records {
 		o.Audit.Written(written)
 	}
 	return err

@@ -279,7 +279,7 @@ func IsKeyOf(k *storage.Authenticator, a *storage.Account) bool {
 	return a.Type == storage.TypeWebAuthn && a.ProviderAccountID == k.ProviderAccountID
 }
 
-// deletePasskeyOf removes the passkey that an account stands for.
+// deletePasskeyOf removes the passkey that an account stands for, if it stands for one.
 func deletePasskeyOf(ctx context.Context, s *Store, a *storage.Account) error {
 	if a.Type != storage.TypeWebAuthn || s.authenticators == nil {
 		return nil
