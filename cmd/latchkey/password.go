@@ -72,6 +72,7 @@ const mostNamed = 20
 type imported struct {
 	formats        map[string]int // users by the format of their hash; "" without one
 	known, refused int
+	repeated       int // lines with the address of an earlier one
 }
 
 // importPasswords imports the users in file, or only counts them unless write is set. It
@@ -92,7 +93,7 @@ func (p *program) importPasswords(ctx context.Context, rawURL, file string, writ
 		in = f
 	}
 	n := imported{formats: map[string]int{}}
-	seen := map[string]bool{}
+	seen := map[string]int{} // the first line with an address
 	err = eachImported(in, func(line int, u *importedUser, err error) error {
 		var format string
 		if err == nil {
@@ -104,16 +105,22 @@ func (p *program) importPasswords(ctx context.Context, rawURL, file string, writ
 			}
 			return nil
 		}
+		if first := seen[u.Email]; first > 0 {
+			if n.repeated++; n.repeated <= mostNamed {
+				fmt.Fprintf(p.stderr, "line %d: left out, since line %d has this address\n", line, first)
+			}
+			return nil
+		}
+		seen[u.Email] = line
 		known, err := importUser(ctx, store, u, p.now(), write)
 		switch {
 		case err != nil:
 			return db.failed(err)
-		case known || seen[u.Email]:
+		case known:
 			n.known++
 		default:
 			n.formats[format]++
 		}
-		seen[u.Email] = true
 		return nil
 	})
 	if err != nil {
@@ -141,7 +148,14 @@ func (p *program) sayImported(db *connection, n *imported, write bool) error {
 	if len(formats) > 0 {
 		fmt.Fprintf(p.stdout, ": %s", strings.Join(formats, ", "))
 	}
-	fmt.Fprintf(p.stdout, ". %d were there already.", n.known)
+	were := "were"
+	if n.known == 1 {
+		were = "was"
+	}
+	fmt.Fprintf(p.stdout, ". %d %s there already.", n.known, were)
+	if n.repeated > 0 {
+		fmt.Fprintf(p.stdout, " Left out %s with the address of an earlier one.", counted(int64(n.repeated), "line"))
+	}
 	if !write {
 		fmt.Fprint(p.stdout, " Nothing was written: add --write.")
 	}
