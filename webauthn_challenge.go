@@ -65,7 +65,7 @@ func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action strin
 	return true, err
 }
 
-// askedFor stands for the user of the listed passkeys. It is as long
+// askedFor returns a hash that stands for the user of the listed passkeys. It is as long
 // without a user, because the length of a cookie shows.
 func askedFor(who *visitorInfo) string {
 	if !who.exists {
@@ -102,7 +102,7 @@ func registerDataOf(who *visitorInfo) *User {
 	return u
 }
 
-// remember has the browser keep a challenge, beside those of other tabs.
+// remember puts a challenge into the cookie of the browser, beside those of other tabs.
 func (w *webauthnProvider) remember(v *visit, c *challenge, who *visitorInfo) error {
 	now := v.now()
 	raw, err := json.Marshal(c)

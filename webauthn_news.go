@@ -96,7 +96,8 @@ func (w *webauthnProvider) signals(ctx context.Context, v *visit, l *links, here
 // goneKey names the passkey in a notice. No form has a field of that name.
 const goneKey = "gone passkey"
 
-// withGone has a notice name a passkey of a provider that browsers may forget.
+// withGone returns a flash message that names a passkey of a provider that browsers may
+// forget.
 func withGone(left browser.Flash, provider string, id []byte) browser.Flash {
 	left.Provider, left.Typed = provider, maps.Clone(left.Typed)
 	if left.Typed == nil {
@@ -125,7 +126,7 @@ func (w *webauthnProvider) takeGone(ctx context.Context, v *visit, here *current
 	return left.Typed[goneKey], nil
 }
 
-// handleScope names the site to which user handles belong.
+// handleScope returns a name of the site to which user handles belong.
 func (w *webauthnProvider) handleScope(l *links, party *passkey.RelyingParty) string {
 	return w.setup.bind(party.ID + "\x00" + l.url(""))
 }

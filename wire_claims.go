@@ -132,7 +132,7 @@ func memberText(m jsonscan.Member) string {
 	return Claims{"": json.Number(m.Raw)}.String("")
 }
 
-// signedInAt takes the time of the sign-in, where it is known.
+// signedInAt sets AuthTime and Proved to the time of the sign-in, if it is known.
 func (s *Session) signedInAt(t time.Time, known bool) {
 	if known {
 		s.AuthTime, s.Proved = t.UTC(), t.UTC()

@@ -161,6 +161,7 @@ func (d *Factors) notVoid(ctx context.Context, s *Store, all []Lost) (live []Los
 	return live, nil
 }
 
+// readLost decodes a request, and sets the fields that come from its row.
 func readLost(row *challenge.Row) (l Lost, err error) {
 	err = row.Read(&l)
 	l.UserID, l.Expires, l.tries = row.UserID, row.Expires, row.Tries

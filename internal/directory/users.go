@@ -28,6 +28,7 @@ func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id,
 	return err
 }
 
+// tryUnlink runs one transaction of Unlink.
 func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, userID)
