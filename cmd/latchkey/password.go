@@ -72,7 +72,22 @@ const mostNamed = 20
 type imported struct {
 	formats        map[string]int // users by the format of their hash; "" without one
 	known, refused int
-	repeated       int // lines with the address of an earlier one
+	lines          map[string]int // the first line with an address
+	repeated       int            // lines with the address of an earlier one
+}
+
+// repeats reports whether an earlier line has the address of this one. If so, it counts
+// and names the line.
+func (n *imported) repeats(out io.Writer, line int, email string) bool {
+	first, repeated := n.lines[email]
+	if !repeated {
+		n.lines[email] = line
+		return false
+	}
+	if n.repeated++; n.repeated <= mostNamed {
+		fmt.Fprintf(out, "line %d: left out, since line %d has this address\n", line, first)
+	}
+	return true
 }
 
 // importPasswords imports the users in file, or only counts them unless write is set. It
@@ -92,8 +107,7 @@ func (p *program) importPasswords(ctx context.Context, rawURL, file string, writ
 		defer func() { _ = f.Close() }()
 		in = f
 	}
-	n := imported{formats: map[string]int{}}
-	seen := map[string]int{} // the first line with an address
+	n := imported{formats: map[string]int{}, lines: map[string]int{}}
 	err = eachImported(in, func(line int, u *importedUser, err error) error {
 		var format string
 		if err == nil {
@@ -105,13 +119,9 @@ func (p *program) importPasswords(ctx context.Context, rawURL, file string, writ
 			}
 			return nil
 		}
-		if first := seen[u.Email]; first > 0 {
-			if n.repeated++; n.repeated <= mostNamed {
-				fmt.Fprintf(p.stderr, "line %d: left out, since line %d has this address\n", line, first)
-			}
+		if n.repeats(p.stderr, line, u.Email) {
 			return nil
 		}
-		seen[u.Email] = line
 		known, err := importUser(ctx, store, u, p.now(), write)
 		switch {
 		case err != nil:

@@ -162,6 +162,12 @@ func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sql
 	if all > 0 {
 		fmt.Fprintf(out, "%s: sealed the tokens of %d of %s %s.\n", db.where, changed, counted(int64(all), "account"), how)
 	}
+	return leftSealed(busy, unreadable)
+}
+
+// leftSealed returns an error about the accounts that the site changed each time, and
+// those that open with no key, if there are any.
+func leftSealed(busy, unreadable int) (err error) {
 	if busy > 0 {
 		err = fmt.Errorf("the site changed the tokens of %s meanwhile: run latchkey reseal again", counted(int64(busy), "account"))
 	}
