@@ -172,7 +172,7 @@ func sharedRevocations(s *setup) storage.RevocationStore {
 	return s.store.Revocations
 }
 
-// prepareCode checks the fields about codes.
+// prepareCode checks the fields about codes, and sets p.codes if mails have codes.
 func (p *emailProvider) prepareCode() error {
 	fill.Default(&p.CodeLength, mostDigits)
 	switch {

@@ -328,7 +328,7 @@ func refuseSuspended(x *exchange, err error, res *Response) *Response {
 // 10.2.3).
 func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// crossSite answers a post that another site sent.
+// crossSite answers a post that another site sent with status 403.
 func crossSite(ctx context.Context, x *exchange) *Response {
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Cross-site request refused.")

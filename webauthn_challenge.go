@@ -74,7 +74,7 @@ func askedFor(who *visitorInfo) string {
 	return secret.Hash(who.user.ID)
 }
 
-// newChallenge returns 32 random bytes (section 13.4.3).
+// newChallenge returns 32 random bytes (section 13.4.3) in base64url.
 func newChallenge() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails

@@ -141,7 +141,8 @@ func (w *webauthnProvider) isOwnHandle(handle []byte, l *links, party *passkey.R
 	return passkeys.IsHandle(handle, w.setup.csrfSecrets, w.handleScope(l, party))
 }
 
-// partyOf returns the relying party of passkeys.
+// partyOf returns the relying party of passkeys for a request: what RelyingParty returns,
+// and for its empty fields the site as the browser sees it.
 func (w *webauthnProvider) partyOf(r *Request, o weburl.Origin) (rp passkey.RelyingParty) {
 	if w.RelyingParty != nil {
 		rp = w.RelyingParty(r)

@@ -122,7 +122,7 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 	return d.Waiting(d.Store).End(ctx, challenge.Reauth, up.Of.Handle)
 }
 
-// takeMailCode uses up a mailed code.
+// takeMailCode uses up a mailed code. It returns ErrWrongProof if the code is gone.
 func takeMailCode(ctx context.Context, d *Directory, s *Store, in *Second) error {
 	_, err := d.Waiting(s).Take(ctx, challenge.Code, in.Mail)
 	if errors.Is(err, storage.ErrNotFound) {
