@@ -108,8 +108,11 @@ const (
 )
 
 // Pages are the application's own pages, each a path or an http(s) URL. The
-// application serves them, outside its guards; guards let the page SignIn pass, under
-// its own path and with its own query. Empty: the built-in page.
+// application serves them, outside its guards. Guards let the page SignIn pass if a
+// request is exactly what a browser sends that is led there: its host, its path, slash at
+// the end included, and its query. A path names a page of every host that the site
+// answers to; a URL passes at the host of Site.URL or AllowedHosts alone. Empty: the
+// built-in page.
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string

@@ -55,18 +55,6 @@ func rootOf(l *links) string { return l.origin.Text + l.prefix }
 // asked returns the URL that the browser asked for, as the browser wrote it.
 func (l *links) asked(r *Request) string { return rootOf(l) + r.URL.RequestURI() }
 
-// isBelow reports whether http.StripPrefix has taken more off the path of r than
-// Site.Prefix says. The URL of such a request may look like that of another page.
-func isBelow(l *links, r *Request) bool {
-	path, _, _ := strings.Cut(r.target, "?")
-	if _, rest, isAbsolute := strings.Cut(path, "://"); isAbsolute && path[0] != '/' { // as clients write it to a proxy
-		_, path, _ = strings.Cut(rest, "/")
-		path = "/" + path
-	}
-	own := r.URL.EscapedPath()
-	return path != own && path != l.prefix+own && strings.HasSuffix(path, own)
-}
-
 // signIn returns the page that asks the user to sign in and come back to to.
 func (l *links) signIn(to string) string {
 	if l.signInPage != "" {

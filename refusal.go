@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -89,10 +91,9 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		return guardFault(ctx, x, p)
 	}
 	switch {
-	case !weburl.SamePage(to, here):
-	case isOwnPage(x, here) && !isBelow(&x.links, x.request):
+	case passesTo(x, to, steered):
 		return nil // the sign-in page itself is never guarded from those who need it
-	case !isOwnPage(x, to): // it would only lead back here
+	case weburl.SamePage(to, here) && (!isOwnPage(x, to) || steered && isOwnPage(x, here)), !steered && circles(x, x.setup.config.Pages.SignIn): // it would only lead back here
 		return forbidden(ctx, x, s, here)
 	}
 	if s != nil && !steered && errors.Is(why, ErrAccessDenied) {
@@ -109,6 +110,67 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	}
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
+
+// passesTo reports whether the request is for the page that the URL to leads to, which is
+// the application's own. steered: the application itself leads there.
+func passesTo(x *exchange, to string, steered bool) bool {
+	p := &x.setup.config.Pages
+	if !steered {
+		return isFor(x, p.SignIn)
+	}
+	return slices.ContainsFunc(ownPages(p), func(own string) bool { return weburl.IsPage(to, x.absolute(own)) && isFor(x, own) })
+}
+
+// isFor reports whether the request is for page, one of [Pages], exactly as a browser
+// sends it that was led there. A guard lets only such a request pass, so what is in
+// doubt is not for the page. The request has to name the origin of the site, as the page
+// does. A page with a host of its own has to be at an origin of the configuration, because
+// a client can name any host. The path has to be that of the page also before handlers
+// took a part off, and slashes and escapes count. The query has to have that of the page.
+func isFor(x *exchange, page string) bool {
+	to, err := url.Parse(x.absolute(page))
+	if page == "" || err != nil || !x.setup.trust.cameTo(x.request, x.origin) {
+		return false
+	}
+	if page[0] != '/' && (weburl.NewOrigin(to.Scheme, to.Host).Text != x.origin.Text || !x.setup.trust.isConfigured(x.origin)) {
+		return false
+	}
+	path := sentPath(to)
+	return path == x.prefix+sentPath(x.request.URL) && weburl.IsResolved(path) && isWhole(&x.links, x.request) && weburl.HasQuery(x.request.URL.RawQuery, to.RawQuery)
+}
+
+// isWhole reports whether the path of r is the one that the client asked for, but for
+// Site.Prefix, so that neither http.StripPrefix nor another handler has changed it.
+func isWhole(l *links, r *Request) bool {
+	if r.target == "" {
+		return true
+	}
+	asked, err := url.ParseRequestURI(r.target)
+	if err != nil || asked.Opaque != "" {
+		return false
+	}
+	own := sentPath(r.URL)
+	return sentPath(asked) == own || sentPath(asked) == l.prefix+own
+}
+
+// sentPath returns the path of a URL as clients send it.
+func sentPath(u *url.URL) string { return cmp.Or(u.EscapedPath(), "/") }
+
+// circles reports whether a browser that is led to own, one of [Pages], comes back to the
+// guard, because its request is not one for that page as isFor sees it. It warns of it once.
+func circles(x *exchange, own string) bool {
+	u := x.request.URL
+	if own == "" || !u.Query().Has("callbackUrl") || !weburl.IsPage(x.asked(x.request), x.absolute(own)) {
+		return false
+	}
+	x.setup.trust.pageWarned.Do(func() {
+		x.setup.log.WarnAtStart(circling, "page", own, "path", texts.Cut(u.EscapedPath(), 64), "host", texts.Cut(x.request.Host, 64), "site", x.origin.Text)
+	})
+	return true
+}
+
+// circling is what an operator reads whose guard would lead browsers in a circle.
+const circling = "a guard refuses a request that looks like one for a page of Config.Pages and is not exactly that: serve the page outside of guards, or name it as browsers end at it, slash included, and have a proxy keep Host, or set X-Forwarded-Host with Site.TrustHost"
 
 // overAt returns the URL of the sign-in page with the reason why a session is over.
 func overAt(page string, why error) string {
@@ -130,8 +192,10 @@ func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response 
 		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedFactor asks for second factors: set Config.Factors.Kinds")))
 	case s.config.Session.Strategy == JWTSessions && !s.tracksSignIns():
 		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedRecent asks when users signed in, which no session here keeps: set AccountPage.Enabled or Session.AbsoluteMaxAge")))
-	case s.config.Pages.Reauth != "" && !isBelow(&x.links, x.request) && weburl.IsPage(x.asked(x.request), x.absolute(s.config.Pages.Reauth)):
+	case isFor(x, s.config.Pages.Reauth):
 		return nil
+	case circles(x, s.config.Pages.Reauth):
+		return jsonText(http.StatusForbidden, "Access denied.")
 	}
 	status, back := http.StatusFound, cameFrom(x, x.asked(x.request))
 	if m := x.request.Method; m != http.MethodGet && m != http.MethodHead {
@@ -235,11 +299,10 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 // of a built-in one. A page that the configuration names with a query is no other
 // page of its path.
 func isOwnPage(x *exchange, page string) bool {
-	p := &x.setup.config.Pages
-	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
-		if own != "" && weburl.IsPage(page, x.absolute(own)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ownPages(&x.setup.config.Pages), func(own string) bool { return weburl.IsPage(page, x.absolute(own)) })
+}
+
+// ownPages returns the pages that a guard may lead to.
+func ownPages(p *Pages) []string {
+	return slices.DeleteFunc([]string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser}, func(own string) bool { return own == "" })
 }

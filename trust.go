@@ -29,6 +29,7 @@ type hostTrust struct {
 
 	proxyWarned  sync.Once // see warnOfProxy
 	schemeWarned sync.Once // see warnOfScheme
+	pageWarned   sync.Once // see circles, of guards
 }
 
 // knownOrigin is what became of a scheme and a host that are allowed.
@@ -50,17 +51,7 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	if !t.TrustHost && len(t.AllowedHosts) == 0 {
 		return weburl.Origin{}, ErrUntrustedHost
 	}
-	host := cmp.Or(t.forwarded(r, "X-Forwarded-Host"), r.Host)
-	if host == "" && r.URL != nil {
-		host = r.URL.Host
-	}
-	scheme := "http"
-	if r.TLS {
-		scheme = "https"
-	}
-	if forwarded := strings.TrimSuffix(strings.ToLower(t.forwarded(r, "X-Forwarded-Proto")), ":"); forwarded != "" {
-		scheme = forwarded
-	}
+	scheme, host := t.named(r, "http")
 	if last := t.last.Load(); last != nil && last.host == host && last.scheme == scheme {
 		return last.origin, nil
 	}
@@ -73,6 +64,37 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	}
 	t.last.Store(&knownOrigin{scheme, strings.Clone(host), origin}) // the host is a part of the request's head
 	return origin, nil
+}
+
+// named returns the scheme and the host that r names, as far as they are believed. plain
+// is the scheme of a request without TLS of which no proxy says another.
+func (t *hostTrust) named(r *Request, plain string) (scheme, host string) {
+	host = cmp.Or(t.forwarded(r, "X-Forwarded-Host"), r.Host)
+	if host == "" && r.URL != nil {
+		host = r.URL.Host
+	}
+	if scheme = plain; r.TLS {
+		scheme = "https"
+	}
+	return cmp.Or(strings.TrimSuffix(strings.ToLower(t.forwarded(r, "X-Forwarded-Proto")), ":"), scheme), host
+}
+
+// cameTo reports whether r itself names o, the origin of the site. Where Site.URL says
+// the origin, requests for other hosts of the same program have it, too. A request
+// without TLS may have come through a proxy that ended it.
+func (t *hostTrust) cameTo(r *Request, o weburl.Origin) bool {
+	usual, _, _ := strings.Cut(o.Text, "://")
+	scheme, host := t.named(r, usual)
+	return weburl.ValidHost(host) && weburl.NewOrigin(scheme, host).Text == o.Text
+}
+
+// isConfigured reports whether the configuration names o as an origin of the site.
+// TrustHost and "*" do not: there the client or a proxy names it.
+func (t *hostTrust) isConfigured(o weburl.Origin) bool {
+	if t.origin.Text != "" {
+		return t.origin.Text == o.Text
+	}
+	return len(t.AllowedHosts) > 0 && !slices.Contains(t.AllowedHosts, "*") && t.allows(o)
 }
 
 // plainHTTP is what an operator reads whose site has https URLs in browsers and

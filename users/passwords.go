@@ -67,8 +67,8 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 
 // CheckPassword returns nil if a password is the user's, also if the user has to choose
 // another one before the next sign-in: see RequireNewPassword. It returns
-// ErrCredentialsSignin for a wrong password, for a user who has none, and for any password
-// after too many tries. Tries count as those of an unknown browser.
+// ErrCredentialsSignin for a wrong password, for a user that has none, and for any
+// password after too many tries. Tries count as those of an unknown browser.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {

@@ -62,6 +62,9 @@ var budget = []struct {
 	// A sign-in is recorded, and its former session ended, after its session is made; what
 	// comes late is waited for at the shutdown, of each tenant: lines in files that exist.
 	{"what ends with a session, and what outlives it", 0, 0, 90, 0},
+	// A guard decides in one place whether a request is for a page of the application's own:
+	// origin, whole path and query, and what stops a circle where it is in doubt.
+	{"which request is for an own page", 3, 0, 60, 0},
 }
 
 // What the root package may grow to.

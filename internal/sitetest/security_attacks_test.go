@@ -246,3 +246,66 @@ func TestGuardBelowStripPrefix(t *testing.T) {
 		})
 	}
 }
+
+// a guard of another host takes no page there for the sign-in page of the site.
+func TestGuardOnAnotherHost(t *testing.T) {
+	all := func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*"} }
+	trusting := func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost = "", true }
+	listed := func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*.example"} }
+	for name, c := range map[string]struct {
+		site       func(*latchkey.Config) // nil: with Site.URL
+		page, host string
+		passes     bool
+	}{
+		"a path":                           {nil, "/login", "app.example", true},
+		"a path, with the usual port":      {nil, "/login", "APP.example:443", true},
+		"a path elsewhere":                 {nil, "/login", "admin.example", false},
+		"a path on another port":           {nil, "/login", "app.example:8443", false},
+		"a path, behind an unknown proxy":  {nil, "/login", "127.0.0.1:3000", false},
+		"a URL":                            {nil, siteOrigin + "/login", "app.example", true},
+		"a URL, written otherwise":         {nil, "https://APP.example:443/login", "app.example", true},
+		"a URL, elsewhere":                 {nil, siteOrigin + "/login", "admin.example", false},
+		"a foreign URL":                    {nil, "https://login.example/login", "app.example", false},
+		"a foreign URL, by its host":       {nil, "https://login.example/login", "login.example", false},
+		"a path, at a listed host":         {listed, "/login", "admin.example", true},
+		"a URL, at a listed host":          {listed, siteOrigin + "/login", "app.example", true},
+		"a URL, at another listed host":    {listed, siteOrigin + "/login", "admin.example", false},
+		"a URL, and a client names a host": {all, siteOrigin + "/login", "app.example", false},
+		"a URL, and a proxy names a host":  {trusting, siteOrigin + "/login", "app.example", false},
+		"a path, and a proxy names a host": {trusting, "/login", "app.example", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, func(config *latchkey.Config) {
+				config.Pages.SignIn = c.page
+				if c.site != nil {
+					c.site(config)
+				}
+			})
+			reached := false
+			h := s.auth.RequireSession(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+			b := s.newBrowser()
+			r := b.request(http.MethodGet, "/login", "", "")
+			r.Host = c.host
+			if b.serve(h, r); reached != c.passes {
+				t.Errorf("R-681 reached: %t, want %t", reached, c.passes)
+			}
+		})
+	}
+}
+
+// a guard that cannot tell the sign-in page leads nobody in a circle, and says so once.
+func TestGuardLeadsInNoCircle(t *testing.T) {
+	s := newSite(t, func(config *latchkey.Config) { config.Pages.SignIn = "/login" })
+	h := s.auth.RequireSession(http.NotFoundHandler())
+	b := s.newBrowser()
+	for range 2 {
+		r := b.request(http.MethodGet, "/login?callbackUrl=x", "", "")
+		r.Host = "127.0.0.1:3000"
+		if a := b.serve(h, r); a.Code != http.StatusForbidden {
+			t.Errorf("R-681 a proxy that names itself: %d to %q", a.Code, a.location())
+		}
+	}
+	if n := strings.Count(s.log.text(), "have a proxy keep Host"); n != 1 {
+		t.Errorf("R-681 the operator is told %d times:\n%s", n, s.log.text())
+	}
+}

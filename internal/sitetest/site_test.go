@@ -70,6 +70,7 @@ func newSite(t testing.TB, change ...func(*latchkey.Config)) *testSite {
 	for _, f := range change {
 		f(&c)
 	}
+	runTwice(&c)
 	var err error
 	s.config = c
 	if s.auth, err = latchkey.New(c); err != nil {
@@ -253,6 +254,7 @@ func (b *browser) request(method, target, contentType, body string) *http.Reques
 	}
 	u.RawQuery = query
 	r.URL = u
+	r.RequestURI = target
 	r.RemoteAddr = "192.0.2.7:1234"
 	for name, values := range b.header {
 		r.Header[name] = values

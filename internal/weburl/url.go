@@ -178,12 +178,18 @@ func IsPage(to, page string) bool {
 	page, _, _ = strings.Cut(page, "#")
 	toPath, toQuery, _ := strings.Cut(to, "?")
 	path, query, _ := strings.Cut(page, "?")
-	if strings.TrimSuffix(toPath, "/") != strings.TrimSuffix(path, "/") {
-		return false
+	return strings.TrimSuffix(toPath, "/") == strings.TrimSuffix(path, "/") && HasQuery(toQuery, query)
+}
+
+// HasQuery reports whether a query has every parameter of another one, with the same
+// values. A query that cannot be read has none.
+func HasQuery(query, wanted string) bool {
+	if wanted == "" {
+		return true
 	}
-	has, err := url.ParseQuery(toQuery)
-	wants, wrong := url.ParseQuery(query)
-	if query != "" && (err != nil || wrong != nil) {
+	has, err := url.ParseQuery(query)
+	wants, wrong := url.ParseQuery(wanted)
+	if err != nil || wrong != nil {
 		return false
 	}
 	for name, values := range wants {
@@ -192,4 +198,17 @@ func IsPage(to, page string) bool {
 		}
 	}
 	return true
+}
+
+// IsResolved reports whether browsers ask for a path as it is written: they read a
+// backslash as a slash, and remove the segments "." and "..", also with an escaped dot
+// (WHATWG URL 4.4, path state).
+func IsResolved(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		switch strings.ReplaceAll(strings.ToLower(segment), "%2e", ".") {
+		case ".", "..":
+			return false
+		}
+	}
+	return !strings.Contains(path, `\`)
 }

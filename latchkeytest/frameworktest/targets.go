@@ -23,6 +23,27 @@ var targetCases = []testCase{
 			who(c)
 		}
 	}, proveTargets},
+	{"the guard of a whole site lets its sign-in page pass, and no page of another host", func(f *framework) {
+		f.site.Guarded = true
+		f.config.Site.URL, f.config.Pages.SignIn = "http://app.example", "/login"
+		f.site.CatchAll = func(c Context) {
+			f.reached.add("handler")
+			c.Write(http.StatusOK, "mine")
+		}
+	}, func(t *testing.T, f *framework) {
+		for _, c := range []struct {
+			host, target string
+			reached      int
+		}{
+			{"admin.example", "/login", 0}, {"app.example:81", "/login", 0}, {"app.example", "/login/", 0}, {"app.example", "//login", 0},
+			{"app.example", "/x/../login", 0}, {"app.example", "/%6Cogin", 0}, {"app.example", "/login?x=y", 1},
+		} {
+			ok(t, f.sendTarget(t.Context(), http.MethodGet, c.target, c.host))
+			if n := f.reached.count("handler"); n != c.reached {
+				t.Errorf("R-681: %s at %s reaches the handler %d times, want %d", c.target, c.host, n, c.reached)
+			}
+		}
+	}},
 }
 
 // oddTargets are request targets by what is odd about them. HOST is the host of the
@@ -74,7 +95,7 @@ func proveTargets(t *testing.T, f *framework) {
 // first line of the answer, or the end of the connection. Its error is that of
 // connecting: a refused request is an answer.
 func (f *framework) sendTarget(ctx context.Context, method, target, host string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(f.url, "http://"))
 	if err != nil {
 		return err
 	}
