@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/url"
 
-	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -98,10 +97,7 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 	case do == "stop":
 		return &Response{Redirect: x.url("account")}, d.StopLostOf(ctx, &x.events, nil, here.user.ID)
 	case do == "forget-browser":
-		err := d.ForgetBrowser(ctx, here.user.ID, x.field("browser"))
-		if err == nil {
-			x.events.Add(Event{Type: event.BrowserForgot, UserID: here.user.ID}, nil)
-		}
+		err := d.ForgetBrowser(ctx, &x.events, here.user.ID, x.field("browser"))
 		return back(noticeForgotten), failure.Ignoring(err, ErrNotFound)
 	}
 	return nil, nil

@@ -225,17 +225,10 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case "rename", "remove":
 		return changePasskey(ctx, x, here, x.query.Get("do"))
 	case "end":
-		err := d.EndSession(ctx, id, x.field("session"))
-		if err == nil {
-			x.events.Add(Event{Type: event.SessionsEnded, UserID: id, SessionID: x.field("session")}, nil)
-		}
+		err := d.EndSession(ctx, &x.events, id, x.field("session"))
 		return back(noticeEnded), failure.Ignoring(err, ErrNotFound)
 	case "others":
-		err := d.EndSessions(ctx, id, here.sessionID)
-		if err == nil {
-			x.events.Add(Event{Type: event.SessionsEnded, UserID: id}, nil)
-		}
-		return back(noticeOthers), err
+		return back(noticeOthers), d.EndSessions(ctx, &x.events, id, here.sessionID)
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -53,9 +52,7 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	}
 	d := x.setup.directory
 	if do == "rename" {
-		if err = d.RenamePasskey(ctx, here.user.ID, id, x.field("name")); err == nil {
-			x.events.Add(Event{Type: event.PasskeyRenamed, UserID: here.user.ID}, nil)
-		}
+		err = d.RenamePasskey(ctx, &x.events, here.user.ID, id, x.field("name"))
 		return backToAccount(&x.links, &x.visit, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
 	if res, err := askIfStale(ctx, x, here, x.change()); res != nil || err != nil {

@@ -148,18 +148,16 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 		return passwordPage(ctx, x, p, view, err)
 	}
 	if p == nil {
-		if err := x.setup.moves.Move(ctx, &here.user, to, mailAsker(ctx, x.setup, &x.visit, &x.links)); err != nil {
+		if err := x.setup.moves.Move(ctx, &x.events, &here.user, to, mailAsker(ctx, x.setup, &x.visit, &x.links)); err != nil {
 			return nil, err
 		}
-		x.events.Add(Event{Type: event.EmailAsked, UserID: here.user.ID}, nil)
 		leaveSent(&x.visit, "", to)
 		return &Response{Redirect: x.url("verify-request?type=move")}, nil
 	}
-	handle, err := p.flows.MoveWithCode(ctx, &here.user, to, p.asker(ctx, x.setup, &x.visit, &x.links))
+	handle, err := p.flows.MoveWithCode(ctx, &x.events, &here.user, to, p.asker(ctx, x.setup, &x.visit, &x.links))
 	if err != nil {
 		return nil, err
 	}
-	x.events.Add(Event{Type: event.EmailAsked, UserID: here.user.ID}, nil)
 	kept := browser.MailCode{Handle: handle, For: p.flows.MoveCodes()}
 	return p.checkMail(&x.visit, &x.links, to, "move"), x.cookies.SetMailCode(kept, x.now(), challenges.CodeLife)
 }

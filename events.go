@@ -86,7 +86,8 @@ type Audit struct {
 	// the answer.
 	Store bool
 	// Required rolls work back whose event cannot be stored: it fails with ErrAudit.
-	// Sign-outs are done all the same. It needs Store and a [storage.TxAdapter].
+	// Sign-outs, other ends of sessions and the loss of a provider's tokens are done all
+	// the same. It needs Store and a [storage.TxAdapter].
 	Required bool
 	// Keep is how long Auth.Sweep keeps an event of Store. 0: 400 days; negative: for
 	// ever.

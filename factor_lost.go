@@ -127,7 +127,8 @@ func askForRemoval(ctx context.Context, s *setup, v *visit, l *links, p *directo
 	v.hide(kept)
 	in, user, by, links := firstOf(s, p), p.UserID, askerFor(s, ctx, v, p.UserID), *l
 	s.mails.runLater(ctx, "the removal of lost factors", func(ctx context.Context) error {
-		q := &directory.Outbox{Base: v.events.Base, Hears: (*listeners)(&s.config.Events)}
+		q := &directory.Outbox{Base: v.events.Base, Hears: v.events.Hears, Audit: v.events.Audit}
+		defer s.tell(ctx, q, journal.NoSubject{})
 		lost, err := s.directory.Factors.BeginLost(ctx, q, in, user, kept, by.language, delay)
 		if errors.Is(err, directory.ErrLostRefused) || errors.Is(err, directory.ErrNotPending) {
 			s.log.Warn(ctx, err.Error(), "user", user)
@@ -137,9 +138,8 @@ func askForRemoval(ctx context.Context, s *setup, v *visit, l *links, p *directo
 			err = s.mails.send(ctx, lostMail(&links, &lost, MessageRecoveryStarted), by)
 		}
 		if err != nil && lost.Stop != "" {
-			return errors.Join(err, s.directory.Factors.StopLost(ctx, q, lost.Stop))
+			err = errors.Join(err, directory.WithdrawLost(ctx, s.directory.Factors, q, &lost))
 		}
-		s.tell(ctx, q, journal.NoSubject{})
 		return err
 	})
 	if asksForJSON(v.request) {

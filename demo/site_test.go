@@ -380,7 +380,9 @@ func TestFurtherProviders(t *testing.T) {
 
 // an invitation too many is answered with what is wrong, and not as a fault.
 func TestInvitationsAreLimited(t *testing.T) {
-	c := newClient(t)
+	s := environment(t)
+	s.url = "http://localhost:3000"
+	c := latchkeytest.NewClientAt(t, serve(t, newTestSite(t, s)))
 	c.TryCredentials(alicesFields)
 	last := 0
 	for range 6 {

@@ -90,10 +90,15 @@ const (
 	PasswordChanged Type = "password.changed" // by its user
 	PasswordReset   Type = "password.reset"   // by a link to the user's address
 	PasswordRemoved Type = "password.removed" // by its user, who has a passkey
-	EmailAsked      Type = "email.asked"      // a user asked for another address, which is not proven yet
-	EmailChanged    Type = "email.changed"
-	EmailReverted   Type = "email.reverted"    // the owner of the former address took it back
-	BrowserForgot   Type = "browser.forgotten" // a known browser of a user is known no more
+
+	// PasswordRequired tells that a password lets its user in no more: the user has to
+	// choose another one.
+	PasswordRequired Type = "password.required"
+
+	EmailAsked    Type = "email.asked" // a user asked for another address, which is not proven yet
+	EmailChanged  Type = "email.changed"
+	EmailReverted Type = "email.reverted"    // the owner of the former address took it back
+	BrowserForgot Type = "browser.forgotten" // a known browser of a user is known no more
 	// TokenRefreshed tells that the tokens of an account were renewed at its provider.
 	TokenRefreshed Type = "token.refreshed"
 	// TokenDisconnected tells that the library can no longer act for the user at a

@@ -109,11 +109,12 @@ func (u *Users) SetPasswordHash(ctx context.Context, userID, hash string) error 
 // browser the user is mailed a link to that form. A user without a password is
 // ErrNotFound.
 func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
-	_, k, err := u.keeper(ctx, userID, "Users.RequireNewPassword", false)
+	w, k, err := u.keeper(ctx, userID, "Users.RequireNewPassword", false)
 	if err != nil {
 		return err
 	}
-	return k.Directory.RequireNewPassword(ctx, userID)
+	defer w.Tell(ctx)
+	return k.Directory.RequireNewPassword(ctx, w.Events, userID)
 }
 
 // SendPasswordReset mails a user a link that sets a new password. The mail leaves

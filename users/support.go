@@ -65,18 +65,15 @@ func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) e
 	}
 	defer w.Tell(ctx)
 	if !user.Provisioned.IsZero() {
-		_, err := directory.Change(ctx, w.Directory, w.Events, userID, storage.UserChange{Email: &email, EmailVerified: new(time.Time{})})
-		return err
+		if isDone, err := directory.ChangeProvisioned(ctx, w.Directory, w.Events, &user, email); isDone || err != nil {
+			return err
+		}
 	}
 	k, err := u.backend.Moves(ctx)
 	if err != nil {
 		return err
 	}
-	if err := k.Move(ctx, &user, email, k.From); err != nil {
-		return err
-	}
-	w.Events.Add(event.Event{Type: event.EmailAsked, UserID: userID}, nil)
-	return nil
+	return k.Move(ctx, w.Events, &user, email, k.From)
 }
 
 // Activity is one thing that happened to a user, as the user may see it.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/vault"
@@ -158,11 +157,7 @@ func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID [
 		return err
 	}
 	defer w.Tell(ctx)
-	err = w.RenamePasskey(ctx, userID, credentialID, name)
-	if err == nil {
-		w.Events.Add(event.Event{Type: event.PasskeyRenamed, UserID: userID}, nil)
-	}
-	return err
+	return w.RenamePasskey(ctx, w.Events, userID, credentialID, name)
 }
 
 // RemovePasskey removes a passkey from a user, together with its account. It
@@ -196,11 +191,7 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 		return err
 	}
 	defer w.Tell(ctx)
-	err = w.EndSession(ctx, userID, sessionID)
-	if err == nil {
-		w.Events.Add(event.Event{Type: event.SessionsEnded, UserID: userID, SessionID: sessionID}, nil)
-	}
-	return err
+	return w.EndSession(ctx, w.Events, userID, sessionID)
 }
 
 // EndSessions signs a user out everywhere: it ends all sessions of the user, and
@@ -236,11 +227,7 @@ func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 		return err
 	}
 	defer w.Tell(ctx)
-	err = w.EndSessions(ctx, userID, keep)
-	if err == nil {
-		w.Events.Add(event.Event{Type: event.SessionsEnded, UserID: userID}, nil)
-	}
-	return err
+	return w.EndSessions(ctx, w.Events, userID, keep)
 }
 
 // Delete removes a user with everything that the Adapter keeps by the user's id: accounts,

@@ -7,7 +7,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/challenge"
-	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -28,6 +27,10 @@ const (
 type moveData struct {
 	From   string    `json:"from"` // the address at the time
 	Issued time.Time `json:"issued"`
+
+	// Accounts are hashes of the accounts that the user had when the change was asked
+	// for. They are kept for the undo, with the address that was asked for in From.
+	Accounts []string `json:"accounts,omitempty"`
 }
 
 // AddressMove is a change of address that was asked for.
@@ -40,23 +43,43 @@ type AddressMove struct {
 	Until   time.Time // the end of the link to the former address
 }
 
-// NewMove stores a change of address that a user asked for, with a link to the new
-// address and, if the former address was proven, one to that. It sends no mail.
-func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (m AddressMove, err error) {
-	isProven, err := IsAddressProven(ctx, d.Directory, u)
+// AskToMove stores a change of address that a user asked for, and adds the event of it.
+func (d Passwords) AskToMove(ctx context.Context, q *Outbox, u *storage.User, to string) (m AddressMove, err error) {
+	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if m, err = d.newMove(ctx, s, u, to); err == nil {
+			q.Add(event.Event{Type: event.EmailAsked, UserID: u.ID}, nil)
+		}
+		return err
+	})
+	return m, err
+}
+
+// NewMove stores a link that proves the address of a user, or another one, without an
+// event. It sends no mail.
+func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (AddressMove, error) {
+	return d.newMove(ctx, d.Store, u, to)
+}
+
+// newMove does the work of NewMove in the transaction of s.
+func (d Passwords) newMove(ctx context.Context, s *Store, u *storage.User, to string) (m AddressMove, err error) {
+	isProven, err := isAddressProven(ctx, d.Directory, s, u)
+	if err != nil {
+		return m, err
+	}
+	accounts, err := s.ListAccounts(ctx, u.ID)
 	if err != nil {
 		return m, err
 	}
 	now := d.Now()
 	issued := d.Revocations.IssueTime(u.ID, now)
-	rows := d.Waiting(d.Store)
+	rows := d.Waiting(s)
 	m = AddressMove{UserID: u.ID, To: to, Expires: now.Add(moveLife), Until: now.Add(undoLife)}
 	m.Handle, err = rows.Create(ctx, challenge.Draft{
-		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{u.Email, issued},
+		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{From: u.Email, Issued: issued},
 	})
 	if err == nil && isProven {
 		m.Undo, err = rows.Create(ctx, challenge.Draft{
-			Purpose: challenge.Moved, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: now},
+			Purpose: challenge.Moved, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: now, Accounts: accountMarks(accounts)},
 		})
 	}
 	return m, err
@@ -134,6 +157,9 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	if err != nil {
 		return u, voidIf(err)
 	}
+	if err := d.recordMove(ctx, s, &u, row.Identifier); err != nil {
+		return u, err
+	}
 	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
 		return u, err
 	}
@@ -146,6 +172,21 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	}
 	q.Add(event.Event{Type: event.EmailChanged, UserID: u.ID}, nil)
 	return u, err
+}
+
+// recordMove stores that the address of a user changes, unless a link to the former
+// address says so. A user without a proven address has no such link, because no mailbox
+// could be told. For 30 days [Factors.BeginLost] refuses the user.
+func (d Passwords) recordMove(ctx context.Context, s *Store, u *storage.User, to string) error {
+	if u.Email == to {
+		return nil
+	}
+	rows := d.Waiting(s)
+	moves, err := rows.List(ctx, challenge.Moved, u.ID, "")
+	if err == nil && len(moves) == 0 {
+		_, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.Recover, UserID: u.ID, Life: movedLife})
+	}
+	return err
 }
 
 // giveAddress gives a user an address that a link has proven, and returns the user as
@@ -191,138 +232,4 @@ func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep st
 		return err
 	}
 	return d.dropProofs(ctx, s, other.ID)
-}
-
-// LookAtUndo returns the address that a link gives back, without using it up. It returns
-// ErrVerification for a link that is void.
-func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
-	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
-	if err != nil {
-		return "", voidIf(err)
-	}
-	_, err = d.undoData(row)
-	return row.Identifier, err
-}
-
-// undoData decodes the row of a link that undoes a move. It returns errChanged if the
-// link is older than undoLife.
-func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
-	if err := row.Read(&data); err != nil || !d.Now().Before(row.Created.Add(undoLife)) {
-		return data, errChanged
-	}
-	return data, nil
-}
-
-// UndoMove gives a user the former address back and ends everything of the user:
-// sessions, the password, and what has been added since the change was asked for,
-// passkeys and second factors. It takes the address from a user that has not proven it or
-// came after that. It returns ErrAddressTaken if any other user has the address by now;
-// that user keeps it. The link works once. taken is the address that the user had. For 30
-// days [Factors.BeginLost] refuses the user.
-func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, taken string, err error) {
-	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
-		u, taken, err = d.undoMove(ctx, q, s, handle)
-		return err
-	})
-	return u, taken, err
-}
-
-// undoMove does the work of UndoMove in the transaction of s.
-func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
-	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
-	if err != nil {
-		return u, "", voidIf(err)
-	}
-	if _, err := d.undoData(row); err != nil {
-		return u, "", err
-	}
-	u, err = s.LockUser(ctx, row.UserID)
-	if err != nil {
-		return u, "", voidIf(err)
-	}
-	taken = u.Email
-	if err := d.freeAddress(ctx, q, s, u.ID, row); err != nil {
-		return u, "", err
-	}
-	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
-		return u, "", err
-	}
-	if err := d.endMovesSince(ctx, s, u.ID, row.Created); err != nil {
-		return u, "", err
-	}
-	if _, err := d.Waiting(s).Create(ctx, challenge.Draft{Purpose: challenge.Recover, UserID: u.ID, Life: movedLife}); err != nil {
-		return u, "", err
-	}
-	if err := d.removeSince(ctx, s, u.ID, row.Created); err != nil {
-		return u, "", err
-	}
-	if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
-		return u, "", err
-	}
-	q.Add(event.Event{Type: event.EmailReverted, UserID: u.ID}, nil)
-	return u, taken, d.dropProofs(ctx, s, u.ID)
-}
-
-// endMovesSince ends the links to former addresses of a user that were made at or after
-// an instant. After a second change, one of them leads to an address of a thief.
-func (d Passwords) endMovesSince(ctx context.Context, s *Store, userID string, since time.Time) error {
-	rows := d.Waiting(s)
-	moves, err := rows.List(ctx, challenge.Moved, userID, "")
-	for _, row := range moves {
-		if err == nil && !row.Created.Before(since) {
-			err = rows.EndRow(ctx, row)
-		}
-	}
-	return err
-}
-
-// removeSince removes the password of a user, and the passkeys and second factors
-// that were added at or after an instant.
-func (d Passwords) removeSince(ctx context.Context, s *Store, userID string, since time.Time) error {
-	if s.Has(AbilityPasswords) {
-		if err := failure.Ignoring(s.Passwords().Delete(ctx, userID), storage.ErrNotFound); err != nil {
-			return err
-		}
-	}
-	accounts, keys, err := d.WaysIn(ctx, s, userID)
-	if err != nil {
-		return err
-	}
-	for _, a := range accounts {
-		for _, k := range keys {
-			if IsKeyOf(&k, &a) && !k.Created.Before(since) {
-				if err := dropAccount(ctx, d.Directory, s, &a); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return d.removeFactorsSince(ctx, s, userID, since)
-}
-
-// removeFactorsSince removes the second factors of a user that were added at or
-// after an instant, and the recovery codes with the last one. It does nothing if the
-// store keeps none.
-func (d Passwords) removeFactorsSince(ctx context.Context, s *Store, userID string, since time.Time) error {
-	if !s.Has(AbilityFactors) {
-		return nil
-	}
-	factors, err := s.Factors().List(ctx, userID)
-	if err != nil {
-		return err
-	}
-	left := len(factors)
-	for _, f := range factors {
-		if f.Created.Before(since) {
-			continue
-		}
-		if _, err := s.Factors().Delete(ctx, userID, f.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
-			return err
-		}
-		left--
-	}
-	if len(factors) == 0 || left > 0 {
-		return nil
-	}
-	return s.Factors().ReplaceRecoveryCodes(ctx, userID, nil)
 }

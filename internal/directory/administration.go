@@ -70,74 +70,23 @@ func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c stora
 	return u, err
 }
 
-// Erase deletes a user and what is kept of the user beside: challenges by id and by
-// address. A repeated call finishes what was interrupted.
-func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
-	if err := d.Store.Require("Users.Erase", AbilityDeletion); err != nil {
-		return err
-	}
-	u, err := guarded.Optional(d.Store.User(ctx, userID))
-	if err != nil {
-		return err
-	}
-	if err := eraseChallenges(ctx, d, userID, u); err != nil {
-		return err
-	}
-	err = d.DeleteUser(ctx, q, userID)
-	q.unnameGone()
-	erased := err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID)
-	if q.Audit == nil {
-		if erased {
-			q.Add(event.Event{Type: event.UserErased, UserID: userID}, nil)
-		}
-		return err
-	}
-	if erased || errors.Is(err, storage.ErrNotFound) {
-		err = errors.Join(err, q.eraseRecords(ctx, d.Store, userID, erased))
-	}
-	return err
-}
-
-// isGone reports whether a user is not stored any more.
-func isGone(ctx context.Context, d *Directory, userID string) bool {
-	_, err := d.Store.User(ctx, userID)
-	return errors.Is(err, storage.ErrNotFound)
-}
-
-// eraseChallenges deletes the challenges about a user, by id and, in the site or tenant
-// of d, by address. u is nil if the user is gone.
-func eraseChallenges(ctx context.Context, d *Directory, userID string, u *storage.User) error {
-	if d.Store.challenges == nil {
-		return nil
-	}
-	store := d.Store.Challenges()
-	if _, err := store.Delete(ctx, userID); err != nil {
-		return failure.Ignoring(err, errors.ErrUnsupported)
-	}
-	if u == nil || u.Email == "" {
-		return nil
-	}
-	return eraseByAddress(ctx, store, storage.ChallengeQuery{Tenant: d.Tenant, Identifier: u.Email})
-}
-
-// eraseByAddress deletes the challenges that q names. A store lists some of them at a
-// time.
-func eraseByAddress(ctx context.Context, store storage.ChallengeStore, q storage.ChallengeQuery) error {
-	for {
-		about, err := store.List(ctx, q)
-		taken := 0
-		for _, c := range about {
-			switch _, err := store.Take(ctx, c.ID); {
-			case err == nil:
-				taken++
-			case !errors.Is(err, storage.ErrNotFound):
-				return err
-			}
-		}
-		if err != nil || taken == 0 {
+// ChangeProvisioned gives a user who never signed in another address at once, unproven.
+// It reports false, and changes nothing, if the user has signed in since u was read; u is
+// then the user as stored.
+func ChangeProvisioned(ctx context.Context, d *Directory, q *Outbox, u *storage.User, email string) (isDone bool, err error) {
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		now, err := s.LockUser(ctx, u.ID)
+		if isDone = err == nil && !now.Provisioned.IsZero(); !isDone {
+			*u = now
 			return err
 		}
-	}
+		changed, err := s.updateUser(ctx, u.ID, storage.UserChange{Email: &email, EmailVerified: new(time.Time{})})
+		if err == nil {
+			q.addUser(event.UserUpdated, changed)
+		}
+		return err
+	})
+	return isDone && err == nil, err
 }
 
 // part is a part of an export. Its value is nil if the store keeps nothing like it.
@@ -215,11 +164,27 @@ func Export(ctx context.Context, d *Directory, q *Outbox, userID string, w io.Wr
 	if err != nil {
 		return err
 	}
+	exported := event.Event{Type: event.UserExported, UserID: userID}
+	if q.recordsIn(d.Store) { // before the first byte leaves
+		err := q.InTx(ctx, d.Store, func(context.Context, *Store) error { q.Foretell(exported); return nil })
+		if err != nil {
+			return err
+		}
+	}
+	if err := export(ctx, d, &u, w); err != nil {
+		return err
+	}
+	q.Add(exported, nil)
+	return nil
+}
+
+// export writes the document of Export.
+func export(ctx context.Context, d *Directory, u *storage.User, w io.Writer) error {
 	doc := people.NewDocument(w)
 	doc.Part("exported", d.Now().UTC().Format(time.RFC3339))
-	doc.Part("user", people.Exported(u))
+	doc.Part("user", people.Exported(*u))
 	for _, part := range parts {
-		value, err := part.read(ctx, d.Store, userID)
+		value, err := part.read(ctx, d.Store, u.ID)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported): // a layout without the table
 		case err != nil:
@@ -229,15 +194,11 @@ func Export(ctx context.Context, d *Directory, q *Outbox, userID string, w io.Wr
 		}
 	}
 	if d.ExportMore != nil {
-		more, err := guarded.Timed(ctx, exportPatience, "AccountPage.ExportMore", func(ctx context.Context) (any, error) { return d.ExportMore(ctx, u) })
+		more, err := guarded.Timed(ctx, exportPatience, "AccountPage.ExportMore", func(ctx context.Context) (any, error) { return d.ExportMore(ctx, *u) })
 		if err != nil {
 			return err
 		}
 		doc.Part("application", more)
 	}
-	if err := doc.End(); err != nil {
-		return err
-	}
-	q.Add(event.Event{Type: event.UserExported, UserID: userID}, nil)
-	return nil
+	return doc.End()
 }

@@ -53,16 +53,21 @@ func keepBrowser(ctx context.Context, d *Directory, in knownbrowsers.SignIn) (ne
 }
 
 // forgetBrowser removes a known browser of a user, or all of them, as ForgetBrowser does,
-// with the user locked. It returns how many.
-func forgetBrowser(ctx context.Context, d *Directory, userID, publicID string) (n int, err error) {
-	err = withUserLocked(ctx, d, userID, func(ctx context.Context, s *Store) error {
-		n, err = s.Browsers().Delete(ctx, userID, publicID)
+// with the user locked.
+func forgetBrowser(ctx context.Context, d *Directory, q *Outbox, userID, publicID string) error {
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+			return err
+		}
+		n, err := s.Browsers().Delete(ctx, userID, publicID)
 		if err == nil && n == 0 && publicID != "" {
 			err = storage.ErrNotFound
 		}
+		if err == nil && n > 0 {
+			q.Add(event.Event{Type: event.BrowserForgot, UserID: userID}, nil)
+		}
 		return err
 	})
-	return n, err
 }
 
 // withUserLocked runs f in one transaction, if the store has transactions, with a user
@@ -95,9 +100,5 @@ func (d Passwords) KnownBrowsers(ctx context.Context, userID string) ([]storage.
 // ForgetBrowser removes a known browser of a user, named by its public id, and with an
 // empty id all of them. It returns ErrNotFound if there is no browser with that id.
 func (d Passwords) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
-	n, err := forgetBrowser(ctx, d.Directory, userID, publicID)
-	if err == nil && n > 0 {
-		q.Add(event.Event{Type: event.BrowserForgot, UserID: userID}, nil)
-	}
-	return err
+	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
 }

@@ -289,7 +289,6 @@ func (d *Factors) CanHaveCodes(held *factor.Held) bool {
 
 // ForgetBrowser removes a known browser of a user, named by its public id, and with an
 // empty id all of them. It returns ErrNotFound if there is none such.
-func (d *Factors) ForgetBrowser(ctx context.Context, userID, publicID string) error {
-	_, err := forgetBrowser(ctx, d.Directory, userID, publicID)
-	return err
+func (d *Factors) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
+	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
 }

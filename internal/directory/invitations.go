@@ -44,23 +44,27 @@ func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) 
 		}
 	}
 	asked := challenge.Invitation{Email: in.Email, CallbackURL: in.CallbackURL, Data: in.Data, Mailed: !in.NoMail}
-	token, err = d.Waiting(d.Store).Invite(ctx, asked, life)
+	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) (err error) {
+		if token, err = d.Waiting(s).Invite(ctx, asked, life); err == nil {
+			q.Add(event.Event{Type: event.InvitationMade}, nil)
+		}
+		return err
+	})
 	if life == 0 {
 		life = challenge.InvitationLife
-	}
-	if err == nil {
-		q.Add(event.Event{Type: event.InvitationMade}, nil)
 	}
 	return token, now.Add(life), err
 }
 
 // RevokeInvitation removes an invitation. It returns ErrNotFound if there is none.
 func RevokeInvitation(ctx context.Context, d *Directory, q *Outbox, id string) error {
-	err := d.Waiting(d.Store).RevokeInvitation(ctx, id)
-	if err == nil {
-		q.Add(event.Event{Type: event.InvitationRevoked}, nil)
-	}
-	return err
+	return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		err := d.Waiting(s).RevokeInvitation(ctx, id)
+		if err == nil {
+			q.Add(event.Event{Type: event.InvitationRevoked}, nil)
+		}
+		return err
+	})
 }
 
 // InvitationTo returns the accepted invitation to an address, or nil.

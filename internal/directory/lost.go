@@ -51,9 +51,7 @@ type Lost struct {
 // keeps. It returns ErrLostRefused if that cannot be, and ErrNotPending if the sign-in is
 // void.
 func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID, browser, language string, delay time.Duration) (l Lost, err error) {
-	begun := q.mark()
-	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)
 		if err != nil {
 			return err
@@ -77,9 +75,6 @@ func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID
 		q.Add(event.Event{Type: event.RecoveryAsked, UserID: u.ID}, nil)
 		return err
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
 	return l, err
 }
 
@@ -202,12 +197,24 @@ func (d *Factors) LookAtLost(ctx context.Context, stop string) (Lost, error) {
 // StopLost stops the request that a link names, or returns ErrVerification if the link is
 // void.
 func (d *Factors) StopLost(ctx context.Context, q *Outbox, stop string) error {
-	row, err := d.Waiting(d.Store).Take(ctx, challenge.Lost, stop)
-	if err != nil {
+	return q.together(ctx, d.Store, stopLost(d, q, stop))
+}
+
+// WithdrawLost stops a request whose owner could not be told of it, whatever becomes of
+// its record.
+func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
+	return q.InTxAnyway(ctx, d.Store, stopLost(d, q, l.Stop))
+}
+
+// stopLost returns a function that stops the request that a link names.
+func stopLost(d *Factors, q *Outbox, stop string) func(context.Context, *Store) error {
+	return func(ctx context.Context, s *Store) error {
+		row, err := d.Waiting(s).Take(ctx, challenge.Lost, stop)
+		if err == nil {
+			q.Add(event.Event{Type: event.RecoveryStopped, UserID: row.UserID}, nil)
+		}
 		return voidIf(err)
 	}
-	q.Add(event.Event{Type: event.RecoveryStopped, UserID: row.UserID}, nil)
-	return nil
 }
 
 // StopLostOf stops the requests of a user: in a session, or because the user has shown a
@@ -217,7 +224,10 @@ func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID st
 		return nil
 	}
 	if s == nil {
-		s = d.Store
+		if all, err := d.lostOf(ctx, d.Store, userID); err != nil || len(all) == 0 {
+			return err
+		}
+		return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error { return d.StopLostOf(ctx, q, s, userID) })
 	}
 	ended, err := d.endLost(ctx, s, userID)
 	if ended > 0 {
@@ -251,9 +261,7 @@ func (d *Factors) CanComplete(ctx context.Context, s *Store, userID, link, brows
 // in again. The link works once. It returns ErrVerification for a link that is void, and
 // ErrNotPending for a sign-in that is.
 func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, userID, pending, link, browser string) error {
-	begun := q.mark()
-	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		q.rewind(begun)
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)
 		if err != nil {
 			return err
@@ -277,10 +285,6 @@ func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, use
 		}
 		return d.Waiting(s).End(ctx, challenge.SignIn, pending)
 	})
-	if err != nil && d.Store.Tx != nil {
-		q.rewind(begun) // rolled back: it did not happen
-	}
-	return err
 }
 
 // dropFactors removes the factors, recovery codes and passkeys of a user.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -36,13 +37,16 @@ func VisibleName(name string) string {
 
 // RenamePasskey names a passkey of a user. An empty name removes the name. It
 // returns ErrNotFound for a passkey of another user.
-func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte, name string) error {
+func (d *Directory) RenamePasskey(ctx context.Context, q *Outbox, userID string, id []byte, name string) error {
 	name = VisibleName(name)
-	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if err := checkPasskeyOwner(ctx, s, userID, id); err != nil {
 			return err
 		}
 		_, err := s.UpdateAuthenticator(ctx, id, storage.AuthenticatorChange{Name: &name})
+		if err == nil {
+			q.Add(event.Event{Type: event.PasskeyRenamed, UserID: userID}, nil)
+		}
 		return err
 	})
 }
@@ -70,7 +74,13 @@ func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string,
 	account := base64.StdEncoding.EncodeToString(id)
 	i := slices.IndexFunc(accounts, func(a storage.Account) bool { return a.Type == storage.TypeWebAuthn && a.ProviderAccountID == account })
 	if i < 0 { // no sign-in uses it
-		return d.Store.deleteAuthenticator(ctx, id)
+		return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+			err := s.deleteAuthenticator(ctx, id)
+			if err == nil {
+				q.Add(event.Event{Type: event.AccountUnlinked, UserID: userID, ProviderType: storage.TypeWebAuthn}, nil)
+			}
+			return err
+		})
 	}
 	return d.Unlink(ctx, q, userID, accounts[i].Provider, account, keep)
 }

@@ -186,8 +186,8 @@ func (d Passwords) Rehash(ctx context.Context, stored *storage.PasswordHash, has
 // RequireNewPassword stops the password of a user from signing the user in. Everything
 // that the user proved before is void. It returns ErrNotFound for a user without a
 // password.
-func (d Passwords) RequireNewPassword(ctx context.Context, userID string) error {
-	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+func (d Passwords) RequireNewPassword(ctx context.Context, q *Outbox, userID string) error {
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); err != nil {
 			return err
 		}
@@ -199,6 +199,7 @@ func (d Passwords) RequireNewPassword(ctx context.Context, userID string) error 
 		if err := s.Passwords().Set(ctx, stored, stored.Hash); err != nil {
 			return err
 		}
+		q.Add(event.Event{Type: event.PasswordRequired, UserID: userID}, nil)
 		_, err = d.endAll(ctx, s, userID, "")
 		return err
 	})

@@ -172,7 +172,7 @@ func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.
 	if err != nil {
 		return nil, err
 	}
-	return rows, d.EndSessions(ctx, u.ID, "")
+	return rows, d.Store.InTx(ctx, func(ctx context.Context, s *Store) error { return endSessions(ctx, d, s, u.ID, "") })
 }
 
 // ProviderLogouts returns every store that has sessions to end by what a provider calls

@@ -18,12 +18,24 @@ import (
 // are dropped. If the log takes no events, InTx runs f once more without them, or
 // returns ErrAudit if the log is required.
 func (o *Outbox) InTx(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
-	err := o.runTx(ctx, s, f, o.Audit != nil && s.Tx != nil)
+	return o.inTx(ctx, s, f, o.Audit != nil && o.Audit.Required)
+}
+
+// InTxAnyway runs f as InTx does, and once more without its events also if the log is
+// required: for ends of sessions, which no log may hold up. KeepRecords then counts the
+// events as lost.
+func (o *Outbox) InTxAnyway(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
+	return o.inTx(ctx, s, f, false)
+}
+
+// inTx does the work of InTx. isRequired has it fail if the log takes no events.
+func (o *Outbox) inTx(ctx context.Context, s *Store, f func(context.Context, *Store) error, isRequired bool) error {
+	err := o.runTx(ctx, s, f, o.recordsIn(s))
 	cause, lost := errors.AsType[*notRecorded](err)
 	switch {
 	case !lost:
 		return err
-	case o.Audit.Required:
+	case isRequired:
 		return failure.Wrap(fault.ErrAudit, failure.Of(fault.AuditStore, cause.err))
 	}
 	return o.runTx(ctx, s, f, false)
@@ -56,11 +68,14 @@ func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *S
 // together does what InTx does where an audit log is kept. Elsewhere it just calls f,
 // which is one call of the store and needs no transaction.
 func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
-	if o.Audit == nil || s.Tx == nil {
+	if !o.recordsIn(s) {
 		return f(ctx, s)
 	}
 	return o.InTx(ctx, s, f)
 }
+
+// recordsIn reports whether events are stored in transactions of s.
+func (o *Outbox) recordsIn(s *Store) bool { return o.Audit != nil && s.Tx != nil }
 
 // EndSession deletes the session with a token. tell gets it and adds its events, which
 // are stored with the deletion in one transaction if sessions take part in those of s. A
@@ -73,14 +88,10 @@ func (o *Outbox) EndSession(ctx context.Context, s *Store, token string, tell fu
 		}
 		return err
 	}
-	if !s.SessionsInTx() {
+	if !s.SessionsInTx() || !o.recordsIn(s) {
 		return end(ctx, s)
 	}
-	err := o.together(ctx, s, end)
-	if errors.Is(err, fault.ErrAudit) {
-		err = end(ctx, s)
-	}
-	return err
+	return o.InTxAnyway(ctx, s, end)
 }
 
 // notRecorded reports events that the audit log has not taken. It is the cause for a
@@ -132,7 +143,7 @@ func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *S
 // the session is made, so that a sign-in that fails is in the log once. It returns ErrAudit
 // if the log is required and does not take it.
 func (o *Outbox) RecordSignIn(ctx context.Context, s *Store, in *SignIn) error {
-	if o.Audit == nil || s.Tx == nil {
+	if !o.recordsIn(s) {
 		return nil
 	}
 	return o.InTx(ctx, s, func(context.Context, *Store) error { o.Foretell(in.Event()); return nil })

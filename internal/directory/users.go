@@ -193,72 +193,41 @@ func (d *Directory) CanEndSessions(operation string) error {
 // EndSessions ends every session of the user except the stored one called keep;
 // an empty keep ends all. What a sign-in was begun with before is void, too
 // a link, a password that was just checked, a flow at a provider.
-func (d *Directory) EndSessions(ctx context.Context, userID, keep string) error {
-	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
-			return err
+func (d *Directory) EndSessions(ctx context.Context, q *Outbox, userID, keep string) error {
+	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		err := endSessions(ctx, d, s, userID, keep)
+		if err == nil {
+			q.Add(event.Event{Type: event.SessionsEnded, UserID: userID}, nil)
 		}
-		_, err := d.endAll(ctx, s, userID, keep)
 		return err
 	})
 }
 
-// DeleteUser removes a user with everything that belongs to them, in one
-// transaction if the store has transactions. It returns ErrSessionsNotEnded if
-// JWT sessions go on: the user is deleted all the same. Without
-// transactions it ends the sessions even if the user is gone, because an
-// earlier try may have been interrupted before that.
-func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error {
-	if err := d.Store.Require("deleting a user", AbilityDeletion); err != nil {
+// endSessions ends the sessions of a user, who is locked first, except keep.
+func endSessions(ctx context.Context, d *Directory, s *Store, userID, keep string) error {
+	if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
 		return err
 	}
-	var u storage.User
-	deleted := false
-	var accounts []storage.Account
-	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) (err error) {
-		if d.Tokens != nil {
-			if accounts, err = s.ListAccounts(ctx, id); err != nil {
-				return err
-			}
-		}
-		u, err = s.deleteUser(ctx, id)
-		deleted = err == nil
-		if err != nil && (s.Tx != nil || !errors.Is(err, storage.ErrNotFound)) {
-			return err
-		}
-		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion, so that it voids every sign-in until then
-		if d.Box != nil && revoked == nil {
-			_, revoked = s.Challenges().Delete(context.WithoutCancel(ctx), id)
-		}
-		if deleted && revoked == nil {
-			q.Foretell(event.Event{Type: event.UserDeleted, UserID: id})
-		}
-		return errors.Join(err, revoked)
-	})
-	if deleted && (err == nil || d.Store.Tx == nil) {
-		letGo(d, q, accounts...)
-		q.addUser(event.UserDeleted, u)
-	} else if !errors.Is(err, storage.ErrNotFound) {
-		return err
-	}
-	if d.Store.Apart != nil {
-		return errors.Join(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // the user is gone, in this call or an earlier one
-	}
-	if !deleted {
-		return err
-	}
-	if err != nil || d.EndlessTokens {
-		err = errors.Join(fault.ErrSessionsNotEnded, err)
-	}
+	_, err := d.endAll(ctx, s, userID, keep)
 	return err
 }
 
 // EndSession ends one stored session of a user, or returns ErrNotFound.
-func (d *Directory) EndSession(ctx context.Context, userID, sessionID string) error {
+func (d *Directory) EndSession(ctx context.Context, q *Outbox, userID, sessionID string) error {
 	if err := d.Store.Require("ending a session", AbilitySessionLists); err != nil {
 		return err
 	}
-	return d.Store.deleteSessionByID(ctx, userID, sessionID)
+	end := func(ctx context.Context, s *Store) error {
+		err := s.deleteSessionByID(ctx, userID, sessionID)
+		if err == nil {
+			q.Add(event.Event{Type: event.SessionsEnded, UserID: userID, SessionID: sessionID}, nil)
+		}
+		return err
+	}
+	if !q.recordsIn(d.Store) {
+		return end(ctx, d.Store)
+	}
+	return q.InTxAnyway(ctx, d.Store, end)
 }
 
 // yieldToProof unlinks an account that was linked to u while the e-mail address

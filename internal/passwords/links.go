@@ -169,11 +169,11 @@ func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, f
 // Move begins a change of a user's address to the address to. The answer is the same if
 // another user has the address. If the client has made too many requests, Move does
 // nothing and returns nil.
-func (f *Flows) Move(ctx context.Context, u *storage.User, to string, from Asker) error {
+func (f *Flows) Move(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) error {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return err
 	}
-	m, err := f.Directory.NewMove(ctx, u, to)
+	m, err := f.Directory.AskToMove(ctx, q, u, to)
 	if err == nil {
 		f.mailMove(&m, u, "", from)
 	}
@@ -183,11 +183,11 @@ func (f *Flows) Move(ctx context.Context, u *storage.User, to string, from Asker
 // MoveWithCode does what Move does, for a browser that can take the code of the mail to
 // the new address. It returns the handle of the code, which the browser keeps. After too
 // many requests it returns a random handle.
-func (f *Flows) MoveWithCode(ctx context.Context, u *storage.User, to string, from Asker) (handle string, err error) {
+func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) (handle string, err error) {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return challenge.NewHandle(), err // as if there were a row
 	}
-	m, err := f.Directory.NewMove(ctx, u, to)
+	m, err := f.Directory.AskToMove(ctx, q, u, to)
 	if err != nil {
 		return "", err
 	}

@@ -12,7 +12,7 @@ var kept = []event.Type{
 	event.SignIn, event.SessionOpened, event.UserEvicted, event.AccountLinked, event.AccountUnlinked,
 	event.PasswordSet, event.PasswordChanged, event.PasswordReset, event.EmailAsked, event.EmailChanged, event.EmailReverted,
 	event.FactorAdded, event.FactorRemoved, event.FactorReset, event.FactorFailed, event.RecoveryUsed, event.RecoveryChanged,
-	event.RecoveryAsked, event.RecoveryStopped, event.RecoveryDone, event.PasswordRemoved,
+	event.RecoveryAsked, event.RecoveryStopped, event.RecoveryDone, event.PasswordRemoved, event.PasswordRequired,
 	event.BrowserTrusted, event.UserSuspended, event.UserRestored, event.UserExported, event.ImpersonationStarted,
 }
 

@@ -260,3 +260,45 @@ func TestExportAndErase(t *testing.T) {
 		t.Error("P-041 the new user has the id of the erased one")
 	}
 }
+
+// claimedOnRead is a store in which a user signs in for the first time right after the user
+// was read.
+type claimedOnRead struct {
+	*memoryadapter.Adapter
+	claim *func(id string)
+}
+
+func (s claimedOnRead) GetUser(ctx context.Context, id string) (storage.User, error) {
+	u, err := s.Adapter.GetUser(ctx, id)
+	if claim := *s.claim; claim != nil {
+		*s.claim = nil
+		claim(id)
+	}
+	return u, err
+}
+
+// staff changes the address of a user who signs in for the first time meanwhile.
+func TestStaffChangesAnAddressDuringTheFirstSignIn(t *testing.T) {
+	store := claimedOnRead{memoryadapter.New(memoryadapter.Options{}), new(func(string))}
+	s := newManagedSite(t, latchkey.DatabaseSessions, func(c *latchkey.Config) { c.Adapter = store })
+	s.store = store.Adapter
+	u, err := s.auth.Users().Create(t.Context(), users.NewUser{Email: annMail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	*store.claim = func(id string) {
+		if _, err := s.store.UpdateUser(t.Context(), id, storage.UserChange{EmailVerified: new(s.clock.Now()), Provisioned: new(time.Time{})}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.auth.Users().ChangeEmail(t.Context(), u.ID, users.EmailChange{Email: "other@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	now, err := s.store.GetUser(t.Context(), u.ID)
+	if err != nil || now.Email != annMail || now.EmailVerified.IsZero() {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if m := s.lastMail(latchkey.MessageNewEmail); m.To != "other@example.com" {
+		t.Errorf("the link goes to %q", m.To)
+	}
+}

@@ -192,3 +192,77 @@ func TestEveryChangeOfAddressIsTold(t *testing.T) {
 		}
 	}
 }
+
+// an account that a thief links between the change and its undo does not outlive the
+// undo, also if the thief asks for a second change. What was there before stays.
+func TestUndoUnlinksWhatTheThiefLinked(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		for name, asksAgain := range map[string]bool{"one change": false, "asked for again after linking": true} {
+			t.Run(name, func(t *testing.T) {
+				s := newManagedSite(t, strategy)
+				id, thief := s.addUser(annMail, annsPass).ID, s.newBrowser()
+				link := func(provider, account string) {
+					t.Helper()
+					a := storage.Account{UserID: id, Provider: provider, ProviderAccountID: account, Type: storage.TypeOAuth}
+					if err := s.store.LinkAccount(t.Context(), a); err != nil {
+						t.Fatal(err)
+					}
+				}
+				link("acme", "of Ann")
+				thief.tries(annMail, annsPass)
+				asks := func() { thief.post("/auth/account?do=email", "email", thiefMail) }
+				asks()
+				s.clock.Advance(time.Minute)
+				link("acme", "of the thief")
+				if asksAgain {
+					asks()
+				}
+				undo := path(s.lastMail(latchkey.MessageEmailChange))
+				thief.post(path(s.lastMail(latchkey.MessageNewEmail)))
+				link("acme", "of the thief, later")
+				if got := s.address(id); got != thiefMail {
+					t.Fatalf("the address is %q", got)
+				}
+				s.clock.Advance(time.Hour)
+				s.newBrowser().post(undo)
+				left, err := s.store.ListAccounts(t.Context(), id)
+				if err != nil || s.address(id) != annMail || thief.isLive() || len(left) != 1 || left[0].ProviderAccountID != "of Ann" {
+					t.Errorf("the address is %q, live: %t, accounts %+v, %v", s.address(id), thief.isLive(), left, err)
+				}
+			})
+		}
+	})
+}
+
+// the first address of a user tells no mailbox, and lets no factor be removed after a
+// delay for 30 days.
+func TestFirstAddressCountsAsAChange(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s, f, ann := newGuardedSite(t, strategy, func(c *latchkey.Config) { c.Factors.RecoveryDelay = 72 * time.Hour })
+		thief := s.newBrowser()
+		thief.tries(annMail, annsPass)
+		thief.factor("totp", f.code(0))
+		if _, err := s.store.UpdateUser(t.Context(), ann.ID, storage.UserChange{Email: new(""), EmailVerified: new(time.Time{})}); err != nil {
+			t.Fatal(err)
+		}
+		thief.post("/auth/account?do=email", "email", thiefMail)
+		thief.post(path(s.lastMail(latchkey.MessageNewEmail)))
+		if got := s.address(ann.ID); got != thiefMail {
+			t.Fatalf("the address is %q", got)
+		}
+		begins := func() bool {
+			s.clock.Advance(time.Minute)
+			before := len(s.sent())
+			b := s.newBrowser()
+			b.signInByLink(thiefMail)
+			b.post("/auth/factor?do=lost")
+			return slices.ContainsFunc(s.sent()[before:], func(m latchkey.Message) bool { return m.Kind == latchkey.MessageRecoveryStarted })
+		}
+		if begins() {
+			t.Error("the removal begins right after the first address")
+		}
+		if s.clock.Advance(31 * 24 * time.Hour); !begins() {
+			t.Error("the removal never begins")
+		}
+	})
+}

@@ -46,6 +46,7 @@ func arabicProfile() Texts {
 		"activity.browser.remembered":    "لن تُطلب الخطوة الثانية في متصفح بعد الآن",
 		"activity.user.suspended":        "أُوقف الحساب",
 		"activity.user.restored":         "أُعيد الحساب",
+		"activity.password.required":     "مطلوب كلمة مرور جديدة",
 		"activity.user.exported":         "صُدّرت البيانات",
 		"activity.user.updated":          "تغيّر الملف الشخصي",
 		"activity.impersonation.started": "فتح فريق الدعم حسابك",

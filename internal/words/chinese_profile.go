@@ -46,6 +46,7 @@ func chineseProfile() Texts {
 		"activity.browser.remembered":    "在某个浏览器中不再要求第二步验证",
 		"activity.user.suspended":        "账户已停用",
 		"activity.user.restored":         "账户已恢复",
+		"activity.password.required":     "需要设置新密码",
 		"activity.user.exported":         "已导出数据",
 		"activity.user.updated":          "已更改个人资料",
 		"activity.impersonation.started": "支持人员打开了您的账户",

@@ -46,6 +46,7 @@ func dutchProfile() Texts {
 		"activity.browser.remembered":    "Tweede stap voortaan overgeslagen in een browser",
 		"activity.user.suspended":        "Account opgeschort",
 		"activity.user.restored":         "Account hersteld",
+		"activity.password.required":     "Nieuw wachtwoord vereist",
 		"activity.user.exported":         "Gegevens geëxporteerd",
 		"activity.user.updated":          "Profiel gewijzigd",
 		"activity.impersonation.started": "Uw account geopend door de helpdesk",

@@ -45,6 +45,7 @@ var englishProfile = Texts{
 	"activity.browser.remembered":    "Second step skipped in a browser from now on",
 	"activity.user.suspended":        "Account suspended",
 	"activity.user.restored":         "Account restored",
+	"activity.password.required":     "A new password is required",
 	"activity.user.exported":         "Data exported",
 	"activity.user.updated":          "Profile changed",
 	"activity.impersonation.started": "Your account opened by support",

@@ -46,6 +46,7 @@ func frenchProfile() Texts {
 		"activity.browser.remembered":    "Deuxième étape omise dans un navigateur désormais",
 		"activity.user.suspended":        "Compte suspendu",
 		"activity.user.restored":         "Compte rétabli",
+		"activity.password.required":     "Nouveau mot de passe exigé",
 		"activity.user.exported":         "Données exportées",
 		"activity.user.updated":          "Profil modifié",
 		"activity.impersonation.started": "Votre compte ouvert par l’assistance",

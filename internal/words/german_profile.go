@@ -46,6 +46,7 @@ func germanProfile() Texts {
 		"activity.browser.remembered":    "Zweiter Schritt wird in einem Browser nicht mehr verlangt",
 		"activity.user.suspended":        "Konto gesperrt",
 		"activity.user.restored":         "Sperre aufgehoben",
+		"activity.password.required":     "Neues Passwort verlangt",
 		"activity.user.exported":         "Daten exportiert",
 		"activity.user.updated":          "Profil geändert",
 		"activity.impersonation.started": "Ihr Konto vom Support geöffnet",

@@ -46,6 +46,7 @@ func italianProfile() Texts {
 		"activity.browser.remembered":    "Secondo passaggio non più richiesto in un browser",
 		"activity.user.suspended":        "Account sospeso",
 		"activity.user.restored":         "Account ripristinato",
+		"activity.password.required":     "Nuova password richiesta",
 		"activity.user.exported":         "Dati esportati",
 		"activity.user.updated":          "Profilo modificato",
 		"activity.impersonation.started": "Account aperto dall’assistenza",

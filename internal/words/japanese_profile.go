@@ -46,6 +46,7 @@ func japaneseProfile() Texts {
 		"activity.browser.remembered":    "ブラウザーで2段階目を省略する設定",
 		"activity.user.suspended":        "アカウントの停止",
 		"activity.user.restored":         "アカウントの復元",
+		"activity.password.required":     "新しいパスワードの要求",
 		"activity.user.exported":         "データのエクスポート",
 		"activity.user.updated":          "プロフィールの変更",
 		"activity.impersonation.started": "サポートがアカウントを開きました",

@@ -46,6 +46,7 @@ func koreanProfile() Texts {
 		"activity.browser.remembered":    "한 브라우저에서 2단계 생략 설정됨",
 		"activity.user.suspended":        "계정 정지됨",
 		"activity.user.restored":         "계정 복원됨",
+		"activity.password.required":     "새 비밀번호 필요",
 		"activity.user.exported":         "데이터 내보냄",
 		"activity.user.updated":          "프로필 변경됨",
 		"activity.impersonation.started": "지원팀이 계정을 열었습니다",

@@ -46,6 +46,7 @@ func polishProfile() Texts {
 		"activity.browser.remembered":    "Drugi krok pomijany odtąd w przeglądarce",
 		"activity.user.suspended":        "Zawieszono konto",
 		"activity.user.restored":         "Przywrócono konto",
+		"activity.password.required":     "Wymagane nowe hasło",
 		"activity.user.exported":         "Wyeksportowano dane",
 		"activity.user.updated":          "Zmieniono profil",
 		"activity.impersonation.started": "Pomoc otworzyła Twoje konto",

@@ -46,6 +46,7 @@ func portugueseProfile() Texts {
 		"activity.browser.remembered":    "Segunda etapa dispensada em um navegador",
 		"activity.user.suspended":        "Conta suspensa",
 		"activity.user.restored":         "Conta restaurada",
+		"activity.password.required":     "Nova senha exigida",
 		"activity.user.exported":         "Dados exportados",
 		"activity.user.updated":          "Perfil alterado",
 		"activity.impersonation.started": "Sua conta aberta pelo suporte",

@@ -46,6 +46,7 @@ func russianProfile() Texts {
 		"activity.browser.remembered":    "Второй шаг больше не запрашивается в браузере",
 		"activity.user.suspended":        "Аккаунт заблокирован",
 		"activity.user.restored":         "Аккаунт разблокирован",
+		"activity.password.required":     "Требуется новый пароль",
 		"activity.user.exported":         "Данные выгружены",
 		"activity.user.updated":          "Профиль изменён",
 		"activity.impersonation.started": "Служба поддержки открыла ваш аккаунт",

@@ -46,6 +46,7 @@ func spanishProfile() Texts {
 		"activity.browser.remembered":    "Segundo paso omitido en un navegador desde ahora",
 		"activity.user.suspended":        "Cuenta suspendida",
 		"activity.user.restored":         "Cuenta restablecida",
+		"activity.password.required":     "Nueva contraseña obligatoria",
 		"activity.user.exported":         "Datos exportados",
 		"activity.user.updated":          "Perfil cambiado",
 		"activity.impersonation.started": "Soporte abrió su cuenta",

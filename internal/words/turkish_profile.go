@@ -46,6 +46,7 @@ func turkishProfile() Texts {
 		"activity.browser.remembered":    "Bir tarayıcıda ikinci adım artık sorulmuyor",
 		"activity.user.suspended":        "Hesap askıya alındı",
 		"activity.user.restored":         "Hesap yeniden açıldı",
+		"activity.password.required":     "Yeni parola gerekli",
 		"activity.user.exported":         "Veriler dışa aktarıldı",
 		"activity.user.updated":          "Profil değiştirildi",
 		"activity.impersonation.started": "Destek hesabınızı açtı",

@@ -46,6 +46,7 @@ func ukrainianProfile() Texts {
 		"activity.browser.remembered":    "Другий крок більше не запитується у браузері",
 		"activity.user.suspended":        "Обліковий запис призупинено",
 		"activity.user.restored":         "Обліковий запис відновлено",
+		"activity.password.required":     "Потрібен новий пароль",
 		"activity.user.exported":         "Дані вивантажено",
 		"activity.user.updated":          "Профіль змінено",
 		"activity.impersonation.started": "Служба підтримки відкрила ваш обліковий запис",

@@ -1,0 +1,148 @@
+package directory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// The deletion of a user, and the erasure of what is kept beside.
+
+// DeleteUser removes a user with everything that belongs to them, in one
+// transaction if the store has transactions. It returns ErrSessionsNotEnded if
+// JWT sessions go on: the user is deleted all the same. Without
+// transactions it ends the sessions even if the user is gone, because an
+// earlier try may have been interrupted before that.
+func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error {
+	return deleteUser(ctx, d, q, id, nil)
+}
+
+// deleteUser does what DeleteUser does. It calls first before, in the same transaction;
+// nil: there is nothing to do.
+func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first func(context.Context, *Store) error) error {
+	if err := d.Store.Require("deleting a user", AbilityDeletion); err != nil {
+		return err
+	}
+	var u storage.User
+	deleted := false
+	var accounts []storage.Account
+	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) (err error) {
+		if first != nil {
+			if err := first(ctx, s); err != nil {
+				return err
+			}
+		}
+		if d.Tokens != nil {
+			if accounts, err = s.ListAccounts(ctx, id); err != nil {
+				return err
+			}
+		}
+		u, err = s.deleteUser(ctx, id)
+		deleted = err == nil
+		if err != nil && (s.Tx != nil || !errors.Is(err, storage.ErrNotFound)) {
+			return err
+		}
+		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion, so that it voids every sign-in until then
+		if d.Box != nil && revoked == nil {
+			_, revoked = s.Challenges().Delete(context.WithoutCancel(ctx), id)
+		}
+		if deleted && revoked == nil {
+			q.Foretell(event.Event{Type: event.UserDeleted, UserID: id})
+		}
+		return errors.Join(err, revoked)
+	})
+	if deleted && (err == nil || d.Store.Tx == nil) {
+		letGo(d, q, accounts...)
+		q.addUser(event.UserDeleted, u)
+	} else if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	if d.Store.Apart != nil {
+		return errors.Join(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // the user is gone, in this call or an earlier one
+	}
+	if !deleted {
+		return err
+	}
+	if err != nil || d.EndlessTokens {
+		err = errors.Join(fault.ErrSessionsNotEnded, err)
+	}
+	return err
+}
+
+// Erase deletes a user and what is kept of the user beside: challenges by id and by
+// address. A repeated call finishes what was interrupted.
+func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
+	if err := d.Store.Require("Users.Erase", AbilityDeletion); err != nil {
+		return err
+	}
+	u, err := guarded.Optional(d.Store.User(ctx, userID))
+	if err != nil {
+		return err
+	}
+	challenges := func(ctx context.Context, s *Store) error { return eraseChallenges(ctx, d, s, userID, u) }
+	if u == nil { // an interrupted call may have left them
+		if err := challenges(ctx, d.Store); err != nil {
+			return err
+		}
+	}
+	err = deleteUser(ctx, d, q, userID, challenges)
+	q.unnameGone()
+	erased := err == nil || u != nil && !errors.Is(err, storage.ErrNotFound) && isGone(ctx, d, userID)
+	if q.Audit == nil {
+		if erased {
+			q.Add(event.Event{Type: event.UserErased, UserID: userID}, nil)
+		}
+		return err
+	}
+	if erased || errors.Is(err, storage.ErrNotFound) {
+		err = errors.Join(err, q.eraseRecords(ctx, d.Store, userID, erased))
+	}
+	return err
+}
+
+// isGone reports whether a user is not stored any more.
+func isGone(ctx context.Context, d *Directory, userID string) bool {
+	_, err := d.Store.User(ctx, userID)
+	return errors.Is(err, storage.ErrNotFound)
+}
+
+// eraseChallenges deletes the challenges about a user, by id and, in the site or tenant
+// of d, by address. u is nil if the user is gone.
+func eraseChallenges(ctx context.Context, d *Directory, s *Store, userID string, u *storage.User) error {
+	if s.challenges == nil {
+		return nil
+	}
+	store := s.Challenges()
+	if _, err := store.Delete(ctx, userID); err != nil {
+		return failure.Ignoring(err, errors.ErrUnsupported)
+	}
+	if u == nil || u.Email == "" {
+		return nil
+	}
+	return eraseByAddress(ctx, store, storage.ChallengeQuery{Tenant: d.Tenant, Identifier: u.Email})
+}
+
+// eraseByAddress deletes the challenges that q names. A store lists some of them at a
+// time.
+func eraseByAddress(ctx context.Context, store storage.ChallengeStore, q storage.ChallengeQuery) error {
+	for {
+		about, err := store.List(ctx, q)
+		taken := 0
+		for _, c := range about {
+			switch _, err := store.Take(ctx, c.ID); {
+			case err == nil:
+				taken++
+			case !errors.Is(err, storage.ErrNotFound):
+				return err
+			}
+		}
+		if err != nil || taken == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package directory
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// The undo of a change of address, by the link in the mailbox of the former one.
+
+// LookAtUndo returns the address that a link gives back, without using it up. It returns
+// ErrVerification for a link that is void.
+func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
+	if err != nil {
+		return "", voidIf(err)
+	}
+	_, err = d.undoData(row)
+	return row.Identifier, err
+}
+
+// undoData decodes the row of a link that undoes a move. It returns errChanged if the
+// link is older than undoLife.
+func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
+	if err := row.Read(&data); err != nil || !d.Now().Before(row.Created.Add(undoLife)) {
+		return data, errChanged
+	}
+	return data, nil
+}
+
+// UndoMove gives a user the former address back and ends everything of the user:
+// sessions, the password, and what has been added since the change was asked for,
+// accounts, passkeys and second factors. If several changes were asked for within the
+// life of such a link, the first of them counts. It takes the address from a user that has not proven it or
+// came after that. It returns ErrAddressTaken if any other user has the address by now;
+// that user keeps it. The link works once. taken is the address that the user had. For 30
+// days [Factors.BeginLost] refuses the user.
+func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, taken string, err error) {
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		u, taken, err = d.undoMove(ctx, q, s, handle)
+		return err
+	})
+	return u, taken, err
+}
+
+// undoMove does the work of UndoMove in the transaction of s.
+func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
+	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
+	if err != nil {
+		return u, "", voidIf(err)
+	}
+	if _, err := d.undoData(row); err != nil {
+		return u, "", err
+	}
+	u, err = s.LockUser(ctx, row.UserID)
+	if err != nil {
+		return u, "", voidIf(err)
+	}
+	taken = u.Email
+	if err := d.freeAddress(ctx, q, s, u.ID, row); err != nil {
+		return u, "", err
+	}
+	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
+		return u, "", err
+	}
+	first, err := d.firstMove(ctx, s, row)
+	if err != nil {
+		return u, "", err
+	}
+	if err := d.endMovesSince(ctx, s, u.ID, first.Created); err != nil {
+		return u, "", err
+	}
+	if _, err := d.Waiting(s).Create(ctx, challenge.Draft{Purpose: challenge.Recover, UserID: u.ID, Life: movedLife}); err != nil {
+		return u, "", err
+	}
+	if err := d.removeSince(ctx, q, s, &u, first); err != nil {
+		return u, "", err
+	}
+	if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
+		return u, "", err
+	}
+	q.Add(event.Event{Type: event.EmailReverted, UserID: u.ID}, nil)
+	return u, taken, d.dropProofs(ctx, s, u.ID)
+}
+
+// endMovesSince ends the links to former addresses of a user that were made at or after
+// an instant. After a second change, one of them leads to an address of a thief.
+func (d Passwords) endMovesSince(ctx context.Context, s *Store, userID string, since time.Time) error {
+	rows := d.Waiting(s)
+	moves, err := rows.List(ctx, challenge.Moved, userID, "")
+	for _, row := range moves {
+		if err == nil && !row.Created.Before(since) {
+			err = rows.EndRow(ctx, row)
+		}
+	}
+	return err
+}
+
+// firstMove returns the first change from the same address whose link works, row or an
+// earlier one. A thief who asks again after linking an account must not keep it.
+func (d Passwords) firstMove(ctx context.Context, s *Store, row *challenge.Row) (*challenge.Row, error) {
+	first := row
+	moves, err := d.Waiting(s).List(ctx, challenge.Moved, row.UserID, row.Identifier)
+	for _, m := range moves {
+		if _, void := d.undoData(m); void == nil && m.Created.Before(first.Created) {
+			first = m
+		}
+	}
+	return first, err
+}
+
+// accountMarks returns hashes that name accounts.
+func accountMarks(accounts []storage.Account) []string {
+	marks := make([]string, len(accounts))
+	for i := range accounts {
+		marks[i] = accountMark(&accounts[i])
+	}
+	return marks
+}
+
+// accountMark returns the hash that names an account.
+func accountMark(a *storage.Account) string {
+	return secret.Hash(a.Provider + "\x00" + a.ProviderAccountID)
+}
+
+// removeSince removes the password of a user, and the accounts, passkeys and second
+// factors that were added since a change of address was asked for.
+func (d Passwords) removeSince(ctx context.Context, q *Outbox, s *Store, u *storage.User, move *challenge.Row) error {
+	data, err := d.undoData(move)
+	if err != nil {
+		return err
+	}
+	if s.Has(AbilityPasswords) {
+		if err := failure.Ignoring(s.Passwords().Delete(ctx, u.ID), storage.ErrNotFound); err != nil {
+			return err
+		}
+	}
+	accounts, keys, err := d.WaysIn(ctx, s, u.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		isNew := !slices.Contains(data.Accounts, accountMark(&a)) || slices.ContainsFunc(keys, func(k storage.Authenticator) bool {
+			return IsKeyOf(&k, &a) && !k.Created.Before(move.Created)
+		})
+		if !isNew {
+			continue
+		}
+		if err := dropAccount(ctx, d.Directory, s, &a); err != nil {
+			return err
+		}
+		letGo(d.Directory, q, a)
+		q.addAccount(event.AccountUnlinked, &event.AccountPayload{User: *u, Account: withoutTokens(d.Directory, a)})
+	}
+	return d.removeFactorsSince(ctx, s, u.ID, move.Created)
+}
+
+// removeFactorsSince removes the second factors of a user that were added at or
+// after an instant, and the recovery codes with the last one. It does nothing if the
+// store keeps none.
+func (d Passwords) removeFactorsSince(ctx context.Context, s *Store, userID string, since time.Time) error {
+	if !s.Has(AbilityFactors) {
+		return nil
+	}
+	factors, err := s.Factors().List(ctx, userID)
+	if err != nil {
+		return err
+	}
+	left := len(factors)
+	for _, f := range factors {
+		if f.Created.Before(since) {
+			continue
+		}
+		if _, err := s.Factors().Delete(ctx, userID, f.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+			return err
+		}
+		left--
+	}
+	if len(factors) == 0 || left > 0 {
+		return nil
+	}
+	return s.Factors().ReplaceRecoveryCodes(ctx, userID, nil)
+}
