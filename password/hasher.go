@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -43,8 +46,9 @@ type Options struct {
 	DevisePepper string
 
 	// Verify checks hashes of formats that this package does not know. The key is what
-	// such hashes begin with; none may begin with another. Verify comes before the
-	// formats of this package. The function has to run in bounded time and memory.
+	// such hashes begin with. [New] refuses a key that begins with another. Verify comes
+	// before the formats of this package. The function has to run in bounded time and
+	// memory.
 	Verify map[string]func(hash, password string) (bool, error)
 
 	// MinLength is the least number of characters (code points) of a new password. 0
@@ -148,9 +152,15 @@ func (o Options) faults() (faults []error) {
 		}
 		seen[p.ID] = true
 	}
-	for prefix, verify := range o.Verify {
-		if prefix == "" || verify == nil {
+	prefixes := slices.Sorted(maps.Keys(o.Verify))
+	for i, prefix := range prefixes {
+		if prefix == "" || o.Verify[prefix] == nil {
 			add("Verify[%q]: want a prefix and a function", prefix)
+		}
+		for _, longer := range prefixes[i+1:] {
+			if prefix != "" && strings.HasPrefix(longer, prefix) {
+				add("Verify[%q] begins with Verify[%q]: want one function, under the shorter prefix, that tells the two formats apart", longer, prefix)
+			}
 		}
 	}
 	return faults

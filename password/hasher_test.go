@@ -206,6 +206,7 @@ func TestConfigurationFaults(t *testing.T) {
 		{"a check for leaks without a service", "Breached", password.Options{CheckBreached: true}},
 		{"a format without a prefix", "Verify", password.Options{Verify: map[string]func(string, string) (bool, error){"": verify}}},
 		{"a format without a function", "Verify", password.Options{Verify: map[string]func(string, string) (bool, error){"x": nil}}},
+		{"R-695 a prefix that begins with another", `Verify["$md5$x"] begins with Verify["$md5$"]`, password.Options{Verify: map[string]func(string, string) (bool, error){"$md5$x": verify, "$a$": verify, "$md5$": verify}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if h, err := password.New(row.o); h != nil || err == nil || !strings.Contains(err.Error(), row.says) {

@@ -91,7 +91,7 @@ func openAudit(ctx context.Context, p *program, f *auditFlags) (*auditLog, conte
 	auth, err := siteOf(&config, f.tenant)
 	if err != nil {
 		_ = db.Close()
-		return nil, ctx, fmt.Errorf("%s: %w", db.where, plain(err))
+		return nil, ctx, fmt.Errorf("%s: %w", db.where, withoutPrefix(err))
 	}
 	if f.tenant != "" {
 		ctx = latchkey.ContextWithTenant(ctx, f.tenant)
@@ -168,7 +168,7 @@ func (db *auditLog) said(err error) error {
 	case err == nil || isUsage:
 		return err
 	case errors.Is(err, latchkey.ErrInvalidConfig):
-		_, text, _ := strings.Cut(plain(err).Error(), "AuditQuery.")
+		_, text, _ := strings.Cut(withoutPrefix(err).Error(), "AuditQuery.")
 		return usage("%s", auditFlagOf.Replace("AuditQuery."+text))
 	case errors.Is(err, latchkey.ErrAudit):
 		return fmt.Errorf("%s: the log does not take the event that it was read or changed: let this database user insert into audit_events", db.where)

@@ -75,7 +75,7 @@ func (p *program) explain(_ context.Context, what string, f explainFlags) error 
 	}
 	text, known := explain.Find(e.Detail)
 	if !known {
-		return fmt.Errorf("this version knows no detail %s", printable(string(e.Detail)))
+		return fmt.Errorf("this version knows no detail %s", visible(string(e.Detail)))
 	}
 	e.Party, e.What, e.Causes, e.Cure = text.Party, text.What, explain.CausesOf(&text, line), text.Cure
 	if line != nil {

@@ -56,6 +56,14 @@ func TestExplain(t *testing.T) {
 			t.Errorf("O-088 %q", out)
 		}
 	})
+	t.Run("R-697 a detail of a later version is printed whole", func(t *testing.T) {
+		for detail, want := range map[string]string{"later.kind?of=x#y": "later.kind?of=x#y", "later%zz": "later%zz"} {
+			log := `{"msg":"x","reference":"` + code + `","detail":"` + detail + `"}` + "\n"
+			if exit, _, errs := explainIt(log, nil, code, "--log", "-"); exit != exitProblem || !strings.Contains(errs, "this version knows no detail "+want+"\n") {
+				t.Errorf("exit %d: %s", exit, errs)
+			}
+		}
+	})
 	t.Run("unknown", func(t *testing.T) {
 		if exit, _, _ := explainIt("", []string{"AUTH_SECRET=" + old}, "no.such"); exit != exitProblem {
 			t.Errorf("exit %d", exit)

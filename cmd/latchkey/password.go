@@ -72,6 +72,22 @@ const mostNamed = 20
 type imported struct {
 	formats        map[string]int // users by the format of their hash; "" without one
 	known, refused int
+	lines          map[string]int // the first line with an address
+	repeated       int            // lines with the address of an earlier one
+}
+
+// repeats reports whether an earlier line has the address of this one. If so, it counts
+// and names the line.
+func (n *imported) repeats(out io.Writer, line int, email string) bool {
+	first, repeated := n.lines[email]
+	if !repeated {
+		n.lines[email] = line
+		return false
+	}
+	if n.repeated++; n.repeated <= mostNamed {
+		fmt.Fprintf(out, "line %d: left out, since line %d has this address\n", line, first)
+	}
+	return true
 }
 
 // importPasswords imports the users in file, or only counts them unless write is set. It
@@ -91,8 +107,7 @@ func (p *program) importPasswords(ctx context.Context, rawURL, file string, writ
 		defer func() { _ = f.Close() }()
 		in = f
 	}
-	n := imported{formats: map[string]int{}}
-	seen := map[string]bool{}
+	n := imported{formats: map[string]int{}, lines: map[string]int{}}
 	err = eachImported(in, func(line int, u *importedUser, err error) error {
 		var format string
 		if err == nil {
@@ -104,16 +119,18 @@ func (p *program) importPasswords(ctx context.Context, rawURL, file string, writ
 			}
 			return nil
 		}
+		if n.repeats(p.stderr, line, u.Email) {
+			return nil
+		}
 		known, err := importUser(ctx, store, u, p.now(), write)
 		switch {
 		case err != nil:
 			return db.failed(err)
-		case known || seen[u.Email]:
+		case known:
 			n.known++
 		default:
 			n.formats[format]++
 		}
-		seen[u.Email] = true
 		return nil
 	})
 	if err != nil {
@@ -141,7 +158,14 @@ func (p *program) sayImported(db *connection, n *imported, write bool) error {
 	if len(formats) > 0 {
 		fmt.Fprintf(p.stdout, ": %s", strings.Join(formats, ", "))
 	}
-	fmt.Fprintf(p.stdout, ". %d were there already.", n.known)
+	were := "were"
+	if n.known == 1 {
+		were = "was"
+	}
+	fmt.Fprintf(p.stdout, ". %d %s there already.", n.known, were)
+	if n.repeated > 0 {
+		fmt.Fprintf(p.stdout, " Left out %s with the address of an earlier one.", counted(int64(n.repeated), "line"))
+	}
 	if !write {
 		fmt.Fprint(p.stdout, " Nothing was written: add --write.")
 	}

@@ -44,6 +44,8 @@ func (s *factorSite) hashOf(email string) (storage.User, string) {
 	return u, p.Hash
 }
 
+// TestImportPasswords is R-698, too: a line that repeats an address of the file is not
+// counted as a user who was in the database.
 func TestImportPasswords(t *testing.T) {
 	s := newFactorSite(t)
 	known, err := s.store.CreateUser(t.Context(), storage.User{Email: "known@example.com"})
@@ -59,7 +61,7 @@ func TestImportPasswords(t *testing.T) {
 		"too,few\n"
 	t.Run("a dry run says what would be, and writes nothing", func(t *testing.T) {
 		out := s.imports(exitProblem, file)
-		for _, part := range []string{"would import 3 users: 1 without a password, 1 bcrypt, 1 django pbkdf2_sha256. 2 were there already", "add --write", "line 7: no e-mail address", "line 8: ", "line 9: ", "3 lines cannot be imported"} {
+		for _, part := range []string{"would import 3 users: 1 without a password, 1 bcrypt, 1 django pbkdf2_sha256. 1 was there already. Left out 1 line with", "add --write", "line 5: left out, since line 2 has this address", "line 7: no e-mail address", "line 8: ", "line 9: ", "3 lines cannot be imported"} {
 			if !strings.Contains(out, part) {
 				t.Errorf("%q is missing in %s", part, out)
 			}
@@ -84,7 +86,7 @@ func TestImportPasswords(t *testing.T) {
 		if u, hash := s.hashOf("known@example.com"); hash != "" || u.ID != known.ID || u.Name != "" {
 			t.Errorf("a user of before was changed: %+v, %s", u, hash)
 		}
-		if out := s.imports(exitProblem, file, "--write"); !strings.Contains(out, "imported 0 users. 5 were there already") {
+		if out := s.imports(exitProblem, file, "--write"); !strings.Contains(out, "imported 0 users. 4 were there already. Left out 1 line with") {
 			t.Errorf("again: %s", out)
 		}
 	})

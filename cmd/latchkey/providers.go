@@ -61,14 +61,14 @@ func chosenProviders(args []string) (list []ready, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, usage("there is no provider %q: %s", args[0], near(args[0]))
+		return nil, usage("there is no provider %q: %s", args[0], suggestion(args[0]))
 	}
 	slices.SortFunc(list, func(a, b ready) int { return cmp.Compare(a.ID, b.ID) })
 	return list, nil
 }
 
-// near returns a hint to the ids that the user may have meant.
-func near(id string) string {
+// suggestion returns a hint to the ids that the user may have meant.
+func suggestion(id string) string {
 	var meant []string
 	id = strings.ToLower(id)
 	for _, e := range catalogue.Providers() {

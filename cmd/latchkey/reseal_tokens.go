@@ -116,13 +116,13 @@ const mostSwaps = 3
 
 // resealTokens seals provider tokens under the newest key. With plain it stores them in
 // clear. It never overwrites what the site has stored meanwhile. In the end it returns an
-// error if tokens open with no key.
+// error if tokens open with no key, or still wait because the site changed them each time.
 func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sqladapter.Adapter, found sqlstore.Found, keys []string, plain bool) error {
 	seals, err := vault.NewSeals(keys, plain)
 	if err != nil {
 		return err
 	}
-	all, changed, unreadable := 0, 0, 0
+	all, changed, unreadable, busy := 0, 0, 0, 0
 	err = db.eachAccount(ctx, store, found, func(a storage.Account) error {
 		all++
 		for range mostSwaps {
@@ -149,6 +149,7 @@ func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sql
 				return err
 			}
 		}
+		busy++
 		return nil
 	})
 	if err != nil {
@@ -161,10 +162,19 @@ func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sql
 	if all > 0 {
 		fmt.Fprintf(out, "%s: sealed the tokens of %d of %s %s.\n", db.where, changed, counted(int64(all), "account"), how)
 	}
-	if unreadable > 0 {
-		return fmt.Errorf("the tokens of %s open with no key: is a former secret missing, or a --token-key?", counted(int64(unreadable), "account"))
+	return leftSealed(busy, unreadable)
+}
+
+// leftSealed returns an error about the accounts that the site changed each time, and
+// those that open with no key, if there are any.
+func leftSealed(busy, unreadable int) (err error) {
+	if busy > 0 {
+		err = fmt.Errorf("the site changed the tokens of %s meanwhile: run latchkey reseal again", counted(int64(busy), "account"))
 	}
-	return nil
+	if unreadable > 0 {
+		err = errors.Join(err, fmt.Errorf("the tokens of %s open with no key: is a former secret missing, or a --token-key?", counted(int64(unreadable), "account")))
+	}
+	return err
 }
 
 // checkTokens counts the accounts by how their tokens are stored. A site without any gets

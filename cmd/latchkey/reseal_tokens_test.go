@@ -101,6 +101,18 @@ func TestResealTokens(t *testing.T) {
 			}
 		})
 	}
+	t.Run("R-696 an account that the site changes each time is reported", func(t *testing.T) {
+		s := newFactorSite(t)
+		s.env = append(s.env, "AUTH_SECRET_1="+newerSecret, "AUTH_SECRET="+olderSecret)
+		s.connect("ada", olderSecret)
+		db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(s.env.get("DATABASE_URL"), "sqlite:"))
+		s.must(err)
+		defer func() { _ = db.Close() }()
+		_, err = db.ExecContext(t.Context(), `CREATE TRIGGER busy BEFORE UPDATE ON accounts BEGIN SELECT RAISE(IGNORE); END`)
+		s.must(err)
+		s.says(exitProblem, "sealed the tokens of 0 of 1 account anew", "reseal")
+		s.says(exitProblem, "the site changed the tokens of 1 account meanwhile: run latchkey reseal again", "reseal")
+	})
 	t.Run("T-040 many accounts", func(t *testing.T) {
 		s := newFactorSite(t)
 		s.env = append(s.env, "AUTH_SECRET_1="+newerSecret, "AUTH_SECRET="+olderSecret)

@@ -81,7 +81,7 @@ func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*pe
 	auth, err := siteOf(&config, f.tenant)
 	if err != nil {
 		_ = db.Close()
-		return nil, ctx, plain(err)
+		return nil, ctx, withoutPrefix(err)
 	}
 	actor := event.Actor{Kind: event.ActorSystem}
 	if f.by != "" {
@@ -104,9 +104,9 @@ func siteOf(config *latchkey.Config, tenant string) (*latchkey.Auth, error) {
 	})
 }
 
-// plain returns an error with the text of err, escaped by visible and without the name of
-// the library in front. It does not wrap err.
-func plain(err error) error {
+// withoutPrefix returns an error with the text of err, escaped by visible and without the
+// name of the library in front. It does not wrap err.
+func withoutPrefix(err error) error {
 	return errors.New(visible(strings.TrimPrefix(err.Error(), "latchkey: ")))
 }
 
@@ -122,10 +122,10 @@ func (db *people) said(err error) error {
 	case errors.Is(err, latchkey.ErrNotFound):
 		return fmt.Errorf("%s: %w", db.where, errNoUser)
 	case errors.Is(err, errors.ErrUnsupported):
-		return fmt.Errorf("%s: %w", db.where, plain(err))
+		return fmt.Errorf("%s: %w", db.where, withoutPrefix(err))
 	}
 	if reason(err) == "" {
-		err = plain(err)
+		err = withoutPrefix(err)
 	}
 	return db.failed(err)
 }

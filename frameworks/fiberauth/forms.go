@@ -1,6 +1,7 @@
 package fiberauth
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 
@@ -15,8 +16,7 @@ import (
 func (a *Auth) CSRFToken(c fiber.Ctx) (string, error) {
 	ctx, l := a.attach(c)
 	token, cookies, err := a.core.CSRFToken(ctx, l.head(c))
-	a.decide(ctx, c, cookies)
-	return token, err
+	return token, cmp.Or(err, a.decide(ctx, c, cookies))
 }
 
 // ActionURL returns the absolute URL of an action, such as "signin" or
@@ -30,8 +30,7 @@ func (a *Auth) ActionURL(c fiber.Ctx, action string) (*url.URL, error) {
 func (a *Auth) Forms(c fiber.Ctx) (*latchkey.Forms, error) {
 	ctx, l := a.attach(c)
 	forms, cookies, err := a.core.Forms(ctx, l.head(c))
-	a.decide(ctx, c, cookies)
-	return forms, err
+	return forms, cmp.Or(err, a.decide(ctx, c, cookies))
 }
 
 // UI returns the components of package ui for the page of c. Give them to Fiber's
@@ -99,7 +98,9 @@ func (a *Auth) action(page fiber.Handler, run run) fiber.Handler {
 		if failure == nil || page == nil {
 			return a.send(ctx, c, res)
 		}
-		a.decide(ctx, c, res.Cookies)
+		if err := a.decide(ctx, c, res.Cookies); err != nil {
+			return err
+		}
 		c.SetContext(latchkey.ContextWithFormFailure(ctx, failure))
 		return a.next(ctx, c, func() error { return page(c) })
 	}

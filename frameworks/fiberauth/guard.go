@@ -54,6 +54,9 @@ func (a *Auth) respond(c fiber.Ctx) error {
 // own that is switched on. Give it to middleware that must not touch those, such
 // as Fiber's csrf: csrf.Config{Next: site.Match}.
 func (a *Auth) Match(c fiber.Ctx) bool {
+	if isOver(c) {
+		return false
+	}
 	ctx := c.Context()
 	if a.configOf != nil {
 		ctx, _ = a.attach(c)
@@ -143,6 +146,9 @@ func (a *Auth) ErrorHandler(next fiber.ErrorHandler) fiber.ErrorHandler {
 // WriteError answers for a handler that cannot, because of err, as a guard would:
 // return site.WriteError(c, err). See [latchkey.Auth.WriteError].
 func (a *Auth) WriteError(c fiber.Ctx, err error) error {
+	if isOver(c) {
+		return errOver
+	}
 	ctx, l := a.attach(c)
 	res := a.core.ErrorResponse(ctx, l.head(c), err)
 	for _, name := range []string{fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified} {

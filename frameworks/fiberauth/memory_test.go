@@ -231,3 +231,39 @@ func TestStream(t *testing.T) {
 	}
 	says(t, browser.Get("/late"), http.StatusOK, "here is Ada")
 }
+
+// TestAfterTheHandler is R-699: what is called with a request that Fiber has taken back
+// returns an error and does not panic, whether or not the site has a URL of its own.
+func TestAfterTheHandler(t *testing.T) {
+	for _, origin := range []string{"", "https://app.example"} {
+		auth := newAuth(t, func(c *latchkey.Config) { c.Site.URL = origin })
+		app := fiber.New()
+		var c fiber.Ctx
+		app.Get("/keep", func(of fiber.Ctx) error { c = of; return of.SendString("kept") })
+		says(t, openAs(t, serve(t, app), "").Get("/keep"), http.StatusOK, "kept")
+		calls := map[string]func() error{
+			"Session":       func() error { _, err := auth.Session(c); return err },
+			"CurrentUser":   func() error { _, err := auth.CurrentUser(c); return err },
+			"SignIn":        func() error { return auth.SignIn(c, "", latchkey.SignInOptions{}) },
+			"SignInURL":     func() error { _, err := auth.SignInURL(c, "", latchkey.SignInOptions{}); return err },
+			"AccessToken":   func() error { _, err := auth.AccessToken(c, "x", latchkey.TokenOptions{}); return err },
+			"Link":          func() error { return auth.Link(c, "x", latchkey.LinkOptions{}) },
+			"LinkURL":       func() error { _, err := auth.LinkURL(c, "x", latchkey.LinkOptions{}); return err },
+			"SignOut":       func() error { return auth.SignOut(c, latchkey.SignOutOptions{}) },
+			"SignOutURL":    func() error { _, err := auth.SignOutURL(c, latchkey.SignOutOptions{}); return err },
+			"UpdateSession": func() error { _, err := auth.UpdateSession(c, nil); return err },
+			"CSRFToken":     func() error { _, err := auth.CSRFToken(c); return err },
+			"Forms":         func() error { _, err := auth.Forms(c); return err },
+			"UI":            func() error { _, err := auth.UI(c); return err },
+			"WriteError":    func() error { return auth.WriteError(c, latchkey.ErrNoSession) },
+		}
+		for name, call := range calls {
+			if err := call(); err == nil {
+				t.Errorf("R-699: %s of a site with the URL %q returns no error", name, origin)
+			}
+		}
+		if _, err := auth.ActionURL(c, "signin"); (err == nil) != (origin != "") || auth.Match(c) {
+			t.Errorf("R-699: the URL of an action: %v", err)
+		}
+	}
+}

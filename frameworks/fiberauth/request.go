@@ -3,6 +3,7 @@ package fiberauth
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -25,9 +26,13 @@ type latest struct {
 
 type latestKey struct{}
 
-// latestOf returns the latest of c, and makes it if there is none yet.
+// latestOf returns the latest of c, and makes it if there is none yet. That of a c which
+// Fiber has taken back is over.
 func latestOf(c fiber.Ctx) *latest {
 	from := c.RequestCtx()
+	if from == nil {
+		return &latest{}
+	}
 	l, ok := from.UserValue(latestKey{}).(*latest)
 	if !ok {
 		l = &latest{from: from}
@@ -44,6 +49,12 @@ func (l *latest) Close() error {
 	return nil
 }
 
+// errOver is for what needs a response, after Fiber has taken that back.
+var errOver = errors.New("fiberauth: the request is over: call this before the handler returns")
+
+// isOver reports whether Fiber has taken c back, since its handler is done.
+func isOver(c fiber.Ctx) bool { return c.RequestCtx() == nil }
+
 // request returns a copy of the request without its body, made once. It returns nil if
 // the request is over and was not copied before. Any goroutine may call it.
 func (l *latest) request() *latchkey.Request {
@@ -56,9 +67,14 @@ func (l *latest) request() *latchkey.Request {
 }
 
 // head returns the request of a handler without its body, with the path that Fiber may
-// have rewritten meanwhile. Call it only while the handler runs.
+// have rewritten meanwhile. After the handler it returns an empty request, which has no
+// session and no host.
 func (l *latest) head(c fiber.Ctx) *latchkey.Request {
-	r, uri := l.request(), c.Request().URI()
+	r := l.request()
+	if r == nil || isOver(c) {
+		return &latchkey.Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}}
+	}
+	uri := c.Request().URI()
 	if r.URL.EscapedPath() == string(uri.PathOriginal()) {
 		return r
 	}

@@ -11,8 +11,11 @@ import (
 )
 
 // send answers c with res and the renewal of the session. A zero Status is 200, or 302
-// for a redirect.
+// for a redirect. It returns errOver if c is over.
 func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) error {
+	if isOver(c) {
+		return errOver
+	}
 	a.renew(ctx, c)
 	addHeader(c, res.Header)
 	addCookies(c, res.Cookies)
@@ -32,11 +35,15 @@ func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) er
 }
 
 // decide adds cookies and "Vary: Cookie" to the response. They come after the cookies of
-// the renewal, since the browser keeps the last.
-func (a *Auth) decide(ctx context.Context, c fiber.Ctx, cookies []*http.Cookie) {
+// the renewal, since the browser keeps the last. It returns errOver if c is over.
+func (a *Auth) decide(ctx context.Context, c fiber.Ctx, cookies []*http.Cookie) error {
+	if isOver(c) {
+		return errOver
+	}
 	a.renew(ctx, c)
 	addVary(c, fiber.HeaderCookie)
 	addCookies(c, cookies)
+	return nil
 }
 
 // next calls handler, and then adds the renewal of the session, if that was read. Fiber
@@ -50,7 +57,7 @@ func (a *Auth) next(ctx context.Context, c fiber.Ctx, handler func() error) erro
 // renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the
 // response. It leaves out cookies that the response sets or clears already.
 func (a *Auth) renew(ctx context.Context, c fiber.Ctx) {
-	if c.IsAbandoned() { // a handler that took too long has it still
+	if c.IsAbandoned() || isOver(c) { // a handler that took too long has it still
 		return
 	}
 	header := a.core.Renewal(ctx)

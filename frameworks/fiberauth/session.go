@@ -1,6 +1,7 @@
 package fiberauth
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -118,8 +119,7 @@ func (a *Auth) urlFor(ctx context.Context, c fiber.Ctx, res *latchkey.Response, 
 	if err != nil {
 		return "", err
 	}
-	a.decide(ctx, c, res.Cookies)
-	return res.Redirect, nil
+	return res.Redirect, a.decide(ctx, c, res.Cookies)
 }
 
 // kept returns a copy of values with texts that may be parts of the request.
@@ -142,6 +142,5 @@ func kept(values url.Values) url.Values {
 func (a *Auth) UpdateSession(c fiber.Ctx, data any) (*latchkey.Session, error) {
 	ctx, l := a.attach(c)
 	s, cookies, err := a.core.UpdateSession(ctx, l.head(c), data)
-	a.decide(ctx, c, cookies)
-	return s, err
+	return s, cmp.Or(err, a.decide(ctx, c, cookies))
 }
