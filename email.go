@@ -140,7 +140,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	case err != nil:
 	case wait > 0:
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: failure.Of(fault.LimitMails, errors.New("too many links asked for"))}))
-		err = p.keep(&x.visit, "", challenges.NewHandle())
+		err = p.keepDecoy(&x.visit)
 	default:
 		if err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()), who); err == nil {
 			x.events.Add(Event{Type: event.LinkSent, Provider: p.ID}, nil)

@@ -207,6 +207,16 @@ func (p *emailProvider) keep(v *visit, hash, handle string) error {
 	return nil
 }
 
+// keepDecoy has the browser keep what looks like keep's after a mail that was not sent: the
+// cookies tell nothing of the limits of a mailbox. The link that the browser may use stays.
+func (p *emailProvider) keepDecoy(v *visit) error {
+	hash := p.boundTo(v)
+	if hash == "" {
+		hash = secret.HashWith(secret.RandomHex(32), p.hashSecret)
+	}
+	return p.keep(v, hash, challenges.NewHandle())
+}
+
 // newCode returns a code for a link, with its handle. Both are empty where mails have
 // no codes. A mailbox gets none after too many wrong guesses at its codes, and its
 // browser gets a handle that names nothing.

@@ -512,3 +512,38 @@ func TestEmailProvidersAcceptNothingOfEachOther(t *testing.T) {
 		}
 	})
 }
+
+// the cookies of a request for a link tell nothing of the limits of its mailbox, which
+// the owner of a known address may have used up. The link that was sent before stays good.
+func TestLinkTooManyLooksLikeOne(t *testing.T) {
+	s := newSite(t, func(c *latchkey.Config) {
+		c.Limits.MailsPerRecipient = latchkey.Rate{Events: 1, Per: time.Hour}
+		for _, p := range c.Providers {
+			if e, ok := p.(*latchkey.Email); ok {
+				e.SameBrowser = true
+			}
+		}
+	})
+	b := s.newBrowser()
+	shape := func(a *answer) (names []string) {
+		for _, c := range a.Result().Cookies() {
+			names = append(names, fmt.Sprint(c.Name, len(c.Value)))
+		}
+		return names
+	}
+	b.token()
+	sent := shape(b.post("/auth/signin/post", "email", adaEmail))
+	stranger := s.newBrowser()
+	stranger.token()
+	for name, other := range map[string]*browser{"the same browser": b, "another browser": stranger} {
+		if refused := shape(other.post("/auth/signin/post", "email", adaEmail)); fmt.Sprint(refused) != fmt.Sprint(sent) {
+			t.Errorf("%s: %v, want %v", name, refused, sent)
+		}
+	}
+	if n := len(s.sent()); n != 1 {
+		t.Fatalf("%d mails", n)
+	}
+	if a := b.get(path(s.sent()[0])); a.error() != "" {
+		t.Errorf("the link that was sent leads to %q", a.location())
+	}
+}
