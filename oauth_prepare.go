@@ -24,8 +24,7 @@ import (
 func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
 	o := &oauthProvider{OAuth: *p, setup: s}
 	fill.Default(&o.Name, o.ID)
-	o.Scopes, o.Checks, o.CallbackParams = slices.Clone(p.Scopes), slices.Clone(p.Checks), slices.Clone(p.CallbackParams)
-	o.VisitorParams = slices.Clone(p.VisitorParams)
+	copyListsOf(&o.OAuth)
 	variable := providerVariable(p.ID, "")
 	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, getenv(variable+"ID"))
 	o.ClientSecret = chosen(p.ClientSecret, p.catalogue.clientSecret, getenv(variable+"SECRET"))
@@ -36,6 +35,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 			return o, failure.WrapFor(ErrInvalidProvider, o.ID, fmt.Errorf("%w%s", err, o.unset()))
 		}
 	}
+	copyListsOf(&o.OAuth) // Derive may have set others
 	o.proxied = strings.TrimRight(cmp.Or(p.RedirectProxyURL, s.config.Site.RedirectProxyURL), "/")
 	if o.Identify == nil {
 		o.Identify = defaultIdentity
@@ -55,6 +55,27 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 		return o, failure.WrapFor(ErrInvalidEndpoints, o.ID, fmt.Errorf("%w%s", err, o.unset()))
 	}
 	return o, o.validate()
+}
+
+// copyListsOf replaces the lists and the parameters of p by copies, which the
+// application cannot change.
+func copyListsOf(p *OAuth) {
+	p.Checks = slices.Clone(p.Checks)
+	for _, list := range []*[]string{
+		&p.Scopes, &p.VisitorParams, &p.CallbackParams, &p.IDTokenAlgs, &p.AllowedAudiences, &p.NativeClientIDs, &p.ACRValues,
+		&p.Refresh.AskScopes, &p.Refresh.Refused,
+	} {
+		*list = slices.Clone(*list)
+	}
+	for _, params := range []*url.Values{
+		&p.Authorization.Params, &p.Token.Params, &p.UserInfo.Params, &p.Revocation.Params, &p.Logout.EndSession.Params,
+		&p.Refresh.AskParams, &p.Refresh.Params,
+	} {
+		*params = maps.Clone(*params)
+		for name, values := range *params {
+			(*params)[name] = slices.Clone(values)
+		}
+	}
 }
 
 // askUpstream adds the acr values that are trusted to the provider's parameters, if the

@@ -114,6 +114,8 @@ func (s *setup) copyLists() {
 	c.Secrets = slices.Clone(c.Secrets)
 	c.Tokens.Keys = slices.Clone(c.Tokens.Keys)
 	c.Texts.Languages = slices.Clone(c.Texts.Languages)
+	c.Factors.Kinds = slices.Clone(c.Factors.Kinds)
+	c.Operations.Audit.HashKey = slices.Clone(c.Operations.Audit.HashKey)
 	c.Site.AllowedHosts = slices.Clone(c.Site.AllowedHosts)
 	c.Site.TrustedProxies = slices.Clone(c.Site.TrustedProxies)
 	c.Site.RedirectProxyOrigins = slices.Clone(c.Site.RedirectProxyOrigins)

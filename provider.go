@@ -252,8 +252,8 @@ type OAuth struct {
 
 	// Derive sets what follows from ClientID, ClientSecret and Issuer, for
 	// catalogues: [New] calls it when it has them all, from the environment too.
-	// p is a copy of New's own, whose maps and slices are shared and must not be
-	// changed. An error fails New; it says what to set. nil: nothing follows.
+	// p is a copy of New's own, with its maps and slices. An error fails New; it says what
+	// to set. nil: nothing follows.
 	Derive func(p *OAuth) error
 
 	// FetchProfile replaces the userinfo request, and is called at each sign-in, of

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,9 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	fill.Default(&w.Authentication.Timeout, ceremonyTimeout)
 	fill.Default(&w.Authentication.UserVerification, passkey.Required)
 	fill.Default(&w.ListCredentials, s.config.credentialList())
-	w.Registration.Algorithms = slices.Clone(p.Registration.Algorithms)
+	w.Registration.Algorithms, w.Registration.Hints = slices.Clone(p.Registration.Algorithms), slices.Clone(p.Registration.Hints)
+	w.Registration.Extensions, w.Authentication.Extensions = maps.Clone(p.Registration.Extensions), maps.Clone(p.Authentication.Extensions)
+	w.Authentication.Hints = slices.Clone(p.Authentication.Hints)
 	w.Fields = slices.Clone(p.Fields)
 	if p.Fields == nil {
 		w.Fields = []Field{{Name: "email", Type: "email", Autocomplete: "username webauthn"}}

@@ -163,7 +163,7 @@ func (p *Page) SignOutForm(props SignOutProps) *Form {
 	return f
 }
 
-// withParams returns the URL to, which has no query, with params as its query.
+// withParams returns the URL to, which has no fragment, with params added to its query.
 func withParams(to string, params map[string]string) string {
 	if len(params) == 0 {
 		return to
@@ -172,7 +172,11 @@ func withParams(to string, params map[string]string) string {
 	for name, value := range params {
 		query.Set(name, value)
 	}
-	return to + "?" + query.Encode()
+	separator := "?"
+	if strings.Contains(to, "?") {
+		separator = "&"
+	}
+	return to + separator + query.Encode()
 }
 
 func class(ours, theirs string) string { return strings.TrimSpace(ours + " " + theirs) }

@@ -10,6 +10,34 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// goingDown begins one transaction, and after it none.
+type goingDown struct {
+	Conn
+	begun *bool
+}
+
+var errBegin = errors.New("the server shuts down")
+
+func (g goingDown) Tx(_ context.Context, f func(Conn) error) error {
+	if *g.begun {
+		return errBegin
+	}
+	*g.begun = true
+	return f(g)
+}
+
+// TestInTxReturnsTheErrorOfItsLastRun is R-694.
+func TestInTxReturnsTheErrorOfItsLastRun(t *testing.T) {
+	deadlock, own := errors.New("Error 1213 (40001): Deadlock found"), errors.New("the application's own")
+	for f, want := range map[error]error{deadlock: errBegin, own: own} {
+		s := storeOn(t, retryConn{goingDown{begun: new(bool)}}, MySQL)
+		err := s.InTx(t.Context(), func(storage.Adapter) error { return f })
+		if !errors.Is(err, want) || errors.Is(err, deadlock) {
+			t.Errorf("f returned %v: got error %v, want %v", f, err, want)
+		}
+	}
+}
+
 // halfDown finds no hashed token, and breaks when it is asked for a plain one.
 type halfDown struct {
 	Conn

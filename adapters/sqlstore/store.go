@@ -86,12 +86,13 @@ func (s *Store) OnNewUser(f func(ctx context.Context, tx Conn, u storage.User) e
 // (READ COMMITTED, or what SQLite has instead). A transaction in a transaction is
 // a savepoint.
 func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
-	own := error(nil) // an error of f is passed on as it is
+	own := error(nil) // of f in its last run; passed on as it is
 	err := s.db.tx(ctx, func(tx *database) error {
 		own = f(storeIn(tx, s.sessions.plain, s.users.created))
 		return own
 	})
-	if _, misfit := errors.AsType[*MisfitError](err); own != nil && !misfit {
+	ended := is(own, conflict) && !is(err, conflict) // a later run has failed before it called f
+	if _, misfit := errors.AsType[*MisfitError](err); own != nil && !misfit && !ended {
 		return own
 	}
 	return fail(ctx, "transaction", err)

@@ -72,6 +72,31 @@ func (s *Sink) Flush() {
 	}
 }
 
+// Erase erases what is personal of the events about a user that are folded or wait.
+func (s *Sink) Erase(userID string) {
+	if s == nil || userID == "" {
+		return
+	}
+	s.folds.erase(userID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.queue {
+		eraseOf(&s.queue[i], userID)
+	}
+}
+
+// eraseOf erases what is personal of an event, if it is about the user.
+func eraseOf(e *event.Event, userID string) {
+	if e.UserID != userID {
+		return
+	}
+	if e.By.ID == userID {
+		e.By.ID = ""
+	}
+	e.UserID, e.SessionID, e.Client, e.UserAgent, e.RequestID, e.Name = "", "", "", "", "", ""
+	e.Err, e.Erased = nil, true
+}
+
 // enqueue queues events and starts drain if it does not run. A full queue loses its
 // oldest failure, or else its oldest event.
 func (s *Sink) enqueue(due []event.Event) {

@@ -95,6 +95,15 @@ func (f *folder) rest() []event.Event {
 	return f.take(func(*window) bool { return true })
 }
 
+// erase erases what is personal of the folded failures of a user.
+func (f *folder) erase(userID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.kinds {
+		eraseOf(&w.last, userID)
+	}
+}
+
 // take removes the windows for which over returns true, and returns the events that stand
 // for what was folded in them. If they are more than a second may have, those of one type
 // and detail become one. The caller holds the lock.

@@ -143,17 +143,21 @@ func (o *CookieOptions) apply(c *http.Cookie) {
 
 // Check adds a fault for each cookie that browsers would refuse. It adds one for two
 // cookies of one name: names are salts, so a value would serve two purposes.
-// hosts are the names under which browsers may see the site, without a port;
-// *.app.example is every name below it. Empty means that they are unknown.
+// The same cookies give the same faults in the same order. hosts are the names under
+// which browsers may see the site, without a port; *.app.example is every name below it.
+// Empty means that they are unknown.
 func (s *Specs) Check(f *failure.List, hosts []string) {
 	seen := map[string]string{}
-	for field, k := range map[string]*Spec{
-		"SessionToken": &s.Session, "CallbackURL": &s.CallbackURL, "CSRFToken": &s.CSRF,
-		"PKCE": &s.PKCE, "State": &s.State, "Nonce": &s.Nonce, "Challenge": &s.Challenge, "(magic link)": &s.Link, "Browser": &s.Known, "(notice)": &s.Flash, "(second factor)": &s.Half,
-		"(recovery)": &s.Lost,
-		"(logout)":   &s.Logout, "(logout hint)": &s.Hint, "(provider tokens)": &s.Tokens,
+	for _, k := range []struct {
+		field string
+		*Spec
+	}{
+		{"SessionToken", &s.Session}, {"CallbackURL", &s.CallbackURL}, {"CSRFToken", &s.CSRF},
+		{"PKCE", &s.PKCE}, {"State", &s.State}, {"Nonce", &s.Nonce}, {"Challenge", &s.Challenge},
+		{"(magic link)", &s.Link}, {"Browser", &s.Known}, {"(notice)", &s.Flash}, {"(second factor)", &s.Half},
+		{"(recovery)", &s.Lost}, {"(logout)", &s.Logout}, {"(logout hint)", &s.Hint}, {"(provider tokens)", &s.Tokens},
 	} {
-		t := k.template
+		field, t := k.field, k.template
 		t.Value = "x"
 		if err := t.Valid(); err != nil {
 			f.Add(fault.ErrInvalidConfig, "Cookies.%s: %w", field, err)

@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -139,12 +140,18 @@ func putTokenPieces(c *Cookies, value string, expires time.Time) {
 	}
 }
 
-// EndTokenCookie makes the browser forget all provider tokens, if it has any.
+// EndTokenCookie makes the browser forget all provider tokens, if it has any. It takes
+// back those that an earlier call has put into the same response.
 func (c *Cookies) EndTokenCookie() {
-	if c.Specs == nil || !BringsTokens(c) {
+	if c.Specs == nil {
 		return
 	}
-	for _, name := range tokenPieces(c) {
+	names := tokenPieces(c)
+	c.Out = slices.DeleteFunc(c.Out, func(k *http.Cookie) bool { return slices.Contains(names, k.Name) })
+	if !BringsTokens(c) {
+		return
+	}
+	for _, name := range names {
 		c.clearPiece(&c.Specs.Tokens, name)
 	}
 }

@@ -88,12 +88,20 @@ func (r *Rows) AcceptInvitation(ctx context.Context, token string) error {
 }
 
 // TakeInvitation removes an invitation by its id. Of any number of concurrent calls at
-// most one succeeds; the others return storage.ErrNotFound.
+// most one succeeds; the others return storage.ErrNotFound. So does a call with the id of
+// any other challenge, which stays.
 func (r *Rows) TakeInvitation(ctx context.Context, id string) error {
-	found, err := r.Store.Take(ctx, id)
-	if err == nil {
-		_, err = r.Box.Open(Invite, &found, r.Now())
+	found, err := r.Store.Get(ctx, id)
+	if err != nil {
+		return err
 	}
+	if found.ID != id {
+		return storage.ErrNotFound
+	}
+	if _, err := r.Box.Open(Invite, &found, r.Now()); err != nil {
+		return err
+	}
+	_, err = r.Store.Take(ctx, id)
 	return err
 }
 
@@ -118,18 +126,7 @@ func (r *Rows) Invitations(ctx context.Context, email string) ([]Invitation, err
 // RevokeInvitation removes the invitation with an id. It returns storage.ErrNotFound
 // for one that is gone, and for the id of any other challenge.
 func (r *Rows) RevokeInvitation(ctx context.Context, id string) error {
-	found, err := r.Store.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if found.ID != id {
-		return storage.ErrNotFound
-	}
-	if _, err := r.Box.Open(Invite, &found, r.Now()); err != nil {
-		return err
-	}
-	_, err = r.Store.Take(ctx, id)
-	return err
+	return r.TakeInvitation(ctx, id)
 }
 
 // invitationOf returns the invitation in an opened row.

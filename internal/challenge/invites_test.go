@@ -2,6 +2,7 @@ package challenge_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,6 +119,22 @@ func TestInvitationsStayInTheirTenant(t *testing.T) {
 	}
 	if err := red.RevokeInvitation(t.Context(), red.Box.ID(challenge.Reset, reset)); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a reset was revoked: %v", err)
+	}
+}
+
+// a call that takes an invitation by an id removes nothing else.
+func TestTakingAnInvitationLeavesOthersAlone(t *testing.T) {
+	red, blue := newSite("red", newSecret), newSite("blue", newSecret)
+	blue.table, blue.Store = red.table, red.table
+	blue.invite(t, challenge.Invitation{Email: "ann@example.com"})
+	red.make(t, challenge.Draft{Purpose: challenge.Reset, UserID: "1"})
+	for id := range maps.Clone(red.table.rows) {
+		if err := red.TakeInvitation(t.Context(), id); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("taken: %v", err)
+		}
+	}
+	if left := len(red.table.rows); left != 2 {
+		t.Errorf("%d rows are left, want 2", left)
 	}
 }
 

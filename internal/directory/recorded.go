@@ -217,6 +217,7 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 				return err
 			}
 		}
+		o.Audit.Failures.Erase(userID)
 		_, err := EraseAudit(ctx, s, userID)
 		return err
 	})

@@ -230,7 +230,7 @@ func (c Config) withDefaults() Config {
 	c.AssertionAudience = slices.Clone(c.AssertionAudience)
 	c.IDTokenAlgs = slices.Clone(c.IDTokenAlgs)
 	c.Audiences = slices.Clone(c.Audiences)
-	for _, e := range []*Endpoint{&c.Authorization, &c.Token, &c.UserInfo} {
+	for _, e := range []*Endpoint{&c.Authorization, &c.Token, &c.UserInfo, &c.Revocation, &c.EndSession} {
 		e.Params = maps.Clone(e.Params)
 		for name, values := range e.Params {
 			e.Params[name] = slices.Clone(values)

@@ -54,10 +54,10 @@ func isLogin(f Field, all []Field) bool {
 	return strings.EqualFold(f.Name, "name") && (f.Type == "" || strings.EqualFold(f.Type, "text")) && len(others) == 0
 }
 
-// blame shows m, a message about the fields named in about. If one such field is
+// blame shows m, a message about the fields named in about. The form must have fields. If one such field is
 // visible, the message stands beside it. If there are several, it stands above all
 // fields and describes these. The first of them that is empty gets the focus, or else
-// the first. If none is visible, blame does nothing.
+// the first. If none is visible, the message stands above all fields.
 func (f *providerForm) blame(m message, about []Field) {
 	var shown []*input
 	for i := range f.Inputs {
@@ -68,6 +68,7 @@ func (f *providerForm) blame(m message, about []Field) {
 		}
 	}
 	if len(shown) == 0 {
+		f.Wrong, f.WrongID = m, f.Inputs[0].ElementID+"-wrong"
 		return
 	}
 	focus := shown[0]

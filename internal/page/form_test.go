@@ -23,6 +23,7 @@ func (n *node) byID(id string) *node {
 // an error belongs to the fields it is about.
 func TestAnErrorBelongsToItsFields(t *testing.T) {
 	passwords, mail := someProviders[2], someProviders[3]
+	unseen := Provider{ID: "unseen", Name: "Unseen", Type: "proxy", Action: "/auth/callback/unseen", Fields: []Field{{Name: "device", Type: "hidden", Value: "7"}, {Name: "keep", Type: "checkbox"}}}
 	for name, test := range map[string]struct {
 		view  SignIn
 		wrong []string // names of the fields that are marked
@@ -41,10 +42,11 @@ func TestAnErrorBelongsToItsFields(t *testing.T) {
 		"too many tries, nearly over":          {SignIn{Error: "CredentialsSignin", Tried: Tried{Provider: "credentials", Wait: time.Second}}, []string{"username", "password"}, "username", "try again in a minute"},
 		"an error of no form":                  {SignIn{Error: "OAuthCallbackError"}, nil, "", "different account"},
 		"a form that is there no longer":       {SignIn{Error: "CredentialsSignin", Tried: Tried{Provider: "gone"}}, nil, "", "check the details you provided"},
+		"R-691 a form without visible fields":  {SignIn{Error: "CredentialsSignin", Tried: Tried{Provider: "unseen"}}, nil, "", "check the details you provided"},
 		"no error, though something was tried": {SignIn{Tried: Tried{Provider: "email", Typed: map[string]string{"email": "a@b.example"}}}, nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.view.Providers = []Provider{someProviders[0], passwords, mail}
+			test.view.Providers = []Provider{someProviders[0], passwords, mail, unseen}
 			p, err := mustNew(t, Options{}).SignIn(test.view)
 			doc := mustParse(t, p, err)
 			var wrong []string
@@ -71,6 +73,15 @@ func TestAnErrorBelongsToItsFields(t *testing.T) {
 				t.Errorf("%d alerts: %s", n, doc.words())
 			}
 		})
+	}
+}
+
+// a form of the application's own has the error although its fields are hidden.
+func TestFormsWithoutVisibleFieldsShowTheirErrors(t *testing.T) {
+	unseen := Provider{ID: "unseen", Type: Credentials, Fields: []Field{{Name: "device", Type: "hidden", Value: "7"}}}
+	forms, wrong := mustNew(t, Options{}).Forms(SignIn{Error: "CredentialsSignin", Providers: []Provider{someProviders[3], unseen}})
+	if wrong != "" || forms[0].Wrong != "" || !strings.Contains(forms[1].Wrong, "check the details you provided") {
+		t.Errorf("the page says %q, the forms %q and %q", wrong, forms[0].Wrong, forms[1].Wrong)
 	}
 }
 

@@ -314,6 +314,33 @@ func TestAuditErasure(t *testing.T) {
 	}
 }
 
+// R-664: failures that are still folded when their user is erased name no user later.
+func TestErasureOfFoldedFailures(t *testing.T) {
+	s := newManagedSite(t, latchkey.DatabaseSessions, func(c *latchkey.Config) {
+		c.Operations.Audit.Store, c.Limits.Disabled = true, true
+	})
+	ann, b := s.addUser(annMail, annsPass), s.newBrowser()
+	for range 15 {
+		b.tries(annMail, "wrong password")
+	}
+	if err := s.auth.Users().Erase(t.Context(), ann.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.auth.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows := s.store.Contents().Audit
+	folded := slices.ContainsFunc(rows, func(r storage.AuditRecord) bool { return strings.Contains(string(r.Data), `"count":5`) })
+	for _, r := range rows {
+		if r.Type == string(event.SignIn) && (r.UserID != "" || r.Client != "" || strings.Contains(string(r.Personal)+string(r.Data), ann.ID)) {
+			t.Errorf("R-664 %+v %s %s", r, r.Data, r.Personal)
+		}
+	}
+	if !folded {
+		t.Errorf("no failures were folded: %d records", len(rows))
+	}
+}
+
 // O-046: Sweep removes what is old enough, and erases earlier what is personal.
 func TestAuditRetention(t *testing.T) {
 	s := newRecorded(t, func(c *latchkey.Config) { c.Operations.Audit.KeepPersonal = 30 * 24 * time.Hour })
