@@ -79,7 +79,7 @@ func (p *program) resetFactors(ctx context.Context, rawURL, tenant, who string) 
 	}
 	next, err := afterFactors(ctx, p, store, tenant, &u)
 	if err != nil {
-		return fmt.Errorf("%s: the factors are removed, and the sessions of the user go on: %w", db.where, plain(err))
+		return fmt.Errorf("%s: the factors are removed, and the sessions of the user go on: %w", db.where, withoutPrefix(err))
 	}
 	fmt.Fprintf(p.stdout, "%s: removed %s and the recovery codes of user %s, and ended the user's sessions. Tell the user: no mail was sent. %s\n",
 		db.where, counted(int64(removed), "factor"), u.ID, next)
