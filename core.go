@@ -165,6 +165,9 @@ func (c *Core) answerError(ctx context.Context, r *Request, err error, state *re
 	if unread != nil {
 		return c.fault(ctx, r, unread)
 	}
+	if errors.Is(err, ErrMissingCSRF) {
+		return c.challenge(ctx, r, varied(crossSite(ctx, x)))
+	}
 	if !IsRefusal(err) {
 		return c.challenge(ctx, r, varied(guardFault(ctx, x, cmp.Or(err, errNoError))))
 	}
