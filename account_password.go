@@ -104,7 +104,7 @@ func (p *passwordProvider) checkCurrent(ctx context.Context, u *User, typed stri
 	return shown.Hash, nil
 }
 
-// remove removes the password of a user who can sign in with a passkey.
+// remove removes the password of a user that can sign in with a passkey.
 func (p *passwordProvider) remove(ctx context.Context, s *setup, v *visit, l *links, here *currentUser) (*Response, error) {
 	renewed, done := renewing(ctx, s, v, here)
 	_, err := p.flows.Directory.SetPassword(ctx, &v.events, directory.PasswordChange{UserID: here.user.ID, Keep: here.sessionID, Event: event.PasswordRemoved, Renew: renewed})
@@ -120,8 +120,9 @@ func (p *passwordProvider) remove(ctx context.Context, s *setup, v *visit, l *li
 	return p.changed(ctx, s, v, l, &here.user, noticeUnset), done()
 }
 
-// changed leads back to the account page after a change that has ended what was
-// proven before. The browser is known anew. A nil p is for sites that keep no passwords.
+// changed makes the browser known anew after a change that has ended what was proven
+// before, and returns a redirect to the account page. A nil p is for sites that keep no
+// passwords.
 func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *links, u *User, about string) *Response {
 	if p != nil {
 		if err := p.keepKnown(ctx, s, v, u.ID); err != nil {

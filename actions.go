@@ -140,12 +140,12 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 }
 
 // CheckCSRF returns [ErrMissingCSRF] unless the browser says that a page of this very
-// site has sent r, or the form of r has the token of [Auth.CSRFToken] as csrfToken.
-// Call it for each POST to a handler of the application's own that changes something.
-// With [SessionConfig].Bearer it returns nil for a request with an Authorization header
-// of the scheme Bearer, which no other site can send; it also does with
-// [Security].SkipCSRFCheck. It calls r.ParseForm if the Content-Type is that of a URL-encoded
-// form, and otherwise leaves the body of r unread.
+// site has sent r, or the form of r has the token of [Auth.CSRFToken] as csrfToken. Call
+// it for each POST to a handler of the application's own that changes something. With
+// [SessionConfig].Bearer it returns nil for a request with an Authorization header of the
+// scheme Bearer, which no other site can send; it also does with
+// [Security].SkipCSRFCheck. It calls r.ParseForm if the Content-Type is that of a
+// URL-encoded form, and otherwise leaves the body of r unread.
 func (a *Auth) CheckCSRF(r *http.Request) error {
 	req := requestHead(r)
 	if mediaType(r.Header.Get("Content-Type")) == formType && r.ParseForm() == nil {

@@ -51,6 +51,8 @@ func addVary(h http.Header) { addVaryFor(h, varyCookie) }
 // Authorization header decides, too.
 func addVaryBearer(h http.Header) { addVaryFor(h, varyBearer) }
 
+// addVaryFor adds a name to Vary, unless that has the name or a star. name has one
+// element.
 func addVaryFor(h http.Header, name []string) {
 	given := h["Vary"]
 	for _, line := range given {

@@ -169,8 +169,8 @@ func (s *setup) expose(ctx context.Context, events *directory.Outbox, in Session
 	return &reading{json, shaped, stored}, nil
 }
 
-// withServerFields gives s what no callback may change. A session that is not
-// ours is copied first.
+// withServerFields returns s with the fields of from that no callback may change. With
+// foreign it changes a copy: the application may use s for other requests.
 func (s *Session) withServerFields(from *Session, foreign bool) *Session {
 	if foreign {
 		copied := *s

@@ -62,8 +62,8 @@ func endBearer(ctx context.Context, x *exchange) *Response {
 	return &Response{Status: http.StatusNoContent, Header: http.Header{}}
 }
 
-// challenged tells a script that it needs a session, and an app that it needs
-// another token.
+// challenged returns the answer with status 401: a script needs a session, and an app
+// another token. A malformed token gets status 400.
 func challenged(x *exchange) *Response {
 	res := noStore(jsonText(http.StatusUnauthorized, "Sign in to access this."))
 	if b := x.credential.Bearer; b != nil && b.Malformed {
@@ -76,8 +76,9 @@ func challenged(x *exchange) *Response {
 // challengeHeader is WWW-Authenticate, as net/http spells it.
 const challengeHeader = "Www-Authenticate"
 
-// challengeOwn says in an answer with status 401 how to prove a session
-// (RFC 9110, section 11.6.1). Nothing is said for cookies, which have no scheme.
+// challengeOwn sets WWW-Authenticate on an answer with status 401 or to a malformed token
+// (RFC 9110, section 11.6.1). It does nothing on sites that take no bearer tokens:
+// cookies have no scheme.
 func challengeOwn(x *exchange, res *Response) {
 	refuses := res.Status == http.StatusUnauthorized || x.credential.Bearer != nil && x.credential.Bearer.Malformed
 	if !refuses || !x.setup.config.Session.Bearer || res.Header.Get(challengeHeader) != "" {

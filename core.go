@@ -193,7 +193,7 @@ func (s *requestState) hasTold(err error) bool {
 	return s.known && s.err != nil && errors.Is(err, s.err)
 }
 
-// challenge completes the answer of a guard on sites that take tokens in the Authorization header.
+// challenge adds the challenge to a guard's answer, on sites that take bearer tokens.
 func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Response {
 	if s, _ := c.auth.setupFor(ctx, r); s == nil || !s.config.Session.Bearer {
 		return res

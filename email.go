@@ -153,8 +153,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 
-// typedMailbox returns a typed e-mail address in its normal form, or an error if it is
-// none.
+// typedMailbox returns the normal form of a typed e-mail address, or an error.
 func typedMailbox(typed string, normalize func(string) (string, error)) (string, error) {
 	if len(typed) > longestTyped {
 		return "", mailbox.ErrInvalid
@@ -263,8 +262,7 @@ func (p *emailProvider) link(l *links, callbackURL, token, email string) string 
 		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))
 }
 
-// receive uses up a link or a code. With ConfirmLink it answers GET with a button for
-// that.
+// receive uses up a link or a code, or answers GET with the button that does.
 func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if isPrefetch(x.request.Header) {
 		return outcome{response: &Response{Status: http.StatusForbidden, Header: http.Header{"Cache-Control": {"no-store"}}}}, nil

@@ -172,7 +172,7 @@ func sharedRevocations(s *setup) storage.RevocationStore {
 	return s.store.Revocations
 }
 
-// prepareCode checks the fields about codes.
+// prepareCode checks the fields about codes, and sets p.codes if mails have codes.
 func (p *emailProvider) prepareCode() error {
 	fill.Default(&p.CodeLength, mostDigits)
 	switch {
@@ -193,8 +193,8 @@ func (p *emailProvider) prepareCode() error {
 
 const fewestDigits, mostDigits = 6, 8 // of a code
 
-// keep has the browser keep what its request for a mail needs: the link that it alone
-// may use, and the handle of the code.
+// keep puts into a cookie what the browser's request for a mail needs: the link that it
+// alone may use, and the handle of the code.
 func (p *emailProvider) keep(v *visit, hash, handle string) error {
 	switch {
 	case p.codes != nil && !p.SameBrowser:

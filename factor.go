@@ -95,11 +95,11 @@ func hostOf(site string) string {
 	return u.Host
 }
 
-// demandFactor is the gate that every sign-in goes through. It returns a response that
-// asks for the second factor, or nil if none is needed. It writes into the assertion what
-// is proven. If the user should set up a factor soon, it changes x.callbackURL to the
-// page that says so. A sign-in by a passkey with user verification stops a pending removal
-// of the user's factors.
+// demandFactor returns a response that asks for the second factor of a sign-in, or nil if
+// none is needed. Every sign-in goes through it. It writes into the assertion what is
+// proven. If the user should set up a factor soon, it changes x.callbackURL to the page
+// that says so. A sign-in by a passkey with user verification stops a pending removal of
+// the user's factors.
 func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	s := x.setup
 	firstProof(in)

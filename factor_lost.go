@@ -20,7 +20,7 @@ import (
 const lostLink = longestDelay + shortestDelay
 
 // canLose reports whether the page of a waiting sign-in offers to remove lost factors. A
-// user who signs in with a passkey has not lost it.
+// user that signs in with a passkey has not lost it.
 func canLose(s *setup, p *directory.Pending) bool {
 	return s.config.Factors.RecoveryDelay > 0 && p != nil && p.UserID != "" && len(p.Secret) == 0 && !p.Enrols && p.Assertion.Account.Type != TypeWebAuthn
 }

@@ -94,7 +94,7 @@ func maskedName(name string) string {
 	return local[:size] + "•••@" + domain
 }
 
-// factorJSON tells a script what the sign-in waits for.
+// factorJSON returns the JSON for a script of what the sign-in waits for.
 func factorJSON(p *directory.Pending) *Response {
 	kinds := p.Kinds
 	if len(p.Secret) > 0 {

@@ -58,7 +58,8 @@ func showFactor(ctx context.Context, x *exchange) (*Response, error) {
 	return factorPage(ctx, x, p, use)
 }
 
-// shownKind returns the kind that the page asks for.
+// shownKind returns the kind that the page asks for: the asked one if p has it, or the
+// first.
 func shownKind(p *directory.Pending, asked string) FactorKind {
 	switch {
 	case len(p.Secret) > 0:

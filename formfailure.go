@@ -186,8 +186,8 @@ func (in *formInput) shown(p *providerInfo) url.Values {
 	return shown
 }
 
-// readSignIn takes the form of a sign-in apart. Auth.js has three ways to write
-// one: fields, members of a JSON body, and fields with dots.
+// readSignIn parses the form of a sign-in. Auth.js has three ways to write one: fields,
+// members of a JSON body, and fields with dots. wrong says what cannot be understood.
 func readSignIn(x *exchange) (in formInput, wrong FieldErrors) {
 	in.fields, in.params = url.Values{}, url.Values{}
 	if id, ok := textIn(x.form, "providerId"); ok {
@@ -216,8 +216,8 @@ func readSignIn(x *exchange) (in formInput, wrong FieldErrors) {
 	return in, wrong
 }
 
-// cutField says what a field is about: an option, a parameter, or something
-// that is read by its name. Fields that are neither are options.
+// cutField returns what a field is about, options or authorizationParams, and the name
+// that follows. kind is "" for a field that is read by its name. All others are options.
 func cutField(name string) (kind, rest string) {
 	switch name {
 	case "providerId", "redirectTo":

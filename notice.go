@@ -138,7 +138,8 @@ func forAccount(v *visit, about, userID string) browser.Flash {
 	return n
 }
 
-// backToAccount leads to the account page, which says what came of a change.
+// backToAccount returns a redirect to the account page, with a flash message about what
+// came of a change.
 func backToAccount(l *links, v *visit, about, userID string) *Response {
 	res := &Response{Redirect: l.url("account")}
 	left := forAccount(v, about, userID)

@@ -26,7 +26,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// The tokens and the profile that a provider hands over for a code, and the user they name.
+// The tokens and the profile that a provider hands over for a code, and their user.
 
 // redeem trades the code for tokens and a profile, and then spends the flow. For a
 // provider with a protocol of its own it spends the flow first: Receive relies on the

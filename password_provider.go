@@ -115,7 +115,7 @@ func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	case passwords.Renewable:
 		link, err := p.flows.Reset(ctx, &shown.User, passwords.MailRenew)
 		return outcome{response: &Response{Redirect: wordedMail(&x.links, p.ID, link).URL}}, err
-	case passwords.Closed:
+	case passwords.Closed, passwords.Stopped:
 		return outcome{response: p.checkMail(&x.visit, &x.links, email, "reset")}, nil
 	}
 	return outcome{}, CredentialsError("")
@@ -129,8 +129,8 @@ func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	}
 }
 
-// checkMail leads to the page that says where to look for a mail. about is email, reset
-// or move.
+// checkMail returns a redirect to the page that says where to look for a mail. about is
+// email, reset or move.
 func (p *passwordProvider) checkMail(v *visit, l *links, email, about string) *Response {
 	leaveSent(v, p.ID, email)
 	return &Response{Redirect: l.url("verify-request?provider=" + p.ID + "&type=" + about)}
@@ -181,8 +181,8 @@ func mailProvider(s *setup) *emailProvider {
 }
 
 // resetKinds returns the kinds of second factor that a user has beside the mailbox, of
-// which one is proven together with a reset link. A session of the browser that has
-// proven one lately will do: then there are none.
+// which one is proven together with a reset link. A session of the browser whose newest
+// proof is one of them, and is recent, will do: then there are none.
 func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, userID string) ([]FactorKind, error) {
 	if !assures(s) {
 		return nil, nil
@@ -196,7 +196,8 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 		return nil, nil
 	}
 	here, err := s.sessions.current(ctx, v)
-	if err == nil && here != nil && here.user.ID == userID && factor.Meets(here.AMR, here.ACR, kinds...) && s.now().Sub(laterOf(here.since, here.Proved)) <= s.config.Factors.Recent {
+	if err == nil && here != nil && here.user.ID == userID && factor.Meets(here.AMR, here.ACR, kinds...) &&
+		held.ByFactor(here.AMR) && factor.IsRecent(laterOf(here.since, here.Proved), s.now(), s.config.Factors.Recent) {
 		kinds = nil
 	}
 	return kinds, err
@@ -277,7 +278,7 @@ func (p *passwordProvider) mayOffer(ctx context.Context, s *setup, v *visit) (bo
 	return may, err
 }
 
-// offerPasskey offers a passkey to a user who has just signed in with the password. Any
+// offerPasskey offers a passkey to a user that has just signed in with the password. Any
 // other browser goes where it was going.
 func offerPasskey(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
 	s, id := x.setup, passkeysOf(x.setup)
@@ -324,7 +325,7 @@ func wrongCode(err error) string {
 	return ""
 }
 
-// wrongJSON tells a script what is wrong with what was typed.
+// wrongJSON returns the JSON for a script of what is wrong with what was typed.
 func wrongJSON(code string) *Response {
 	body, _ := json.Marshal(map[string]string{"error": string(ErrPassword), "code": code}) // texts
 	return jsonBytes(http.StatusUnprocessableEntity, body)

@@ -121,6 +121,8 @@ func parsePath(base, path string) (action, providerID string, ok bool) {
 	return action, providerID, true
 }
 
+// nextSegment returns the first segment of a path, without the slashes before it, and
+// what follows it.
 func nextSegment(path string) (segment, rest string) {
 	path = strings.TrimLeft(path, "/")
 	if i := strings.IndexByte(path, '/'); i >= 0 {

@@ -114,7 +114,7 @@ func (l *Limits) check(f *failure.List) {
 	}
 }
 
-// prepareSessions chooses the strategy.
+// prepareSessions sets s.sessions and s.revocations for the configured strategy.
 func (s *setup) prepareSessions(f *failure.List) {
 	c := &s.config.Session
 	c.check(f)

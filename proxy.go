@@ -70,7 +70,7 @@ func (p *oauthProvider) redirectURIs(l *links) (redirectURI, origin string) {
 	return p.proxied + "/callback/" + p.ID, own
 }
 
-// isRedirectProxy reports whether this deployment is the proxy itself.
+// isRedirectProxy reports whether this deployment, at origin o, is the proxy itself.
 func (p *oauthProvider) isRedirectProxy(o weburl.Origin) bool {
 	u, err := url.Parse(p.proxied)
 	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == o.Text

@@ -188,7 +188,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	return nil
 }
 
-// renderError leads to the page that fits the error.
+// renderError returns a redirect to the page that fits the error.
 func renderError(x *exchange, err error) *Response {
 	t, person := failure.TypeOf(err), opensPage(x.request.Header)
 	switch {
@@ -218,7 +218,8 @@ func renderError(x *exchange, err error) *Response {
 	return res
 }
 
-// onErrorPage leads to the error page: the application's own, or the built-in one.
+// onErrorPage returns a redirect to the error page: the application's own, or the
+// built-in one. params are parameters, name and value in turn.
 func onErrorPage(l *links, own string, params ...string) *Response {
 	if own != "" {
 		return l.ownPage(own, params...)
@@ -247,8 +248,8 @@ func shownOf(err error) ErrorType {
 	return shownType(failure.TypeOf(err))
 }
 
-// onSignInPage leads to the sign-in page. One of the application's own cannot
-// know where the browser was to go in the end, and is told.
+// onSignInPage returns a redirect to the sign-in page. One of the application's own
+// cannot know where the browser was to go in the end, and is told.
 func onSignInPage(x *exchange, params ...string) *Response {
 	own := x.setup.config.Pages.SignIn
 	if own == "" {
@@ -260,7 +261,8 @@ func onSignInPage(x *exchange, params ...string) *Response {
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
 }
 
-// withNotice tells the sign-in page what was typed, and what of it was wrong.
+// withNotice returns res with a flash message for the sign-in page: what was typed, and
+// what of it was wrong.
 func withNotice(x *exchange, err error, res *Response) *Response {
 	if x.provider == nil {
 		return res
@@ -297,8 +299,8 @@ func refuseTry(x *exchange, err error, res *Response) *Response {
 	return res
 }
 
-// refuseSuspended tells the page that follows, or a script, until when the user is
-// kept out. The URL does not say it.
+// refuseSuspended returns res with a flash message of until when the user is kept out, or
+// JSON that says it to a script. The URL does not say it.
 func refuseSuspended(x *exchange, err error, res *Response) *Response {
 	kept, _ := errors.AsType[*directory.Suspended](err)
 	if kept == nil {
@@ -326,7 +328,7 @@ func refuseSuspended(x *exchange, err error, res *Response) *Response {
 // 10.2.3).
 func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// crossSite answers a post that another site sent.
+// crossSite answers a post that another site sent with status 403.
 func crossSite(ctx context.Context, x *exchange) *Response {
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Cross-site request refused.")

@@ -136,8 +136,8 @@ type sessionStrategy interface {
 	// asks it: it returns directory.ErrActing if an administrator acts as the user,
 	// unless the visit only looks.
 	current(ctx context.Context, v *visit) (*currentUser, error)
-	// visitor returns the user that a page says is signed in; nil: signed out. Like current it
-	// sets no cookie, and it asks no store for more than the session.
+	// visitor returns the user that a page says is signed in; nil: signed out. Like
+	// current it sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, v *visit) (*User, error)
 	// acts reports whether an administrator acts as the user in a live session.
 	acts(ctx context.Context, v *visit) bool
@@ -155,7 +155,8 @@ type sessionStrategy interface {
 	// after the commit.
 	renewal(v *visit, here *currentUser, p directory.Proof) renewal
 	// branch opens a session for an app beside the one that a token opens, and
-	// hands it out as a bearer token. One without a token means signed out.
+	// hands it out as a bearer token. It returns the zero openedSession if that session
+	// is not alive, and directory.ErrActing if an administrator acts in it.
 	branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error)
 }
 
@@ -226,6 +227,8 @@ func isNil(p Provider) bool {
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
+// validProviderID reports whether id has 1 to 64 letters, digits, and - _ . only. It
+// returns false for "undefined", and for points alone.
 func validProviderID(id string) bool {
 	if id == "" || len(id) > 64 || id == "undefined" || strings.Trim(id, ".") == "" {
 		return false

@@ -85,6 +85,7 @@ func dependsOnCookie(action string) bool {
 	return action != "providers" && action != "client" && action != "backchannel-logout"
 }
 
+// post answers a POST. The built-in forms need a CSRF token, except at callbacks.
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
 	case "signin", "signout", "session", "account", "password", "factor", "reauth", "invite", "act-as":

@@ -117,6 +117,7 @@ func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Tok
 	return nil, token, nil
 }
 
+// expired reports whether a stored session has reached its expiry or AbsoluteMaxAge.
 func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 	now := d.setup.now()
 	if limit := d.setup.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && !now.Before(row.Created.Add(limit)) {
@@ -230,6 +231,8 @@ func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error)
 	return &s.User, nil
 }
 
+// currentUserOf returns the user of a stored session. token names the session if the
+// store gives it no ID.
 func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
 	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, since: s.Row.Created, actor: s.Row.Actor}
 	here.Assurance = Assurance{Proved: s.Row.Proved, AMR: s.Row.AMR, ACR: s.Row.ACR}

@@ -199,7 +199,7 @@ func kindsToProve(ctx context.Context, s *setup, p *proving) (kinds []FactorKind
 	return kinds, nil
 }
 
-// waysJSON tells a script how the user can prove their identity.
+// waysJSON returns the JSON for a script of how the user can prove their identity.
 func waysJSON(p *proving) *Response {
 	body, err := json.Marshal(struct {
 		For  string     `json:"for"`

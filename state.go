@@ -255,7 +255,7 @@ func (s *requestState) currentUser(ctx context.Context, a *Auth) (User, error) {
 	return *u, nil
 }
 
-// look returns the current reading of the session.
+// look returns a copy of the reading of the session, which it makes at the first call.
 func (s *requestState) look() (reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -116,8 +116,8 @@ func unproven(r *Request, host string, isBearer bool, w *wantedProof, to string)
 	return res
 }
 
-// askProof leads a user to the page that asks for a proof, and then to the URL back. On
-// a site without it, the user signs in once more.
+// askProof returns a redirect to the page that asks for a proof and then leads to the URL
+// back, or JSON for a script. On a site without that page, the user signs in once more.
 func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Response, error) {
 	if !x.setup.config.stepsUp() {
 		if x.isPost() {

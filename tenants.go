@@ -109,6 +109,8 @@ func NewTenants(t Tenants) (*Auth, error) {
 	return &Auth{tenants: setups, life: health.NewLife(true), pool: setups.common.later}, nil
 }
 
+// tenantOf returns the tenant that ctx names, else the one that name returns. An empty
+// name of a tenant is an error.
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {
 	named, ok := ctx.Value(tenantKey{}).(string)
 	var err error
@@ -179,6 +181,8 @@ type prepared struct {
 
 func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{Size: most}) }
 
+// newLazySetups returns an empty cache of size configurations; 0: mostTenants. find
+// returns the configuration that a request wants.
 func newLazySetups(size int, find func(context.Context, *Request) (tenant, error)) *lazySetups {
 	return &lazySetups{
 		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now), limit.NewRecent(time.Now), new(later.Pool)},
@@ -261,7 +265,8 @@ func (t *lazySetups) live() (all []*setup) {
 	return all
 }
 
-// share gives c the connections that all configurations share.
+// share returns c with the HTTP client that all configurations share, unless c has its
+// own.
 func (t *lazySetups) share(c Config) Config {
 	if c.Runtime.HTTPClient == nil {
 		c.Runtime.HTTPClient = t.client

@@ -102,7 +102,7 @@ func tokenInJar(ctx context.Context, s *setup, r *Request, session *Session, pro
 	return t, x.cookies.Out, err
 }
 
-// setCookies puts cookies into the response.
+// setCookies adds cookies to the response, which no shared cache may keep then.
 func (s *requestState) setCookies(cookies []*http.Cookie) {
 	if len(cookies) == 0 {
 		return

@@ -38,7 +38,7 @@ func operationOf(s *setup, r *Request) *telemetry.Operation {
 	return op
 }
 
-// secondPart names what follows an action in a path.
+// secondPart returns the name of what follows an action in a path.
 func secondPart(action string) string {
 	if action == "client" {
 		return "file"

@@ -163,7 +163,11 @@ func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
 	}
 	if s.mails.mail.Send != nil {
 		in.Mail = func(ctx context.Context, to, url string, expires time.Time) error {
-			return s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
+			err := s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
+			if errors.Is(err, errTooManyMails) {
+				err = &Error{Type: ErrEmailSignIn, Code: "limit", Detail: fault.LimitMails, Err: err}
+			}
+			return err
 		}
 	}
 	return in, nil

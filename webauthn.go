@@ -185,8 +185,8 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 	return &u, false, nil
 }
 
-// requestOptions asks for a passkey: one of the signed-in user or of the named
-// e-mail address, or else any.
+// requestOptions returns the options that ask for a passkey: one of the signed-in user or
+// of the named e-mail address, or else any.
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: w.setup.mark.newID(), Challenge: newChallenge()}
 	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
@@ -206,7 +206,8 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 	})
 }
 
-// keysOf returns the passkeys that options list.
+// keysOf returns the passkeys that options list, for unauthenticated clients with decoys
+// where the site has those. The list is never nil.
 func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys []storage.Authenticator, err error) {
 	hides := who.here == nil && who.second == "" && w.ListCredentials == passkey.ListDecoys
 	switch {
@@ -252,7 +253,8 @@ func (w *webauthnProvider) blend(name string, keys []storage.Authenticator) []st
 // mostPasskeys is how many passkeys one user can add: options list them all.
 const mostPasskeys = 64
 
-// creationOptions asks for a new passkey.
+// creationOptions returns the options for a new passkey. It refuses with status 400 if
+// the user needs a recent sign-in first, or has mostPasskeys.
 func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	if who.here != nil && x.setup.config.AccountPage.Enabled && !x.isFresh(who.here) {
 		res := optionsRefused("Recent sign-in needed")

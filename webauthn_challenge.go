@@ -65,7 +65,7 @@ func (who *visitorInfo) forFactor(ctx context.Context, x *exchange, action strin
 	return true, err
 }
 
-// askedFor stands for the user of the listed passkeys. It is as long
+// askedFor returns a hash that stands for the user of the listed passkeys. It is as long
 // without a user, because the length of a cookie shows.
 func askedFor(who *visitorInfo) string {
 	if !who.exists {
@@ -74,7 +74,7 @@ func askedFor(who *visitorInfo) string {
 	return secret.Hash(who.user.ID)
 }
 
-// newChallenge returns 32 random bytes (section 13.4.3).
+// newChallenge returns 32 random bytes (section 13.4.3) in base64url.
 func newChallenge() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails
@@ -102,7 +102,7 @@ func registerDataOf(who *visitorInfo) *User {
 	return u
 }
 
-// remember has the browser keep a challenge, beside those of other tabs.
+// remember puts a challenge into the cookie of the browser, beside those of other tabs.
 func (w *webauthnProvider) remember(v *visit, c *challenge, who *visitorInfo) error {
 	now := v.now()
 	raw, err := json.Marshal(c)

@@ -96,7 +96,8 @@ func (w *webauthnProvider) signals(ctx context.Context, v *visit, l *links, here
 // goneKey names the passkey in a notice. No form has a field of that name.
 const goneKey = "gone passkey"
 
-// withGone has a notice name a passkey of a provider that browsers may forget.
+// withGone returns a flash message that names a passkey of a provider that browsers may
+// forget.
 func withGone(left browser.Flash, provider string, id []byte) browser.Flash {
 	left.Provider, left.Typed = provider, maps.Clone(left.Typed)
 	if left.Typed == nil {
@@ -125,7 +126,7 @@ func (w *webauthnProvider) takeGone(ctx context.Context, v *visit, here *current
 	return left.Typed[goneKey], nil
 }
 
-// handleScope names the site to which user handles belong.
+// handleScope returns a name of the site to which user handles belong.
 func (w *webauthnProvider) handleScope(l *links, party *passkey.RelyingParty) string {
 	return w.setup.bind(party.ID + "\x00" + l.url(""))
 }
@@ -140,7 +141,8 @@ func (w *webauthnProvider) isOwnHandle(handle []byte, l *links, party *passkey.R
 	return passkeys.IsHandle(handle, w.setup.csrfSecrets, w.handleScope(l, party))
 }
 
-// partyOf returns the relying party of passkeys.
+// partyOf returns the relying party of passkeys for a request: what RelyingParty returns,
+// and for its empty fields the site as the browser sees it.
 func (w *webauthnProvider) partyOf(r *Request, o weburl.Origin) (rp passkey.RelyingParty) {
 	if w.RelyingParty != nil {
 		rp = w.RelyingParty(r)

@@ -26,7 +26,7 @@ type keptClaims struct {
 	values [11]any // nil: absent, and stays so
 }
 
-// keepClaims remembers at most eleven claims.
+// keepClaims returns the values of the named claims, of which there may be eleven.
 func keepClaims(c Claims, names ...string) (kept keptClaims) {
 	kept.names = names
 	for i, name := range names {
@@ -103,7 +103,8 @@ func readText(m jsonscan.Member) (text string, raw []byte) {
 	return "", bytes.Clone(m.Raw)
 }
 
-// trackMembers does for openPlain what track does.
+// trackMembers does for readPlain what track does: it completes s, from and members, and
+// returns members.
 func trackMembers(s *Session, members []jsonscan.Member, from *directory.TokenOrigin) []jsonscan.Member {
 	if s.ID == "" || s.AuthTime.IsZero() {
 		id := s.ID
@@ -124,7 +125,7 @@ func trackMembers(s *Session, members []jsonscan.Member, from *directory.TokenOr
 	return members
 }
 
-// memberText does for one member what Claims.String does.
+// memberText returns the text of a member as Claims.String does.
 func memberText(m jsonscan.Member) string {
 	if text, ok := m.Text(); ok {
 		return text
@@ -132,7 +133,7 @@ func memberText(m jsonscan.Member) string {
 	return Claims{"": json.Number(m.Raw)}.String("")
 }
 
-// signedInAt takes the time of the sign-in, where it is known.
+// signedInAt sets AuthTime and Proved to the time of the sign-in, if it is known.
 func (s *Session) signedInAt(t time.Time, known bool) {
 	if known {
 		s.AuthTime, s.Proved = t.UTC(), t.UTC()

@@ -88,6 +88,10 @@ func (d *site) invite(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "That is no e-mail address.", http.StatusUnprocessableEntity)
 		return
 	}
+	if known, is := errors.AsType[*latchkey.Error](err); is && known.Code == "limit" {
+		http.Error(w, "Too many mails went to this address. Please try again later.", http.StatusTooManyRequests)
+		return
+	}
 	if err != nil {
 		d.fail(w, r, err)
 		return

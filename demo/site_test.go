@@ -377,3 +377,16 @@ func TestFurtherProviders(t *testing.T) {
 	wants(t, c.Get("/"), 200, "GitHub is ready", "Google is ready")
 	wants(t, c.Get("/auth/signin"), 200, "/auth/signin/github", "/auth/signin/google")
 }
+
+// an invitation too many is answered with what is wrong, and not as a fault.
+func TestInvitationsAreLimited(t *testing.T) {
+	c := newClient(t)
+	c.TryCredentials(alicesFields)
+	last := 0
+	for range 6 {
+		last = c.Post("/invite", url.Values{"email": {"friend@example.com"}}).Status
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("R-679 the sixth answers with %d", last)
+	}
+}

@@ -85,10 +85,10 @@ func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code
 	return recovery, err
 }
 
-// NewRecoveryCodes replaces the recovery codes of a user and returns the new ones. For a
-// user without another factor, who can have none, it returns ErrFactor. Browsers that were
-// remembered for the second factor are remembered no more: see
-// latchkey.Factors.Remember. It needs latchkey.Config.Factors.
+// NewRecoveryCodes replaces the recovery codes of a user and returns the new ones. A user
+// without another factor can have none: the error is ErrFactor. Browsers that were
+// remembered for the second factor are remembered no more: see latchkey.Factors.Remember.
+// It needs latchkey.Config.Factors.
 func (u *Users) NewRecoveryCodes(ctx context.Context, userID string) ([]string, error) {
 	w, err := u.openFactors(ctx, userID, "Users.NewRecoveryCodes")
 	if err != nil {
@@ -113,7 +113,7 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 }
 
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions
-// of the user. It is for a user who has lost them. Passkeys stay. Make sure that the
+// of the user. It is for a user that has lost them. Passkeys stay. Make sure that the
 // right person asks: afterwards the first factor alone is enough to sign in, or to set up
 // a new factor. Where latchkey.Factors.Require wants a factor, the next sign-in has to
 // prove the mailbox before it sets one up, if the address is proven and the site sends

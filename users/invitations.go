@@ -40,7 +40,8 @@ type Inviter struct {
 // for which the Adapter has to be a [storage.ChallengeAdapter], and latchkey.Site.URL.
 // Without in.NoMail it also needs a way to send mails: latchkey.Mail.Send, or a
 // latchkey.Email provider. Mails count for latchkey.Limits.MailsPerRecipient. If a mail
-// could not be sent, or is one too many, Invite revokes the invitation and returns an error.
+// could not be sent, or is one too many, Invite revokes the invitation and returns an error:
+// the latchkey.Error of one too many has the Code "limit".
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {

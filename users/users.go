@@ -63,8 +63,8 @@ type Backend interface {
 	Vault(ctx context.Context) (*vault.Vault, error)
 }
 
-// New is not for applications, which call latchkey.Auth.Users. It returns the users of
-// the site that b opens.
+// New returns the users of the site that b opens. It is not for applications, which call
+// latchkey.Auth.Users.
 func New(b Backend) *Users { return &Users{backend: b} }
 
 // AccountRef names one account of one user.

@@ -15,13 +15,18 @@ import (
 const batch = 1000
 
 // Sweep implements [storage.SweepAdapter], for servers that do not remove by
-// themselves what has expired. It removes limits, used values and leases, too. If
+// themselves what has expired. It removes limits and used values, too, and leases a day
+// after they have expired: until then the next holder learns that one was abandoned. If
 // the deadline of ctx leaves no time for another batch it returns a
 // [storage.ErrUnfinished]: the server does not tell how much an interrupted
 // command has removed.
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	var longest time.Duration
 	for _, c := range []*collection{a.sessions, a.links, a.revocations, a.limits, a.used, a.leases} {
+		before := before
+		if c == a.leases {
+			before = before.Add(-grace)
+		}
 		for n := batch; n == batch; total += n {
 			begun := time.Now()
 			if deadline, has := ctx.Deadline(); has && longest > 0 && begun.Add(2*longest).After(deadline) {

@@ -92,12 +92,12 @@ func TestRefusals(t *testing.T) {
 		{errors.New("Error 1049 (42000): Unknown database 'secret'"), "MySQL error 1049: " + noDatabase, noDatabase + " (MySQL error 1049)"},
 		{errors.New("Error 1040: Too many connections"), "MySQL error 1040: " + tooMany, tooMany + " (MySQL error 1040)"},
 		{codeError(270), "SQLite code 270: " + noFile, noFile + " (SQLite code 270)"},
-		{stateError("XX000"), "SQLSTATE XX000", "it answers with SQLSTATE XX000"},
-		{longKey{}, "SQLSTATE 54000: the index users_email_key takes no key of more than 2704 bytes", "it answers with SQLSTATE 54000"}, // R-546
-		{errors.New("Error 1406 (22001): Data too long for column 'name' at row 1"), "MySQL error 1406: the column name is too short for this", "it answers with MySQL error 1406"},
+		{stateError("XX000"), "SQLSTATE XX000", ownFault + " (SQLSTATE XX000)"},
+		{longKey{}, "SQLSTATE 54000: the index users_email_key takes no key of more than 2704 bytes", "the index users_email_key takes no key of more than 2704 bytes (SQLSTATE 54000)"}, // R-546
+		{errors.New("Error 1406 (22001): Data too long for column 'name' at row 1"), "MySQL error 1406: the column name is too short for this", "the column name is too short for this (MySQL error 1406)"},
 		{
 			errors.New("Error 1292 (22007): Incorrect datetime value: 'secret' for column `db`.`t`.`expires` at row 1"),
-			"MySQL error 1292: the column db.t.expires does not take a time of this form or range", "it answers with MySQL error 1292",
+			"MySQL error 1292: the column db.t.expires does not take a time of this form or range", "the column db.t.expires does not take a time of this form or range (MySQL error 1292)",
 		},
 		{errors.New("server refused TLS connection"), withoutTLS, withoutTLS},
 		{errUnreadable, errUnreadable.Error(), errUnreadable.Error()},
@@ -109,6 +109,14 @@ func TestRefusals(t *testing.T) {
 		}
 		if got := Refusal(err); got != row.refusal || Refusal(row.err) != got {
 			t.Errorf("refusal %q, want %q", got, row.refusal)
+		}
+	}
+	for code, want := range map[string]string{ // R-677: no code stands alone
+		"SQLSTATE 42P01": lacksTables, "SQLSTATE 25006": onlyReads, "SQLSTATE 53100": lacksRoom, "SQLSTATE 40001": othersFirst, "SQLSTATE ZZ999": ownReason,
+		"MySQL error 1146": lacksTables, "MySQL error 1290": onlyReads, "MySQL error 9999": ownReason, "SQLite code 267": ownFault, "SQLite code 99": ownReason,
+	} {
+		if got := explain(code); got != want {
+			t.Errorf("R-677 %s: %q, want %q", code, got, want)
 		}
 	}
 	if got := Refusal(nil); got != "" {

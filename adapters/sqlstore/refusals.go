@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"crypto/tls"
 	"database/sql/driver"
 	"errors"
@@ -50,6 +51,60 @@ func cureOf(code string) string {
 		code = sqliteCode + strconv.Itoa(number&0xff)
 	}
 	return cures[code]
+}
+
+// What databases refuse for reasons that the codes of a class share.
+const (
+	broken       = "the connection to it broke: check the network, then try again"
+	lacksFeature = "it lacks a feature that this needs: use a version of the database that is supported"
+	misfits      = "a column does not take a value: compare the tables with `latchkey doctor`"
+	ruleRefuses  = "a rule of a table, such as a foreign key of yours, does not allow this: `latchkey doctor` shows the tables"
+	onlyReads    = "it only reads here, as a replica does: connect to the primary server"
+	othersFirst  = "other work was in the way: try again"
+	lacksTables  = "a table or a column is missing or has another form: `latchkey migrate` makes what is missing"
+	lacksRoom    = "it has run out of memory, of disk space or of connections: give it more"
+	tookTooLong  = "it took longer than the database allows: try again, or raise its statement_timeout"
+	ownFault     = "it has a fault of its own: its log says which, and its operator has to mend it"
+	ownReason    = "it refuses this for a reason that its log tells under this code: show that to its operator"
+)
+
+// classes has what to do about other codes, and about all whose beginning it names: the
+// first two characters of a SQLSTATE, and of a code of SQLite the lowest byte.
+var classes = map[string]string{
+	"SQLSTATE 08": broken, "SQLSTATE 0A": lacksFeature, "SQLSTATE 22": misfits, "SQLSTATE 23": ruleRefuses, "SQLSTATE 25006": onlyReads, "SQLSTATE 57014": tookTooLong,
+	"SQLSTATE 28": refusedUser, "SQLSTATE 40": othersFirst, "SQLSTATE 42": lacksTables, "SQLSTATE 53": lacksRoom, "SQLSTATE 54": misfits,
+	"SQLSTATE 55": othersFirst, "SQLSTATE 57": notServing, "SQLSTATE 58": ownFault, "SQLSTATE XX": ownFault,
+	"MySQL error 1021": lacksRoom, "MySQL error 1037": lacksRoom, "MySQL error 1038": lacksRoom, "MySQL error 1041": lacksRoom, "MySQL error 1114": lacksRoom,
+	"MySQL error 1048": ruleRefuses, "MySQL error 1062": ruleRefuses, "MySQL error 1451": ruleRefuses, "MySQL error 1452": ruleRefuses,
+	"MySQL error 1054": lacksTables, "MySQL error 1146": lacksTables, "MySQL error 1213": othersFirst, "MySQL error 1235": lacksFeature,
+	"MySQL error 1264": misfits, "MySQL error 1292": misfits, "MySQL error 1366": misfits, "MySQL error 1406": misfits,
+	"MySQL error 1290": onlyReads, "MySQL error 1836": onlyReads, "MySQL error 1053": notServing,
+	"SQLite code 1": lacksTables, "SQLite code 3": mayNotWrite, "SQLite code 6": othersFirst, "SQLite code 7": lacksRoom, "SQLite code 10": ownFault,
+	"SQLite code 11": ownFault, "SQLite code 13": lacksRoom, "SQLite code 18": misfits, "SQLite code 19": ruleRefuses, "SQLite code 20": misfits,
+}
+
+// explain says what a code means and what to do about it. It is "" for a text that is no
+// code.
+func explain(code string) string {
+	if cure := cureOf(code); cure != "" {
+		return cure
+	}
+	class := code
+	if digits, is := strings.CutPrefix(code, sqliteCode); is {
+		number, _ := strconv.Atoi(digits)
+		class = sqliteCode + strconv.Itoa(number&0xff)
+	} else if strings.HasPrefix(code, sqlState) {
+		class = code[:min(len(code), len(sqlState)+2)]
+	}
+	if text := cmp.Or(classes[code], classes[class]); text != "" {
+		return text
+	}
+	for _, begin := range []string{sqlState, mysqlError, sqliteCode} {
+		if strings.HasPrefix(code, begin) {
+			return ownReason
+		}
+	}
+	return ""
 }
 
 // unfitTexts find the column or the index in what a database says of a value that it
@@ -109,13 +164,11 @@ func Refusal(err error) string {
 		return errUnreadable.Error()
 	}
 	_, code := diagnose(err)
-	if cure := cureOf(code); cure != "" {
-		return cure + " (" + code + ")"
+	if text := unfitText(code, causeOf(err).Error()); text != "" {
+		return text + " (" + code + ")"
 	}
-	for _, begin := range []string{sqlState, mysqlError, sqliteCode} {
-		if strings.HasPrefix(code, begin) {
-			return "it answers with " + code
-		}
+	if text := explain(code); text != "" {
+		return text + " (" + code + ")"
 	}
 	return tlsReason(causeOf(err))
 }

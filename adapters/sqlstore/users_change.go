@@ -154,21 +154,28 @@ func (s users) deleteOwned(ctx context.Context, id string) error {
 		return err
 	}
 	for _, owned := range s.db.q.proofs.deleteOwned {
-		if known[owned.table] == nil { // tables of an earlier version
-			continue
+		if known[owned.table] == nil { // of a later version, but it may have been made since
+			err = s.deleteIn(ctx, owned.sql, id)
+		} else {
+			_, err = s.db.conn.Exec(ctx, owned.sql, id)
 		}
-		if _, err := s.db.conn.Exec(ctx, owned.sql, id); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	if !s.db.layout.has("authenticators") {
+	if !s.db.layout.has("authenticators") { // an Auth.js that never had passkeys has no table of them
 		return nil
 	}
-	err = s.db.guarded(ctx, func(db *database) error {
-		_, err := db.conn.Exec(ctx, db.q.deleteAuthenticatorsOf, id)
+	return s.deleteIn(ctx, s.db.q.deleteAuthenticatorsOf, id)
+}
+
+// deleteIn deletes the rows of a user in a table that need not exist.
+func (s users) deleteIn(ctx context.Context, statement, id string) error {
+	err := s.db.guarded(ctx, func(db *database) error {
+		_, err := db.conn.Exec(ctx, statement, id)
 		return err
 	})
-	if is(err, absent) { // an Auth.js that never had passkeys
+	if is(err, absent) {
 		return nil
 	}
 	return err

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -67,10 +69,33 @@ func (p *program) amazon(region string) (o []func(*config.LoadOptions) error) {
 
 const noCredentials = "it cannot be asked: check region, credentials and endpoint"
 
-// explainAmazon returns why DynamoDB could not be used, or "" if the error may be shown.
+const (
+	unknownKeys     = "it does not know these credentials: check the access key and its secret"
+	expiredKeys     = "the credentials have expired: get new ones"
+	tooManyRequests = "there are too many requests for it: give the table more capacity, or try again later"
+	amazonDown      = "it has a fault of its own: try again later"
+	beingChanged    = "the table is being made or changed: try again in a minute"
+	refusedByAmazon = "it refuses this request: check region, credentials and what they allow"
+)
+
+// amazonCures has what to do about the error codes of AWS, without the word Exception at
+// their end.
+var amazonCures = map[string]string{
+	"UnrecognizedClient": unknownKeys, "InvalidClientTokenId": unknownKeys, "InvalidSignature": unknownKeys, "SignatureDoesNotMatch": unknownKeys,
+	"IncompleteSignature": unknownKeys, "MissingAuthenticationToken": unknownKeys, "ExpiredToken": expiredKeys,
+	"AccessDenied": "the credentials do not allow this: let them read, write and describe the table",
+	"Throttling":   tooManyRequests, "ProvisionedThroughputExceeded": tooManyRequests, "RequestLimitExceeded": tooManyRequests,
+	"ResourceNotFound": "there is no such table in this region: check table and region, or run `latchkey migrate`",
+	"ResourceInUse":    beingChanged, "LimitExceeded": beingChanged,
+	"InternalServerError": amazonDown, "InternalFailure": amazonDown, "ServiceUnavailable": amazonDown,
+}
+
+// explainAmazon returns why DynamoDB could not be used and what to do about it, or "" if the
+// error may be shown.
 func explainAmazon(err error) string {
 	if said, is := errors.AsType[smithy.APIError](err); is && !isNotMigrated(err) {
-		return "it answers with " + said.ErrorCode() + ": check the credentials and what they allow"
+		text := amazonCures[strings.TrimSuffix(said.ErrorCode(), "Exception")]
+		return cmp.Or(text, refusedByAmazon) + " (AWS calls it " + said.ErrorCode() + ")"
 	}
 	if _, is := errors.AsType[*smithy.OperationError](err); is && reason(err) == "" {
 		return noCredentials

@@ -184,24 +184,31 @@ func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *Sessi
 		if err != nil {
 			return err
 		}
-		if signIn, err = a.open(ctx, s, link, plan, isOwn(link.Process)); err == nil {
-			q.Add(event.Event{
-				Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By(),
-			}, nil)
+		if signIn, err = a.open(ctx, s, link, plan, isOwn(link.Process)); err != nil {
+			return err
+		}
+		err = afterCommit(ctx, s, func(ctx context.Context, s *Store) error { return a.storeActing(ctx, s, signIn, plan) })
+		if err == nil {
+			q.Foretell(signIn.actingEvent())
 		}
 		return err
 	})
 	if err != nil {
 		return nil, refusedIf(err)
 	}
+	q.Add(signIn.actingEvent(), nil)
 	return signIn, nil
+}
+
+// actingEvent returns the event that tells that an administrator acts as a user.
+func (signIn *SignIn) actingEvent() event.Event {
+	return event.Event{Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By()}
 }
 
 // open makes the session of a link that was used up, in s. The administrator's session
 // has to be alive (otherwise ErrNoToken), and the user may not have been suspended or
 // signed out since. The session ends with the administrator's, and after Max at the
-// latest. With plan open stores it; one that does not keep the administrator is deleted
-// again, and open returns an error.
+// latest. With plan it is one to store: see storeActing.
 func (a *Acting) open(ctx context.Context, s *Store, link *ActingLink, plan *SessionPlan, isOwn bool) (*SignIn, error) {
 	d := a.Directory
 	if err := a.Check(ctx, s, &link.Actor); err != nil {
@@ -229,16 +236,26 @@ func (a *Acting) open(ctx context.Context, s *Store, link *ActingLink, plan *Ses
 	signIn.Session = plan.Row
 	signIn.Session.UserID, signIn.Session.Expires = u.ID, signIn.Until.UTC().Truncate(time.Millisecond)
 	signIn.Session.Actor, signIn.Session.ActorSession = link.Actor.UserID, link.Actor.SessionID
+	return signIn, nil
+}
+
+// storeActing stores the session of an administrator who acts as a user. It deletes one
+// that does not keep the administrator, and returns an error. Without plan there is
+// nothing to store.
+func (a *Acting) storeActing(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
+	if plan == nil {
+		return nil
+	}
 	if err := s.CreateSession(ctx, signIn.Session); err != nil {
-		return nil, err
+		return err
 	}
 	if err := confirmActor(ctx, s, signIn); err != nil {
-		return nil, errors.Join(err, undoSession(ctx, s, signIn))
+		return errors.Join(err, undoSession(ctx, s, signIn))
 	}
-	if d.Store.SessionsInTx() {
-		return signIn, nil
+	if a.Directory.Store.SessionsInTx() {
+		return nil
 	}
-	return signIn, d.confirmSession(ctx, s, signIn)
+	return a.Directory.confirmSession(ctx, s, signIn)
 }
 
 // confirmActor reads the session back and takes over its ID. It returns an error if the

@@ -34,6 +34,8 @@ func KeepActivities(ctx context.Context, d *Directory, q *Outbox) error {
 	return errors.Join(faults...)
 }
 
+// appendActivity stores an event as an activity of its user. It leaves out the browser of
+// an administrator.
 func appendActivity(ctx context.Context, s *Store, e *event.Event) error {
 	a := storage.Activity{
 		ID: secret.NewUserID(), UserID: e.UserID, Time: e.Time.Truncate(time.Millisecond), Type: people.TypeText(e.Type, e.Outcome), Provider: e.Provider,

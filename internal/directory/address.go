@@ -121,6 +121,7 @@ func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c 
 	return u, err
 }
 
+// moveAddress does the work of MoveAddress in the transaction of s.
 func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle string, c *PasswordChange) (storage.User, error) {
 	u, err := s.LockUser(ctx, c.UserID)
 	if err != nil {
@@ -140,8 +141,8 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	if err == nil {
 		err = d.dropProofs(ctx, s, u.ID)
 	}
-	if err == nil && c.Renew != nil {
-		err = c.Renew(ctx, s, after(ended))
+	if err == nil {
+		err = renewKept(ctx, d.Directory, s, u.ID, c.Keep, c.Renew, after(ended))
 	}
 	q.Add(event.Event{Type: event.EmailChanged, UserID: u.ID}, nil)
 	return u, err
@@ -165,9 +166,9 @@ func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *stor
 	return changed, err
 }
 
-// freeAddress takes the address of a move from a user who has not proven it, or who came
-// after the move was asked for, and ends the sessions of that user. It does nothing if
-// the user called keep has the address. The mailbox has shown the link of the move.
+// freeAddress takes the address of a move from a user that has not proven it, or that
+// came after the move was asked for, and ends the sessions of that user. It does nothing
+// if the user called keep has the address. The mailbox has shown the link of the move.
 func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep string, move *challenge.Row) error {
 	found, err := guarded.Optional(s.UserByEmail(ctx, move.Identifier))
 	if err != nil || found == nil || found.ID == keep {
@@ -214,7 +215,7 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 
 // UndoMove gives a user the former address back and ends everything of the user:
 // sessions, the password, and what has been added since the change was asked for,
-// passkeys and second factors. It takes the address from a user who has not proven it or
+// passkeys and second factors. It takes the address from a user that has not proven it or
 // came after that. It returns ErrAddressTaken if any other user has the address by now;
 // that user keeps it. The link works once. taken is the address that the user had. For 30
 // days [Factors.BeginLost] refuses the user.
@@ -226,6 +227,7 @@ func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u st
 	return u, taken, err
 }
 
+// undoMove does the work of UndoMove in the transaction of s.
 func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle string) (u storage.User, taken string, err error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Moved, handle)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/knownbrowsers"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -38,7 +39,41 @@ func (d Passwords) RememberBrowser(ctx context.Context, handle, userID, userAgen
 	if err != nil {
 		return "", err
 	}
-	return d.browsers().SignedIn(ctx, knownbrowsers.SignIn{Handle: handle, UserID: userID, UserAgent: userAgent, Known: known, At: at})
+	return keepBrowser(ctx, d.Directory, knownbrowsers.SignIn{Handle: handle, UserID: userID, UserAgent: userAgent, Known: known, At: at})
+}
+
+// keepBrowser makes a browser known after a sign-in, and returns its new handle, with the
+// user locked: nothing takes the browser or its trust away in between.
+func keepBrowser(ctx context.Context, d *Directory, in knownbrowsers.SignIn) (next string, err error) {
+	err = withUserLocked(ctx, d, in.UserID, func(ctx context.Context, s *Store) error {
+		next, err = (&knownbrowsers.Browsers{Store: s.Browsers(), Tenant: d.Tenant, Now: d.Now}).SignedIn(ctx, in)
+		return err
+	})
+	return next, err
+}
+
+// forgetBrowser removes a known browser of a user, or all of them, as ForgetBrowser does,
+// with the user locked. It returns how many.
+func forgetBrowser(ctx context.Context, d *Directory, userID, publicID string) (n int, err error) {
+	err = withUserLocked(ctx, d, userID, func(ctx context.Context, s *Store) error {
+		n, err = s.Browsers().Delete(ctx, userID, publicID)
+		if err == nil && n == 0 && publicID != "" {
+			err = storage.ErrNotFound
+		}
+		return err
+	})
+	return n, err
+}
+
+// withUserLocked runs f in one transaction, if the store has transactions, with a user
+// locked whom the store need not know.
+func withUserLocked(ctx context.Context, d *Directory, userID string, f func(context.Context, *Store) error) error {
+	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+			return err
+		}
+		return f(ctx, s)
+	})
 }
 
 // KnownBrowsers returns the browsers that are known for a user.
@@ -60,10 +95,7 @@ func (d Passwords) KnownBrowsers(ctx context.Context, userID string) ([]storage.
 // ForgetBrowser removes a known browser of a user, named by its public id, and with an
 // empty id all of them. It returns ErrNotFound if there is no browser with that id.
 func (d Passwords) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
-	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
-	if err == nil && n == 0 && publicID != "" {
-		err = storage.ErrNotFound
-	}
+	n, err := forgetBrowser(ctx, d.Directory, userID, publicID)
 	if err == nil && n > 0 {
 		q.Add(event.Event{Type: event.BrowserForgot, UserID: userID}, nil)
 	}

@@ -181,7 +181,8 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 	return signIn, nil
 }
 
-// resolve decides to which user a sign-in belongs.
+// resolve decides to which user a sign-in belongs, and writes that user into signIn. It
+// creates and links what is missing.
 func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, current *storage.User) error {
 	if signIn.Vouched {
 		return d.resolveVouched(ctx, s, signIn)

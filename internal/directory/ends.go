@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
@@ -244,6 +245,36 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 		return nil
 	}
 	return s.checkOwner(ctx, &signIn.Account, now)
+}
+
+// renewKept gives the session called keep, which outlives the end of the others, a new
+// token, after the transaction of s if sessions take no part in it. renew does it; nil: no
+// session goes on. renewKept returns ErrNotFound before the commit if the session is gone.
+// If a renewal fails after the commit, the change stands, and that session ends too.
+func renewKept(ctx context.Context, d *Directory, s *Store, userID, keep string, renew func(context.Context, *Store, time.Time) error, after time.Time) error {
+	if renew == nil {
+		return nil
+	}
+	if s.late == nil {
+		return renew(ctx, s, after)
+	}
+	rows, err := s.ListSessions(ctx, userID)
+	if err == nil && keep != "" && !slices.ContainsFunc(rows, func(row storage.StoredSession) bool { return row.ID == keep }) {
+		err = storage.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	return afterCommit(ctx, s, func(ctx context.Context, s *Store) error {
+		err := renew(ctx, s, after)
+		if err == nil {
+			return nil
+		}
+		ended := failure.Ignoring(s.deleteSessions(ctx, userID, ""), storage.ErrNotFound)
+		d.Log.Warn(ctx, "the sessions of a user have ended, the one that was to go on included: its store gave it no new token",
+			"user", userID, "error", errors.Join(err, ended).Error())
+		return nil
+	})
 }
 
 // OpenBeside stores a session beside one of the same user, whose token is former. It

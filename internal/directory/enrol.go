@@ -100,8 +100,8 @@ func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment,
 	return readEnrolment(row, of)
 }
 
-// notPendingIf returns ErrNotPending if err says that a challenge is gone or spent, and err
-// otherwise.
+// notPendingIf returns ErrNotPending if err says that a challenge is gone or spent, and
+// err otherwise.
 func notPendingIf(err error) error {
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, challenge.ErrSpent) {
 		return ErrNotPending
@@ -279,8 +279,8 @@ func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, 
 			return err
 		}
 		ended, err := d.endAll(ctx, s, u.ID, c.Keep)
-		if err == nil && c.Renew != nil {
-			err = c.Renew(ctx, s, ended.Add(time.Millisecond))
+		if err == nil {
+			err = renewKept(ctx, d.Directory, s, u.ID, c.Keep, c.Renew, after(ended))
 		}
 		return err
 	})

@@ -260,7 +260,7 @@ func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, 
 	if now := d.Now(); now.After(at) {
 		at = now
 	}
-	next, err := d.browsers(d.Store).SignedIn(ctx, factor.BrowserSignIn{Handle: handle, UserID: userID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
+	next, err := keepBrowser(ctx, d.Directory, factor.BrowserSignIn{Handle: handle, UserID: userID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
 	if errors.Is(err, storage.ErrNotFound) { // the application alone knows the user
 		return "", nil
 	}
@@ -290,9 +290,6 @@ func (d *Factors) CanHaveCodes(held *factor.Held) bool {
 // ForgetBrowser removes a known browser of a user, named by its public id, and with an
 // empty id all of them. It returns ErrNotFound if there is none such.
 func (d *Factors) ForgetBrowser(ctx context.Context, userID, publicID string) error {
-	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
-	if err == nil && n == 0 && publicID != "" {
-		err = storage.ErrNotFound
-	}
+	_, err := forgetBrowser(ctx, d.Directory, userID, publicID)
 	return err
 }

@@ -50,6 +50,7 @@ func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.
 	return found, nil
 }
 
+// foresee does what Foresee does, without a look at suspensions.
 func foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	owner, err := d.KnownUser(ctx, d.Store, in)
 	if err == nil {

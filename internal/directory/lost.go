@@ -98,7 +98,8 @@ func (d *Factors) lockForLost(ctx context.Context, s *Store, in Assertion, userI
 	return u, nil
 }
 
-// mayBeginLost returns ErrLostRefused unless the user may ask now.
+// mayBeginLost returns ErrLostRefused unless the user may ask now: the address is proven
+// and did not move lately, and there were not too many requests.
 func (d *Factors) mayBeginLost(ctx context.Context, s *Store, u *storage.User) error {
 	if u.Email == "" || u.EmailVerified.IsZero() {
 		return ErrLostRefused
@@ -161,6 +162,7 @@ func (d *Factors) notVoid(ctx context.Context, s *Store, all []Lost) (live []Los
 	return live, nil
 }
 
+// readLost decodes a request, and sets the fields that come from its row.
 func readLost(row *challenge.Row) (l Lost, err error) {
 	err = row.Read(&l)
 	l.UserID, l.Expires, l.tries = row.UserID, row.Expires, row.Tries

@@ -52,7 +52,7 @@ func (o *Outbox) Add(e event.Event, payload any) {
 	}
 }
 
-// complete fills in the fields that all events share.
+// complete returns a copy of e with the fields that all events share.
 func (o *Outbox) complete(e event.Event) *event.Event {
 	b := o.Base
 	e.Time, e.Client, e.UserAgent, e.RequestID, e.Tenant = b.Time, b.Client, b.UserAgent, b.RequestID, b.Tenant
@@ -99,6 +99,7 @@ func (o *Outbox) mark() int { return len(o.list) }
 // rewind drops the events that were added since mark returned to.
 func (o *Outbox) rewind(to int) { o.list = o.list[:to] }
 
+// addUser adds an event about a user, with the user as its payload if a callback listens.
 func (o *Outbox) addUser(t event.Type, u storage.User) {
 	var payload any
 	if o.Wants(t) {
@@ -107,6 +108,7 @@ func (o *Outbox) addUser(t event.Type, u storage.User) {
 	o.Add(event.Event{Type: t, UserID: u.ID}, payload)
 }
 
+// addAccount adds an event about an account, with p as its payload if a callback listens.
 func (o *Outbox) addAccount(t event.Type, p *event.AccountPayload) {
 	var payload any
 	if o.Wants(t) {

@@ -72,6 +72,7 @@ func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange)
 	return u, err
 }
 
+// setPassword does the work of SetPassword in the transaction of s.
 func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *PasswordChange) (storage.User, error) {
 	var reset *ResetLink
 	if c.Reset != "" {
@@ -98,8 +99,8 @@ func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *Pass
 	if err == nil {
 		err = d.dropProofs(ctx, s, u.ID)
 	}
-	if err == nil && c.Renew != nil {
-		err = c.Renew(ctx, s, after(ended))
+	if err == nil {
+		err = renewKept(ctx, d.Directory, s, u.ID, c.Keep, c.Renew, after(ended))
 	}
 	q.Add(event.Event{Type: c.Event, UserID: u.ID}, nil)
 	return u, err
@@ -129,7 +130,7 @@ func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChang
 	return s.Passwords().Set(ctx, storage.PasswordHash{UserID: c.UserID, Hash: c.Hash, Created: now, Changed: now}, was)
 }
 
-// removePassword removes the hash of a user who has a passkey to sign in with. It
+// removePassword removes the hash of a user that has a passkey to sign in with. It
 // returns ErrLastAccount for any other.
 func (d Passwords) removePassword(ctx context.Context, s *Store, userID string) error {
 	accounts, keys, err := d.WaysIn(ctx, s, userID)

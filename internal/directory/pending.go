@@ -197,7 +197,8 @@ const mailCodeLife = 10 * time.Minute
 // mailHandle returns the handle of the code that is mailed for a sign-in.
 func mailHandle(handle string) string { return "second factor " + handle }
 
-// NewMailCode makes the code that is mailed for a sign-in. An earlier one is void.
+// NewMailCode stores the code that is mailed for a sign-in, and returns it with its end.
+// An earlier one is void.
 func NewMailCode(ctx context.Context, d *Directory, handle string, p *Pending) (code string, expires time.Time, err error) {
 	rows, name := d.Waiting(d.Store), mailHandle(handle)
 	if err := rows.End(ctx, challenge.Code, name); err != nil {

@@ -19,16 +19,16 @@ import (
 // asked Has first.
 func (s *Store) Factors() storage.FactorStore { return guardedFactors{s} }
 
-// Challenges returns the adapter's store of challenges, with every call guarded. The caller has
-// asked Has first.
+// Challenges returns the adapter's store of challenges, with every call guarded. The
+// caller has asked Has first.
 func (s *Store) Challenges() storage.ChallengeStore { return guardedChallenges{s} }
 
 // Browsers returns the adapter's store of known browsers, with every call guarded. The
 // caller has asked Has first.
 func (s *Store) Browsers() storage.BrowserStore { return guardedBrowsers{s} }
 
-// Passwords returns the adapter's store of passwords, with every call guarded. The caller has
-// asked Has first.
+// Passwords returns the adapter's store of passwords, with every call guarded. The caller
+// has asked Has first.
 func (s *Store) Passwords() storage.PasswordStore { return guardedPasswords{s} }
 
 type (
@@ -88,6 +88,8 @@ func (g guardedFactors) UseRecoveryCode(ctx context.Context, userID, hash string
 	})
 }
 
+// isChallenge returns a function that reports whether a challenge has the id, and is
+// whole.
 func isChallenge(id string) func(storage.Challenge) bool {
 	return func(c storage.Challenge) bool { return c.ID == id && c.Purpose != "" && !c.Expires.IsZero() }
 }

@@ -157,7 +157,7 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 	return event.SignOutPayload{Session: &row}
 }
 
-// endOfAccount ends all sessions of the user who has the account, and returns them. It
+// endOfAccount ends all sessions of the user that has the account, and returns them. It
 // is for a store that does not keep what the provider calls a session. It ends none if
 // no user has the account, and returns errUnnamed if e names none.
 func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.StoredSession, error) {

@@ -42,18 +42,19 @@ func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *S
 		}
 		return err
 	})
-	if err != nil && s.Tx != nil {
-		o.rewind(begun) // rolled back: it did not happen
+	isUndone := isRolledBack(s, err)
+	if isUndone { // it did not happen
+		o.rewind(begun)
 		o.foretold = o.foretold[:foretold]
 	}
-	if err == nil && records {
+	if (err == nil || s.Tx != nil && !isUndone) && records {
 		o.Audit.Written(written)
 	}
 	return err
 }
 
-// together is InTx where an audit log is kept. Elsewhere f, which is one call of the
-// store, needs no transaction.
+// together does what InTx does where an audit log is kept. Elsewhere it just calls f,
+// which is one call of the store and needs no transaction.
 func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
 	if o.Audit == nil || s.Tx == nil {
 		return f(ctx, s)
@@ -211,7 +212,7 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 }
 
 // unnameGone takes the user's id from the accounts that were removed: their tokens are
-// revoked later, and the event of it must not name a user who was erased.
+// revoked later, and the event of it must not name a user that was erased.
 func (o *Outbox) unnameGone() {
 	for i := range o.list {
 		if gone := o.list[i].Gone; gone != nil {

@@ -90,6 +90,7 @@ func (c *SessionCache) loadUnrevoked(ctx context.Context, keys []string, userID 
 	return err
 }
 
+// keyOf returns one key for several texts, in their order.
 func keyOf(keys []string) cacheKey {
 	h := sha256.New()
 	for _, key := range keys {

@@ -56,7 +56,8 @@ func (d Passwords) LookAtSignUp(ctx context.Context, handle string) (*SignUp, er
 	return in, row.Read(in)
 }
 
-// resolveByPassword handles a user that has shown the password.
+// resolveByPassword makes owner the user of a sign-in with the right password. It returns
+// an error that is ErrEnded if owner is nil: the user was deleted meanwhile.
 func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *SignIn, owner *storage.User) error {
 	if owner == nil {
 		return signIn.ended() // deleted meanwhile
@@ -121,7 +122,7 @@ func (d Passwords) countProofs(ctx context.Context, s *Store, userID string) (n 
 
 // detachProofs removes the password, second factors, known browsers and challenges
 // of a user, where the library keeps any. The way back to a former address stays, and so
-// do the factors if second, which comes with the proof, is one of them: the user who
+// do the factors if second, which comes with the proof, is one of them: the user that
 // proves the address has them.
 func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string, second *Second) error {
 	if d.Box == nil {
@@ -143,7 +144,7 @@ func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string, se
 // offerPause is how long a user who was offered a passkey is not offered one again.
 const offerPause = 30 * 24 * time.Hour
 
-// OfferPasskey reports whether a user who has signed in with the password is to be
+// OfferPasskey reports whether a user that has signed in with the password is to be
 // offered a passkey: the user has none, and was offered none in the last 30 days. It
 // remembers that one is offered now. Of concurrent calls for a user one returns true. In a
 // browser that is remembered for a second factor it returns false: the user would have to

@@ -85,7 +85,8 @@ type StepUp struct {
 }
 
 // CompleteStepUp uses up the code of a proof and renews the session, in one
-// transaction if the store has transactions. It returns ErrSessionGone if the session
+// transaction if the store has transactions; a session in a store apart is renewed
+// after it. It returns ErrSessionGone if the session
 // has ended, and ErrWrongProof if a concurrent request has used the code.
 func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) error {
 	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
@@ -111,7 +112,9 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 		if !void.IsZero() { // which may be seconds ahead
 			void = void.Add(time.Millisecond)
 		}
-		return goneIf(up.Renew(ctx, s, void), storage.ErrNotFound)
+		return afterCommit(ctx, s, func(ctx context.Context, s *Store) error {
+			return goneIf(up.Renew(ctx, s, void), storage.ErrNotFound)
+		})
 	})
 	if err != nil {
 		return err
@@ -119,7 +122,7 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 	return d.Waiting(d.Store).End(ctx, challenge.Reauth, up.Of.Handle)
 }
 
-// takeMailCode uses up a mailed code.
+// takeMailCode uses up a mailed code. It returns ErrWrongProof if the code is gone.
 func takeMailCode(ctx context.Context, d *Directory, s *Store, in *Second) error {
 	_, err := d.Waiting(s).Take(ctx, challenge.Code, in.Mail)
 	if errors.Is(err, storage.ErrNotFound) {

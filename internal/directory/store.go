@@ -23,19 +23,25 @@ type Store struct {
 
 	Apart        *SessionsApart // nil: the adapter keeps the sessions
 	SessionCache *SessionCache  // nil: sessions are read every time
+
+	late *[]lateCall // what waits for the commit of a transaction; nil: nothing has to
 }
+
+// lateCall is a call of the store of sessions apart, after a transaction.
+type lateCall func(context.Context, *Store) error
 
 // NewStore returns the store of an adapter. bounds limit its calls.
 func NewStore(a storage.Adapter, bounds *guarded.Bounds) *Store {
 	return &Store{adapter: a, bounds: bounds, abilities: abilitiesOf(a)}
 }
 
+// isUser returns a function that reports whether a user has the id, which is not empty.
 func isUser(id string) func(storage.User) bool {
 	return func(u storage.User) bool { return id != "" && u.ID == id }
 }
 
-// hasEmail reports whether a user has the e-mail address. Some stores find
-// ASCII letters in any case, so it compares them without case.
+// hasEmail returns a function that reports whether a user has the e-mail address. Some
+// stores find ASCII letters in any case, so it compares them without case.
 func hasEmail(email string) func(storage.User) bool {
 	return func(u storage.User) bool {
 		return u.ID != "" && (u.Email == email || mailbox.EqualASCII(u.Email, email))
@@ -122,26 +128,69 @@ var errNoTx = failure.Wrap(fault.ErrAdapter, failure.Of(fault.StoreAnswer, error
 // InTx runs f in one transaction if the store has transactions, and otherwise without.
 // The transaction has the time of one call: calls in f must use the context that f is
 // given. An error of f rolls everything back and is returned as it is. The adapter may
-// call f again.
+// call f again: f changes nothing outside of the transaction but by afterCommit, and what
+// leaves the same state however often it is called, such as the end of a session.
 func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error) error {
 	if s.Tx == nil {
 		return f(ctx, s)
 	}
 	inner := errNoTx
 	changed := s.SessionCache.within()
+	var late []lateCall
 	err := guarded.Do(ctx, s.bounds, "InTx", func(ctx context.Context) error {
 		return s.Tx.InTx(ctx, func(a storage.Adapter) error {
 			bound := NewStore(a, s.bounds)
-			bound.Apart, bound.SessionCache = s.Apart, changed
+			bound.Apart, bound.SessionCache, late = s.Apart, changed, nil
+			if s.Apart != nil {
+				bound.late = &late
+			}
 			inner = f(ctx, bound)
 			return inner
 		})
 	})
 	changed.end()
+	if err == nil && inner == nil {
+		return callLate(ctx, s, late)
+	}
 	if err == nil || (inner != nil && inner != errNoTx) {
 		return inner
 	}
 	return err
+}
+
+// afterCommit calls f with a store that is bound to no transaction, after the one that s
+// is bound to is committed. It calls f at once if sessions take part in the transaction,
+// or if there is none. A transaction that is rolled back drops f. An error of f undoes
+// nothing.
+func afterCommit(ctx context.Context, s *Store, f lateCall) error {
+	if s.late == nil {
+		return f(ctx, s)
+	}
+	*s.late = append(*s.late, f)
+	return nil
+}
+
+// callLate makes the calls that waited for a commit. The end of the client's connection
+// does not stop them.
+func callLate(ctx context.Context, s *Store, calls []lateCall) error {
+	for _, f := range calls {
+		if err := f(context.WithoutCancel(ctx), s); err != nil {
+			return &committedError{err}
+		}
+	}
+	return nil
+}
+
+// committedError reports a call that failed after the commit of its transaction.
+type committedError struct{ err error }
+
+func (e *committedError) Error() string { return e.err.Error() }
+func (e *committedError) Unwrap() error { return e.err }
+
+// isRolledBack reports whether a transaction that returned err has changed nothing.
+func isRolledBack(s *Store, err error) bool {
+	_, isCommitted := errors.AsType[*committedError](err)
+	return err != nil && s.Tx != nil && !isCommitted
 }
 
 // The methods below need an ability. A list of what the store lacks is empty. The
@@ -191,6 +240,7 @@ func (s *Store) ListAuthenticators(ctx context.Context, userID string) ([]storag
 		})
 }
 
+// hasCredential returns a function that reports whether a passkey has the credential id.
 func hasCredential(id []byte) func(storage.Authenticator) bool {
 	return func(k storage.Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
 }

@@ -53,6 +53,7 @@ func apartOr[T any](s *Store, apart, adapter func() (T, error)) (T, error) {
 	return found, err
 }
 
+// isSession returns a function that reports whether a session has the token, and a user.
 func isSession(token string) func(storage.StoredSession) bool {
 	return func(row storage.StoredSession) bool { return row.Token == token && row.UserID != "" }
 }

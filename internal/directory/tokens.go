@@ -190,6 +190,6 @@ func (r *Revocations) accountKeys(provider, id string) []string {
 	return r.Keys.All(keys.RevokedTokens, provider, id)
 }
 
-// ownAccount names an account among the ends that this process has recorded. No user
-// id begins like that.
+// ownAccount returns the key of an account among the ends that this process has recorded.
+// No user id begins like that.
 func ownAccount(provider, id string) string { return "\x00" + provider + "\x00" + id }

@@ -28,6 +28,7 @@ func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id,
 	return err
 }
 
+// tryUnlink runs one transaction of Unlink.
 func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, userID)
@@ -309,7 +310,7 @@ func IsKeyOf(k *storage.Authenticator, a *storage.Account) bool {
 	return a.Type == storage.TypeWebAuthn && a.ProviderAccountID == k.ProviderAccountID
 }
 
-// deletePasskeyOf removes the passkey that an account stands for.
+// deletePasskeyOf removes the passkey that an account stands for, if it stands for one.
 func deletePasskeyOf(ctx context.Context, s *Store, a *storage.Account) error {
 	if a.Type != storage.TypeWebAuthn || s.authenticators == nil {
 		return nil

@@ -63,7 +63,7 @@ type SignIn struct {
 	Handle    string // of the browser's cookie; empty: it has none
 	UserID    string
 	UserAgent string
-	Known     *storage.Browser // the row of before, as Get returned it; nil: none
+	Known     *storage.Browser // the row of before, as Get returned it; nil: none that counts
 	At        time.Time        // when the sign-in counts from
 	Trusted   time.Time        // until when the browser is remembered; zero: as before
 }
@@ -71,6 +71,8 @@ type SignIn struct {
 // SignedIn makes a browser known for the user that has signed in, and returns its new
 // handle. The old handle names nothing afterwards. SignedIn returns "" if a concurrent
 // sign-in in the same browser was faster; the handle of that stays.
+// Call it with the user locked, in one transaction: a browser that was forgotten since Known
+// was read, or is not trusted any more, does not get its trust back.
 func (b *Browsers) SignedIn(ctx context.Context, s SignIn) (handle string, err error) {
 	now := b.Now().UTC()
 	handle = secret.RandomHex(32)
@@ -85,7 +87,13 @@ func (b *Browsers) SignedIn(ctx context.Context, s SignIn) (handle string, err e
 	}
 	row := storage.Browser{PublicID: secret.RandomHex(16), Created: s.At.UTC()}
 	if s.Known != nil {
-		row = *s.Known
+		now, err := b.Store.Get(ctx, b.id(handle), s.UserID)
+		if failure.Ignoring(err, storage.ErrNotFound) != nil {
+			return "", err
+		}
+		if err == nil && now.PublicID == s.Known.PublicID {
+			row = now
+		}
 	}
 	row.ID, row.UserID, row.UserAgent = b.id(handle), s.UserID, s.UserAgent
 	row.Seen, row.Expires = now, now.Add(Life)

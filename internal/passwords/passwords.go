@@ -93,6 +93,7 @@ const (
 	Unproven                 // it is right, but the address is not proven: a link was mailed
 	Renewable                // it is right, known to others, and the browser is known: the user chooses another one
 	Closed                   // it is right, but alone no proof: a link was mailed
+	Stopped                  // it is right, but too many wrong ones came before: a link was mailed
 )
 
 // Shown is the outcome of a password that was shown.
@@ -120,10 +121,17 @@ type Current struct {
 }
 
 // CheckCurrent decides about a password that a signed-in user has typed. Wrong ones
-// count as at a sign-in. After too many of them OK is false for every password.
+// count as at a sign-in. After too many of them OK is false for every password, and the link
+// to a new one is mailed.
 func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password string, from Asker) (Current, error) {
+	mail := from.Mail
 	from.Mail = func(func(context.Context) (Mail, error)) {} // the user is here
 	shown, err := f.check(ctx, u, u.Email, password, from)
+	if shown.Verdict == Stopped {
+		from.Mail = mail
+		f.mailReset(from, MailRenew, func(context.Context) (*storage.User, error) { return u, nil })
+		return Current{}, err
+	}
 	if err != nil || shown.Verdict == Wrong {
 		return Current{}, err
 	}
@@ -169,7 +177,7 @@ func (f *Flows) check(ctx context.Context, user *storage.User, email, password s
 		f.renew(ctx, shown.Stored, password, res.Stale)
 	case Unproven:
 		f.mailReset(from, MailReset, func(context.Context) (*storage.User, error) { return user, nil })
-	case Closed:
+	case Closed, Stopped:
 		f.mailReset(from, MailRenew, func(context.Context) (*storage.User, error) { return user, nil })
 	}
 	return shown, nil
@@ -218,7 +226,9 @@ func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result,
 	switch {
 	case (stored.Renew || res.Breached) && known && !u.EmailVerified.IsZero():
 		return Renewable
-	case stored.Renew || res.Breached, stored.Failures >= mostFailures && !known:
+	case stored.Failures >= mostFailures && !known:
+		return Stopped
+	case stored.Renew || res.Breached:
 		return Closed
 	case u.EmailVerified.IsZero() && !f.AllowUnverified:
 		return Unproven

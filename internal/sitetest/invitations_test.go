@@ -321,3 +321,15 @@ func TestInvitationsThatCannotBe(t *testing.T) {
 		}
 	})
 }
+
+// an invitation too many to one address is an error that says so.
+func TestInvitationsAreLimited(t *testing.T) {
+	s := newClosedSite(t, latchkey.JWTSessions)
+	for i := range 6 {
+		_, err := s.auth.Users().Invite(t.Context(), latchkey.Invitation{Email: annMail})
+		known, _ := errors.AsType[*latchkey.Error](err)
+		if i < 5 && err != nil || i == 5 && (known == nil || known.Code != "limit") {
+			t.Errorf("R-679 invitation %d: %v", i+1, err)
+		}
+	}
+}

@@ -66,6 +66,25 @@ func TestResetRespectsTheFactor(t *testing.T) {
 				t.Errorf("set %d times", set.Load())
 			}
 		})
+		t.Run("R-675 a factor of long ago does not do, whatever was proven since", func(t *testing.T) {
+			for name, proof := range map[string]func(f *factorSite) []string{
+				"a password": func(*factorSite) []string { return []string{"use", "password", "password", annsPass} },
+				"the app":    func(f *factorSite) []string { return []string{"use", "totp", "code", f.code(0)} },
+			} {
+				s, f, _ := newGuardedSite(t, strategy)
+				b := s.newBrowser()
+				b.tries(annMail, annsPass)
+				b.factor("totp", f.code(0))
+				s.clock.Advance(24 * time.Hour)
+				if a := b.post("/auth/reauth", proof(f)...); strings.Contains(a.location(), "error=") || !b.isLive() {
+					t.Fatalf("%s: %d to %q", name, a.Code, a.location())
+				}
+				asked := strings.Contains(b.get(s.resetLink(annMail)).Body.String(), `name="code"`)
+				if asked != (name == "a password") {
+					t.Errorf("after %s a code is asked for: %t", name, asked)
+				}
+			}
+		})
 		t.Run("F-084 five tries end the link", func(t *testing.T) {
 			s, f, _ := newGuardedSite(t, strategy)
 			link, b := s.resetLink(annMail), s.newBrowser()

@@ -164,6 +164,33 @@ func TestHundredWrongPasswords(t *testing.T) {
 	}
 }
 
+// the stop after a hundred wrong passwords holds in a session, too, which may be
+// stolen: no page there says which password is right. The owner's browser is known.
+func TestStopHoldsInASession(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s := newManagedSite(t, strategy, func(c *latchkey.Config) { c.Limits.Disabled = true })
+		u := s.addUser(annMail, annsPass)
+		own := s.newBrowser()
+		own.tries(annMail, annsPass)
+		thief := s.newBrowser()
+		thief.jar[sessionCookie] = own.jar[sessionCookie]
+		s.clock.Advance(time.Hour)
+		for range 100 {
+			s.newBrowser().tries(annMail, "wrong, but long")
+		}
+		if a := thief.post("/auth/reauth", "use", "password", "password", annsPass); !strings.Contains(a.location(), "error=CredentialsSignin") {
+			t.Errorf("the password proves the thief's identity: %d to %q", a.Code, a.location())
+		}
+		s.lastMail(latchkey.MessageNewPassword)
+		if err := s.auth.Users().CheckPassword(t.Context(), u.ID, annsPass); !errors.Is(err, latchkey.ErrCredentialsSignin) {
+			t.Errorf("CheckPassword: %v", err)
+		}
+		if a := own.post("/auth/reauth", "use", "password", "password", annsPass); strings.Contains(a.location(), "error=") {
+			t.Errorf("the owner: %d to %q", a.Code, a.location())
+		}
+	})
+}
+
 // F-077, F-078: a sign-up creates nothing and tells nothing.
 func TestSignUpTellsNothing(t *testing.T) {
 	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {

@@ -70,6 +70,7 @@ func newSite(t testing.TB, change ...func(*latchkey.Config)) *testSite {
 	for _, f := range change {
 		f(&c)
 	}
+	runTwice(&c)
 	var err error
 	s.config = c
 	if s.auth, err = latchkey.New(c); err != nil {

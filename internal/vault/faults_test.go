@@ -95,6 +95,32 @@ func TestFaults(t *testing.T) {
 				t.Errorf("revoked %q", w.issuer.revoked)
 			}
 		}},
+		"R-673 a sign-in without a refresh token commits during a renewal": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			w.issuer.fail = func() error { w.issuer.fail = nil; return w.signInWithout(v) }
+			got, err := w.ask(v)
+			want(t, got, err, "access of a sign-in", nil)
+			time.Sleep(2 * time.Hour)
+			got, err = w.ask(w.process())
+			want(t, got, err, "access-3", nil)
+		}},
+		"R-673 such a sign-in while the store fails at the swap": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			down := true
+			w.store.before = func(call string) error {
+				if call == "SwapTokens" && down {
+					return errDown
+				}
+				return nil
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "access-2", nil)
+			if down = false; w.signInWithout(v) != nil {
+				t.Fatal(err)
+			}
+			v.Wait()
+			time.Sleep(2 * time.Hour)
+			got, err = w.ask(w.process())
+			want(t, got, err, "access-3", nil)
+		}},
 		"T-030 an account is unlinked during a renewal": {once, func(t *testing.T, w *world, v *vault.Vault) {
 			w.issuer.fail = func() error {
 				_, err := w.store.UnlinkAccount(context.Background(), "acme", "1")
@@ -158,6 +184,17 @@ func TestFaults(t *testing.T) {
 			})
 		})
 	}
+}
+
+// signInWithout stores what a sign-in brings whose answer has no refresh token.
+func (w *world) signInWithout(v *vault.Vault) error {
+	ctx := context.Background()
+	row, err := w.store.GetAccount(ctx, "acme", "1")
+	if err != nil {
+		return err
+	}
+	brought := storage.Tokens{AccessToken: "access of a sign-in", ExpiresAt: time.Now().Add(time.Hour), ExpiresIn: time.Hour}
+	return w.store.SwapTokens(ctx, "acme", "1", row.Tokens, v.Replace(row, brought, brought))
 }
 
 // loseAnswer has a process end between the provider's answer and the swap.

@@ -55,10 +55,16 @@ func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tok
 	u := &unsaved{old: r.at.row.Tokens, next: r.Seals.sealTokens(r.at.key(), p.Grant, kept), clear: kept, grant: p.Grant}
 	r.memoryOf(r.at.key()).resume()
 	err = r.swap(ctx, u)
-	switch {
-	case errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrNotFound):
-		return r.overtaken(ctx, u)
-	case err != nil:
+	for tries := 0; isOvertaken(err); tries++ {
+		t, again, failed := r.overtaken(ctx, u)
+		if again == nil || tries == mostJoins {
+			return t, failed
+		}
+		if u, err = again, failed; err == nil {
+			err = r.swap(ctx, u)
+		}
+	}
+	if err != nil {
 		r.alertUnsaved(err)
 		r.setUnsaved(r.at.key(), u)
 		r.Later.Start(func() { r.storeLater(u) })
@@ -73,30 +79,55 @@ func (r *renewal) swap(ctx context.Context, u *unsaved) error {
 	return r.Rows.SwapTokens(ctx, r.at.row.Provider, r.at.row.ProviderAccountID, u.old, u.next)
 }
 
+// mostJoins is how often a renewal joins its refresh token with a row that others keep
+// changing.
+const mostJoins = 3
+
+func isOvertaken(err error) bool {
+	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound)
+}
+
 // overtaken returns the tokens of a row that has changed since it was read. Tokens of
 // another sign-in win: ours are dropped and not revoked, because that may end the grant
-// that both belong to. If the account was unlinked or disconnected, overtaken revokes
-// ours and returns ErrNotFound or ErrReconnect.
-func (r *renewal) overtaken(ctx context.Context, u *unsaved) (storage.Tokens, error) {
+// that both belong to. But a sign-in that brought no refresh token has kept the one that
+// the renewal used up: again is then its tokens with our refresh token, to be stored. again
+// is u if the row could not be read. If the account was unlinked or disconnected, overtaken
+// revokes ours and returns ErrNotFound or ErrReconnect.
+func (r *renewal) overtaken(ctx context.Context, u *unsaved) (t storage.Tokens, again *unsaved, err error) {
 	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
 	gone := errors.Is(err, storage.ErrNotFound) || err == nil && row.UserID != r.at.row.UserID
 	switch {
 	case gone:
 		r.revokeLater(r.provider, r.at.row, u.clear, GrantUnlinked)
-		return storage.Tokens{}, storage.ErrNotFound
+		return storage.Tokens{}, nil, storage.ErrNotFound
 	case err != nil:
-		return storage.Tokens{}, err
+		return storage.Tokens{}, u, err
 	case sameTokens(row.Tokens, u.next):
-		return u.clear, nil // the swap had succeeded, and its answer was lost
+		return u.clear, nil, nil // the swap had succeeded, and its answer was lost
 	case row.Tokens.AccessToken == "" && row.Tokens.RefreshToken == "":
 		r.revokeLater(r.provider, r.at.row, u.clear, GrantRevoked)
-		return storage.Tokens{}, reconnect(r.at, "")
+		return storage.Tokens{}, nil, reconnect(r.at, "")
 	}
 	now, err := r.open(row)
 	if err != nil {
-		return storage.Tokens{}, err
+		return storage.Tokens{}, nil, err
 	}
-	return now.tokens, r.provider.owns(row.Provider, now)
+	err = r.provider.owns(row.Provider, now)
+	if used := r.at.tokens.RefreshToken; err == nil && now.tokens.RefreshToken == used && u.clear.RefreshToken != "" && u.clear.RefreshToken != used {
+		again = r.join(u, now)
+		return again.clear, again, nil
+	}
+	return now.tokens, nil, err
+}
+
+// join returns the tokens of a sign-in with the refresh token of a renewal.
+func (r *renewal) join(u *unsaved, signIn *opened) *unsaved {
+	t := u.clear
+	if signIn.tokens.AccessToken != "" {
+		t = signIn.tokens
+		t.RefreshToken = u.clear.RefreshToken
+	}
+	return &unsaved{old: signIn.row.Tokens, next: r.Seals.sealTokens(r.at.key(), r.provider.Grant, t), clear: t, grant: u.grant}
 }
 
 // The pauses between two tries to store tokens, and for how long they are tried.
@@ -124,9 +155,15 @@ func (r *renewal) storeLater(u *unsaved) {
 		switch {
 		case err == nil:
 			return
-		case errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrNotFound):
-			_, _ = r.overtaken(ctx, u)
-			return
+		case isOvertaken(err):
+			_, again, failed := r.overtaken(ctx, u)
+			if again == nil {
+				return
+			}
+			r.setUnsaved(r.at.key(), again)
+			if u, err = again, failed; err == nil {
+				continue
+			}
 		}
 		r.alertUnsaved(err)
 	}

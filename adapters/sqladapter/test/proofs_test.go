@@ -73,6 +73,34 @@ func countOwned(t *testing.T, db *sql.DB, e engine, userID string) map[string]in
 	return left
 }
 
+// TestTableThatAppearsLater: R-678. The deletion of a user reaches a table that was made
+// after the adapter had looked at the tables.
+func TestTableThatAppearsLater(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		db := e.migrated(t, empty)
+		exec(t, db, "ALTER TABLE challenges RENAME TO challenges_of_later")
+		early := e.adapter(t, db, sqladapter.Options{})
+		users := []storage.User{}
+		for _, email := range []string{"ann@example.com", "bob@example.com"} {
+			u, err := early.CreateUser(t.Context(), storage.User{Email: email})
+			ok(t, err)
+			users = append(users, u)
+		}
+		_, err := early.DeleteUser(t.Context(), users[1].ID) // without the table
+		ok(t, err)
+		exec(t, db, "ALTER TABLE challenges_of_later RENAME TO challenges")
+		ann := users[0].ID
+		ok(t, e.adapter(t, db, sqladapter.Options{}).Challenges().Create(t.Context(), storage.Challenge{
+			ID: "c", Purpose: "code", UserID: ann, Identifier: "ann@example.com", Created: moment, Expires: moment,
+		}))
+		_, err = early.DeleteUser(t.Context(), ann)
+		ok(t, err)
+		if n := count(t, db, "SELECT count(*) FROM challenges"); n != 0 {
+			t.Errorf("R-678 %d rows are left", n)
+		}
+	})
+}
+
 // TestProofsGoWithTheirUser: what a program deletes past the adapter takes its rows along,
 // but for challenges, whose users need not exist.
 func TestProofsGoWithTheirUser(t *testing.T) {
