@@ -23,8 +23,8 @@ import (
 // Until the factor is right there is no session, and nothing is written about the user.
 type Factors struct {
 	// Kinds are the kinds that users can have, in the order shown. FactorRecovery needs
-	// another kind beside it. Users can prove FactorPasskey only if there is a
-	// [WebAuthn] provider. Empty: second factors are off.
+	// another kind beside it, and FactorPasskey a [WebAuthn] provider. Empty: second
+	// factors are off.
 	Kinds  []FactorKind
 	Issuer string // the site's name in authenticator apps; empty: Theme.Name, else the host
 

@@ -165,7 +165,10 @@ func (c *Core) answerError(ctx context.Context, r *Request, err error, state *re
 	if unread != nil {
 		return c.fault(ctx, r, unread)
 	}
-	if !IsRefusal(err) {
+	switch {
+	case errors.Is(err, ErrMissingCSRF):
+		return c.challenge(ctx, r, varied(crossSite(ctx, x)))
+	case !IsRefusal(err):
 		return c.challenge(ctx, r, varied(guardFault(ctx, x, cmp.Or(err, errNoError))))
 	}
 	s, fault := session()
@@ -231,8 +234,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 	return res, nil
 }
 
-// startSignIn posts to the route of a provider in the place of the browser. An
-// error comes with the exchange that it is about.
+// startSignIn posts to the route of a provider in the browser's place. An error comes with its exchange.
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
 	s, asked, to := x.setup, x.request, landingAsked(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
@@ -313,10 +315,9 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 	return x, varied(res), nil
 }
 
-// CSRFToken returns the token that the application's own form must post as
-// csrfToken, and its cookie if the browser has none yet. In a context of [Core.Attach] or
-// [Core.LoadSession] all calls for one response return the same token. The error is
-// ErrUntrustedHost or a fault of the configuration.
+// CSRFToken returns the token that the application's own form must post as csrfToken, and its cookie if
+// the browser has none yet. In a context of [Core.Attach] or [Core.LoadSession] all calls for one
+// response return the same token. The error is ErrUntrustedHost or a fault of the configuration.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {

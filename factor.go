@@ -40,6 +40,9 @@ func prepareFactors(s *setup, f *failure.List) {
 			f.Add(ErrInvalidConfig, "Factors.Kinds: %q is no kind; want FactorTOTP, FactorPasskey, FactorEmail or FactorRecovery", kind)
 		}
 	}
+	if slices.Contains(c.Kinds, FactorPasskey) && !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().kind == TypeWebAuthn }) {
+		f.Add(ErrInvalidConfig, "Factors.Kinds has FactorPasskey, which no user could prove: add a WebAuthn provider to Providers, such as providers.Passkey of module webauthn, or leave the kind out")
+	}
 	if !slices.ContainsFunc(c.Kinds, func(k FactorKind) bool { return k != FactorRecovery }) {
 		f.Add(ErrInvalidConfig, "Factors.Kinds: recovery codes exist only beside another kind; add FactorTOTP")
 	}

@@ -161,7 +161,7 @@ func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handle
 // and JSON for scripts. An error for which [IsRefusal] returns true is answered as
 // [Auth.Authorize] would, [Pages].Error included: [ErrNoSession] leads to the sign-in page,
 // or is status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads any
-// other visitor to the sign-in page. Unlike a guard, WriteError answers every other error,
+// other visitor to the sign-in page. [ErrMissingCSRF] is status 403. Unlike a guard, WriteError answers every other error,
 // nil included, with status 500, or 503 if a store does not answer for now, also without a
 // session, and logs it. A page is never redirected to itself: the status is then 403.
 //

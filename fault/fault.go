@@ -104,7 +104,7 @@ var (
 	// ErrSessionsNotEnded reports that a user was deleted or suspended, and that this is
 	// done, while their JWT sessions go on until they expire, because no revocation store
 	// is configured.
-	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted, but JWT sessions go on without Session.Revocations")
+	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted or suspended, but JWT sessions go on until they expire (set Session.Revocations)")
 	// ErrAmbiguousAccount reports that a user has several accounts at a provider, and
 	// the call named none of them.
 	ErrAmbiguousAccount = errors.New("latchkey: the user has several accounts at this provider: name one by ProviderAccountID")

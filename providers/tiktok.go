@@ -16,10 +16,9 @@ import (
 // and the callback URL registered and approved, and applications in production
 // cannot use localhost; there is a sandbox for trying things out.
 //
-// TikTok never gives an e-mail. The Email of the user is the user name
-// instead, which is no mailbox, may change, and counts as unproven; an Identify
-// of your own can leave it out. More fields of the profile than the usual ones
-// have to be asked for, and some need a scope:
+// TikTok never gives an e-mail address, so the user has none. The user name, which is no
+// mailbox and may change, is in the profile. More fields of the profile than the usual
+// ones have to be asked for, and some need a scope:
 //
 //	providers.TikTok(latchkey.OAuth{
 //		Scopes:   []string{"user.info.profile", "user.info.stats"},
@@ -58,14 +57,14 @@ func repairTikTok(c latchkey.Claims) latchkey.Claims {
 
 func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: member(g.Profile, "data", "user")}
-	email := m.text("email")
-	if email == "" {
-		email = m.text("username")
+	name := m.text("display_name")
+	if name == "" {
+		name = m.text("username")
 	}
 	return m.identity(latchkey.Identity{
 		Subject:    m.id("open_id"),
-		Name:       m.text("display_name"),
-		Email:      email,
+		Name:       name,
+		Email:      m.text("email"), // none so far
 		Image:      m.text("avatar_url"),
 		EmailTrust: latchkey.EmailUnproven,
 	})

@@ -66,9 +66,11 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 }
 
 // CheckPassword returns nil if a password is the user's, also if the user has to choose
-// another one before the next sign-in: see RequireNewPassword. It returns
-// ErrCredentialsSignin for a wrong password, for a user that has none, and for any
-// password after too many tries. Tries count as those of an unknown browser.
+// another one before the next sign-in: see RequireNewPassword. It says nothing more of the
+// user: a sign-in by the same password may be refused, because the address is not proven,
+// the password is known to be leaked, or the user is suspended. It returns
+// ErrCredentialsSignin for a wrong password, for a user that has none, and for any password
+// after too many tries. Tries count as those of an unknown browser.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {

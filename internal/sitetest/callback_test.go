@@ -89,6 +89,10 @@ type unremembering struct{ *memoryadapter.Adapter }
 
 func (f unremembering) Browsers() storage.BrowserStore { return noBrowsers{f.Adapter.Browsers()} }
 
+func (f unremembering) InTx(ctx context.Context, do func(storage.Adapter) error) error {
+	return f.Adapter.InTx(ctx, func(a storage.Adapter) error { return do(unremembering{a.(*memoryadapter.Adapter)}) })
+}
+
 type noBrowsers struct{ storage.BrowserStore }
 
 func (noBrowsers) Put(context.Context, storage.Browser) error { return errStore }

@@ -405,7 +405,11 @@ func TestFactorPolicy(t *testing.T) {
 			c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorTOTP}
 			demand(latchkey.FactorDemand{Kinds: []latchkey.FactorKind{latchkey.FactorPasskey}}, nil)(c)
 		}},
-		{"F-054 a kind that the user has not", demand(latchkey.FactorDemand{Kinds: []latchkey.FactorKind{latchkey.FactorPasskey}}, nil)},
+		{"F-054 a kind that the user has not", func(c *latchkey.Config) {
+			c.Factors.Kinds = append(c.Factors.Kinds, latchkey.FactorPasskey)
+			c.Providers = append(c.Providers, &latchkey.WebAuthn{ID: "passkey", Ceremony: anyCeremony{}})
+			demand(latchkey.FactorDemand{Kinds: []latchkey.FactorKind{latchkey.FactorPasskey}}, nil)(c)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newFactorSite(t, c.change)
@@ -702,9 +706,13 @@ func TestFactorConfiguration(t *testing.T) {
 	for name, change := range map[string]func(*latchkey.Config){
 		"an unknown kind":      func(c *latchkey.Config) { c.Factors.Kinds = []latchkey.FactorKind{"sms"} },
 		"recovery codes alone": func(c *latchkey.Config) { c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorRecovery} },
-		"too much drift":       func(c *latchkey.Config) { withFactors(c); c.Factors.Skew = 3 },
-		"no adapter":           func(c *latchkey.Config) { withFactors(c); c.Adapter = nil },
-		"no place for T":       func(c *latchkey.Config) { withFactors(c); c.Session.SkipRevocations = true },
+		"R-683 passkeys without a provider of them": func(c *latchkey.Config) {
+			withFactors(c)
+			c.Factors.Kinds = append(c.Factors.Kinds, latchkey.FactorPasskey)
+		},
+		"too much drift": func(c *latchkey.Config) { withFactors(c); c.Factors.Skew = 3 },
+		"no adapter":     func(c *latchkey.Config) { withFactors(c); c.Adapter = nil },
+		"no place for T": func(c *latchkey.Config) { withFactors(c); c.Session.SkipRevocations = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Providers: someProvider(), Adapter: memoryadapter.New(memoryadapter.Options{})}

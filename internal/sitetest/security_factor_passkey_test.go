@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func newKeySite(t *testing.T, with func(*latchkey.Config)) *factorSite {
 	t.Helper()
 	s := newFactorSite(t, with, func(c *latchkey.Config) {
 		c.Providers = append(c.Providers, &latchkey.WebAuthn{ID: "passkey", Ceremony: credulous{}})
+		c.Factors.Kinds = slices.Insert(slices.Clone(c.Factors.Kinds), 1, latchkey.FactorPasskey)
 	})
 	s.addUser("eve-1", "eve@example.com")
 	for _, user := range []string{"alice-1", "eve-1"} {

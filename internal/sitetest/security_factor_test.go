@@ -22,9 +22,9 @@ type factorSite struct {
 	codes  []string
 }
 
-// withFactors offers every kind.
+// withFactors offers every kind but passkeys.
 func withFactors(c *latchkey.Config) {
-	c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorPasskey, latchkey.FactorEmail, latchkey.FactorRecovery}
+	c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorEmail, latchkey.FactorRecovery}
 }
 
 // newFactorSite makes the site. Alice signs in with the password of newSite.

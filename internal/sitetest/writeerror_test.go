@@ -41,6 +41,8 @@ func TestWriteError(t *testing.T) {
 		"another error about a visitor is a fault, and no invitation": {visitor, opens, "/note", errors.New("no such table"), 500, ""},
 		"a script is told of a fault":                                 {visitor, fetches, "/note", errors.New("no such table"), 500, ""},
 		"a middleware that is missing is a fault":                     {user, opens, "/note", latchkey.ErrInvalidConfig, 500, ""},
+		"R-682 a post of another site is refused":                     {user, opens, "/note", latchkey.ErrMissingCSRF, 403, ""},
+		"R-682 a script's post of another site is refused":            {visitor, fetches, "/note", fmt.Errorf("note 7: %w", latchkey.ErrMissingCSRF), 403, ""},
 		"no error is a fault":                                         {user, opens, "/note", nil, 500, ""},
 	} {
 		t.Run(policy, func(t *testing.T) {
