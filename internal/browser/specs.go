@@ -152,10 +152,21 @@ func (s *Specs) Check(f *failure.List, hosts []string) {
 		field string
 		*Spec
 	}{
-		{"SessionToken", &s.Session}, {"CallbackURL", &s.CallbackURL}, {"CSRFToken", &s.CSRF},
-		{"PKCE", &s.PKCE}, {"State", &s.State}, {"Nonce", &s.Nonce}, {"Challenge", &s.Challenge},
-		{"(magic link)", &s.Link}, {"Browser", &s.Known}, {"(notice)", &s.Flash}, {"(second factor)", &s.Half},
-		{"(recovery)", &s.Lost}, {"(logout)", &s.Logout}, {"(logout hint)", &s.Hint}, {"(provider tokens)", &s.Tokens},
+		{"SessionToken", &s.Session},
+		{"CallbackURL", &s.CallbackURL},
+		{"CSRFToken", &s.CSRF},
+		{"PKCE", &s.PKCE},
+		{"State", &s.State},
+		{"Nonce", &s.Nonce},
+		{"Challenge", &s.Challenge},
+		{"(magic link)", &s.Link},
+		{"Browser", &s.Known},
+		{"(notice)", &s.Flash},
+		{"(second factor)", &s.Half},
+		{"(recovery)", &s.Lost},
+		{"(logout)", &s.Logout},
+		{"(logout hint)", &s.Hint},
+		{"(provider tokens)", &s.Tokens},
 	} {
 		field, t := k.field, k.template
 		t.Value = "x"

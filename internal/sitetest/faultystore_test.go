@@ -22,6 +22,15 @@ const (
 	faultLie    fault = "nil without error"
 )
 
+// patienceFor returns the StoreTimeout of a site whose store fails in this way. It is
+// short only where a call hangs, so that a busy machine fails nothing else.
+func patienceFor(f fault) time.Duration {
+	if f == faultHang {
+		return 100 * time.Millisecond
+	}
+	return time.Minute
+}
+
 var errStore = errors.New("the store is down")
 
 // faultPlan says which call fails, and remembers what was called.

@@ -92,8 +92,14 @@ func (d *desk) fill() {
 	}
 	d.typed = map[reflect.Type]any{}
 	for _, v := range []any{
-		users.NewUser{Email: "made@example.com"}, users.Change{Name: ptr("Other")}, users.Invitation{Email: "other@example.com"}, users.Query{},
-		users.EmailChange{Email: "moved@example.com"}, users.SuspendOptions{Reason: "y"}, ref, users.TokenOptions{},
+		users.NewUser{Email: "made@example.com"},
+		users.Change{Name: ptr("Other")},
+		users.Invitation{Email: "other@example.com"},
+		users.Query{},
+		users.EmailChange{Email: "moved@example.com"},
+		users.SuspendOptions{Reason: "y"},
+		ref,
+		users.TokenOptions{},
 	} {
 		d.typed[reflect.TypeOf(v)] = v
 	}

@@ -109,19 +109,19 @@ var completionCalls = []string{
 func TestFaultsLeaveNoHalf(t *testing.T) {
 	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		plan := newFaultyStore()
-		newFaultySite := func(t *testing.T) (*factorSite, *browser) {
+		newFaultySite := func(t *testing.T, patience time.Duration) (*factorSite, *browser) {
 			plan.reset()
 			s := newFactorSite(t, with, func(c *latchkey.Config) {
 				inner, _ := c.Adapter.(*memoryadapter.Adapter)
 				c.Adapter = proofFaults{inner, plan}
-				c.Limits.StoreTimeout, c.Limits.Disabled, c.Runtime.Logger = 20*time.Millisecond, true, quiet
+				c.Limits.StoreTimeout, c.Limits.Disabled, c.Runtime.Logger = patience, true, quiet
 			})
 			b := s.newBrowser()
 			b.challenge()
 			clear(plan.plan.called)
 			return s, b
 		}
-		s, b := newFaultySite(t)
+		s, b := newFaultySite(t, time.Minute)
 		if !b.factor("totp", s.code(0)).signsIn() {
 			t.Fatalf("without a fault: not signed in\n%s", s.log.text())
 		}
@@ -133,7 +133,7 @@ func TestFaultsLeaveNoHalf(t *testing.T) {
 		for _, method := range completionCalls {
 			for _, f := range []fault{faultBefore, faultAfter, faultHang, faultPanic} {
 				t.Run(fmt.Sprintf("F-016 %s of %s", f, method), func(t *testing.T) {
-					s, b := newFaultySite(t)
+					s, b := newFaultySite(t, patienceFor(f))
 					before := factorsOf(t, s.testSite, "alice-1")[0].Step
 					code := s.code(0)
 					plan.fail(method, f)

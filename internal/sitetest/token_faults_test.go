@@ -48,7 +48,7 @@ func TestTokensWhileTheStoreFails(t *testing.T) {
 				t.Parallel()
 				store := faultyTokens{newFaultyStore()}
 				s := newTokenSite(t, func(c *latchkey.Config) {
-					c.Adapter, c.Limits.StoreTimeout = store, 100*time.Millisecond
+					c.Adapter, c.Limits.StoreTimeout = store, patienceFor(kind)
 				})
 				s.clock.Advance(2 * time.Hour)
 				store.plan.called = map[string]bool{}

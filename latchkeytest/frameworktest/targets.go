@@ -35,8 +35,13 @@ var targetCases = []testCase{
 			host, target string
 			reached      int
 		}{
-			{"admin.example", "/login", 0}, {"app.example:81", "/login", 0}, {"app.example", "/login/", 0}, {"app.example", "//login", 0},
-			{"app.example", "/x/../login", 0}, {"app.example", "/%6Cogin", 0}, {"app.example", "/login?x=y", 1},
+			{"admin.example", "/login", 0},
+			{"app.example:81", "/login", 0},
+			{"app.example", "/login/", 0},
+			{"app.example", "//login", 0},
+			{"app.example", "/x/../login", 0},
+			{"app.example", "/%6Cogin", 0},
+			{"app.example", "/login?x=y", 1},
 		} {
 			ok(t, f.sendTarget(t.Context(), http.MethodGet, c.target, c.host))
 			if n := f.reached.count("handler"); n != c.reached {
