@@ -38,13 +38,14 @@ func Encode(c Claims, p Params) (string, error) {
 	return token, err
 }
 
-// Decode decrypts a token made by [Encode], or by Auth.js with the same secret
-// and salt, and returns its claims if it is valid now: from 15 seconds before
-// its nbf, when it has one, until 15 seconds after its exp, because clocks
-// differ. A token without exp is valid for p.MaxAge from its iat on (0: 30 days); a token
-// without exp and iat is not valid. It returns [ErrExpired] when that time is over,
-// [ErrInvalid] for any other fault of the token, and [ErrNoSecret] without a secret. It is
-// safe for concurrent use.
+// Decode decrypts a token made by [Encode], or by Auth.js with the same secret and salt,
+// and returns its claims if it is valid now: from 15 seconds before its nbf, when it has
+// one, until 15 seconds after its exp, because clocks differ. A token without exp is
+// valid for p.MaxAge from its iat on (0: 30 days); a token without exp and iat is not
+// valid. It returns [ErrExpired] when that time is over, [ErrInvalid] for any other
+// fault of the token, and [ErrNoSecret] without a secret. Any other error says that the
+// platform forbids a secret, as FIPS 140 does with very short ones. It is safe for
+// concurrent use.
 func Decode(token string, p Params) (Claims, error) {
 	return NewCodec(p.Secrets, p.Salt).OpenClaims(token, p.now(), p.MaxAge)
 }

@@ -73,8 +73,10 @@ func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err err
 	return "", nil
 }
 
-// Invitations lists the invitations that no sign-in has used up yet, of the tenant that
-// ctx names, the newest first. They have no link.
+// Invitations lists the invitations of the tenant that ctx names, the newest first,
+// without those that were used up, were revoked or have expired. They have no link. It
+// needs latchkey.Config.Invitations, and an Adapter that is a
+// [storage.ChallengeAdapter].
 func (u *Users) Invitations(ctx context.Context) ([]Invitation, error) {
 	w, _, err := u.inviting(ctx)
 	if err != nil {
@@ -83,8 +85,9 @@ func (u *Users) Invitations(ctx context.Context) ([]Invitation, error) {
 	return directory.Invitations(ctx, w.Directory)
 }
 
-// RevokeInvitation ends an invitation, named by [Invitation].ID. It returns ErrNotFound if
-// there is no such invitation any more.
+// RevokeInvitation ends an invitation, named by [Invitation].ID. It returns ErrNotFound
+// if there is no such invitation any more. It needs latchkey.Config.Invitations, and an
+// Adapter that is a [storage.ChallengeAdapter].
 func (u *Users) RevokeInvitation(ctx context.Context, id string) error {
 	w, _, err := u.inviting(ctx)
 	if err != nil {

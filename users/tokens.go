@@ -36,7 +36,8 @@ type TokenOptions struct {
 // latchkey.TokenError with RetryAfter. ErrTokenKey means that a key is missing in
 // latchkey.Config.Tokens.
 //
-// It needs an Adapter that is a [storage.TokenAdapter] and a [storage.AccountAdapter].
+// It needs an Adapter that is a [storage.TokenAdapter] and a [storage.AccountAdapter]. A
+// provider that is not configured, or is no OAuth provider, is ErrInvalidProvider.
 func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) (storage.Tokens, error) {
 	v, err := u.vault(ctx, of, "Users.AccessToken")
 	if err != nil {
@@ -107,8 +108,10 @@ func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	return v.Revoke(ctx, row)
 }
 
-// vault opens the vault for work on an account. It returns ErrAccessDenied for a
-// suspended user. operation names the caller in errors.
+// vault opens the vault for work on an account. It returns ErrMissingAdapterMethods
+// without the abilities for accounts and tokens, and ErrAccessDenied for a suspended
+// user. It does not look whether the user or the account exists. operation names the
+// caller in errors.
 func (u *Users) vault(ctx context.Context, of AccountRef, operation string) (*vault.Vault, error) {
 	w, err := u.open(ctx, of.UserID, operation, directory.AbilityAccountLists, directory.AbilityTokens)
 	if err == nil {

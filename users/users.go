@@ -124,11 +124,13 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account,
 	return directory.WithoutTokens(w.Directory, list), err
 }
 
-// Unlink removes an account from its user. It returns ErrLastAccount if the user
-// could not sign in any more without the account. It ends the stored sessions of the user
-// that this account or another one of the same provider has opened, except the one of
-// ctx: see [Users]. JWT sessions, and stored ones without a known provider, go on: call
-// EndSessions to end them. It needs an Adapter that is a [storage.AccountAdapter].
+// Unlink removes an account from its user. It returns ErrLastAccount if the user could
+// not sign in any more without the account. It ends the stored sessions of the user that
+// this account or another one of the same provider has opened, except the one of ctx:
+// see [Users]. JWT sessions, and stored ones without a known provider, go on: call
+// EndSessions to end them. It needs an Adapter that is a [storage.AccountAdapter]. It
+// also revokes the tokens of the account at the provider, in the background, unless
+// KeepAtProvider of latchkey.Config.Tokens is set.
 func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 	w, err := u.open(ctx, account.UserID, "Users.Unlink", directory.AbilityAccountLists)
 	if err != nil {
@@ -173,8 +175,9 @@ func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID [
 	return w.RemovePasskey(ctx, w.Events, userID, credentialID, w.SessionID)
 }
 
-// Sessions lists the stored sessions of a user: their devices. It needs an Adapter
-// that is a [storage.SessionListAdapter].
+// Sessions lists the stored sessions of a user: their devices. The order is that of the
+// Adapter, and Token is empty. A session that has expired may still be listed: look at
+// Expires. It needs an Adapter that is a [storage.SessionListAdapter].
 func (u *Users) Sessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
 	w, err := u.open(ctx, userID, "Users.Sessions", directory.AbilitySessionLists)
 	if err != nil {

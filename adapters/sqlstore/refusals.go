@@ -64,6 +64,7 @@ const (
 	lacksTables  = "a table or a column is missing or has another form: `latchkey migrate` makes what is missing"
 	lacksRoom    = "it has run out of memory, of disk space or of connections: give it more"
 	tookTooLong  = "it took longer than the database allows: try again, or raise its statement_timeout"
+	unknownName  = "it knows no setting of that name: check what follows the ? in its URL"
 	ownFault     = "it has a fault of its own: its log says which, and its operator has to mend it"
 	ownReason    = "it refuses this for a reason that its log tells under this code: show that to its operator"
 )
@@ -74,6 +75,7 @@ var classes = map[string]string{
 	"SQLSTATE 08": broken, "SQLSTATE 0A": lacksFeature, "SQLSTATE 22": misfits, "SQLSTATE 23": ruleRefuses, "SQLSTATE 25006": onlyReads, "SQLSTATE 57014": tookTooLong,
 	"SQLSTATE 28": refusedUser, "SQLSTATE 40": othersFirst, "SQLSTATE 42": lacksTables, "SQLSTATE 53": lacksRoom, "SQLSTATE 54": misfits,
 	"SQLSTATE 55": othersFirst, "SQLSTATE 57": notServing, "SQLSTATE 58": ownFault, "SQLSTATE XX": ownFault,
+	"MySQL error 1193": unknownName,
 	"MySQL error 1021": lacksRoom, "MySQL error 1037": lacksRoom, "MySQL error 1038": lacksRoom, "MySQL error 1041": lacksRoom, "MySQL error 1114": lacksRoom,
 	"MySQL error 1048": ruleRefuses, "MySQL error 1062": ruleRefuses, "MySQL error 1451": ruleRefuses, "MySQL error 1452": ruleRefuses,
 	"MySQL error 1054": lacksTables, "MySQL error 1146": lacksTables, "MySQL error 1213": othersFirst, "MySQL error 1235": lacksFeature,

@@ -164,8 +164,9 @@ func (r *Reader) narrow(q *storage.AuditQuery, code string) {
 	}
 }
 
-// check returns an error for a value that no record can match, and for a Limit that is
-// too high.
+// check returns ErrInvalidConfig, with the name of the field, for a text that is too
+// long or unprintable, an unknown Outcome, a Before that is not after From, and a Limit
+// that is negative or too high. It does not look at After.
 func (q *Query) check() error {
 	wrong := func(field, problem string) error {
 		return failure.Wrap(fault.ErrInvalidConfig, failure.Of(fault.ConfigInvalid, fmt.Errorf("AuditQuery.%s: %s", field, problem)))

@@ -55,8 +55,9 @@ func (t *Table) Records(events []*event.Event) []storage.AuditRecord {
 	return records
 }
 
-// Flush stores the number of lost events, if there is one, and queues the folded events.
-// Those are stored later, for which the caller waits.
+// Flush queues the folded events, and stores the number of lost events, if there is one,
+// at once. It does not wait for the queued events: the caller waits for what Failures.Go
+// runs.
 func (t *Table) Flush(ctx context.Context) {
 	if t == nil {
 		return
@@ -71,9 +72,10 @@ func (t *Table) Flush(ctx context.Context) {
 // Written counts n events that were stored in a transaction.
 func (t *Table) Written(n int) { t.told("written", n) }
 
-// Keep stores events in calls of their own. It returns the first error of the store, and
-// counts the events that are lost by it. It stores their number once the store takes
-// events again. A nil Table keeps nothing.
+// Keep stores events outside of the caller's transaction, 100 in a call of the store. It
+// stops at the first error and returns it. Events of earlier calls stay, and the others
+// are lost and counted. The next Keep stores that number first. A nil Table keeps
+// nothing.
 func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	if t == nil || len(events) == 0 && !t.owes() {
 		return nil
@@ -98,8 +100,8 @@ func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	return nil
 }
 
-// KeepLater does what Keep does, for events that no request waits for. It stores them
-// before it returns, without a context. It does not return the error that Keep would.
+// KeepLater is the Keep of a Sink, which calls it after the request. It stores the
+// events before it returns. It returns no error: Lost reports what could not be stored.
 func (t *Table) KeepLater(batch []event.Event) {
 	events := make([]*event.Event, len(batch))
 	for i := range batch {

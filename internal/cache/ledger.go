@@ -112,8 +112,9 @@ func (l *Ledger) move(r *record, expires time.Time) {
 	l.owners.add(r.owner, &r.among)
 }
 
-// add adds a key, and removes expired ones first. It reports whether there was room. The
-// caller holds the lock.
+// add adds a key that is not there. It removes expired keys first, and with Evict one
+// more if there is no room. It returns false if there is no room. The caller holds the
+// lock.
 func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool) {
 	for len(l.soonest) > 0 && l.soonest[0].expires <= now.UnixNano() {
 		l.remove(l.soonest[0])

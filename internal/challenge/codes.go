@@ -60,9 +60,10 @@ func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, 
 }
 
 // TryCode counts one try at the code with a handle. It returns what the code stands for,
-// and a function that compares typed text with the code. That returns ErrWrongCode if
-// they differ. TryCode returns storage.ErrNotFound or [ErrSpent] as Try does. It returns
-// storage.ErrNotFound also for a code of another purpose. The caller may count the try
+// and a function that compares typed text with it, spaces and hyphens aside. The
+// function returns ErrWrongCode for a wrong code. A right code stays: the caller ends it
+// by End. TryCode returns [ErrSpent] or storage.ErrNotFound as Try does, and
+// storage.ErrNotFound for a code of another purpose. The caller may count the try
 // elsewhere before it compares.
 func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, func(typed string) error, error) {
 	row, err := r.Try(ctx, Code, handle, CodeTries)

@@ -119,8 +119,9 @@ func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.Use
 	return row.Identifier, nil
 }
 
-// checkMove returns an error unless row is about u, from the address that u has, and was
-// made after the sessions of u were last ended.
+// checkMove returns errChanged unless row is about u, from the address that u has now,
+// and was made after the sessions of u were last ended. Any other error is that of the
+// store.
 func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, u *storage.User) error {
 	var data moveData
 	if err := row.Read(&data); err != nil || row.UserID != u.ID || data.From != u.Email {

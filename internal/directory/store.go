@@ -305,8 +305,8 @@ func (s *Store) SessionsInTx() bool { return s.Tx != nil && s.Apart == nil }
 // the same account. Stores with transactions need no record.
 func (s *Store) remembersSignUps() bool { return s.SignUps != nil && s.Tx == nil }
 
-// Require returns an error that names the feature and the ability that the
-// adapter lacks, or nil.
+// Require returns ErrMissingAdapterMethods, with the feature and the ability, if the
+// adapter lacks the ability. For sessions and their lists a store apart counts as well.
 func (s *Store) Require(feature string, a Ability) error {
 	if s.Has(a) || s.Apart != nil && (a == AbilitySessions || a == AbilitySessionLists) {
 		return nil

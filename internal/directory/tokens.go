@@ -107,6 +107,8 @@ func WithoutTokens(d *Directory, accounts []storage.Account) []storage.Account {
 	return accounts
 }
 
+// withoutTokens returns the account without access, refresh and ID token, if a vault has
+// these. Without a vault it returns the account as it is.
 func withoutTokens(d *Directory, a storage.Account) storage.Account {
 	if d.Tokens != nil {
 		a.Tokens.AccessToken, a.Tokens.RefreshToken, a.Tokens.IDToken = "", "", ""

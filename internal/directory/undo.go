@@ -26,7 +26,7 @@ func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, 
 }
 
 // undoData decodes the row of a link that undoes a move. It returns errChanged if the
-// link is older than undoLife.
+// link is older than undoLife, or if its data cannot be read.
 func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 	if err := row.Read(&data); err != nil || !d.Now().Before(row.Created.Add(undoLife)) {
 		return data, errChanged

@@ -212,7 +212,8 @@ func endSessions(ctx context.Context, d *Directory, s *Store, userID, keep strin
 	return err
 }
 
-// EndSession ends one stored session of a user, or returns ErrNotFound.
+// EndSession ends one stored session of a user. It returns ErrNotFound if the user has
+// no such session, and ErrMissingAdapterMethods if no store can list sessions.
 func (d *Directory) EndSession(ctx context.Context, q *Outbox, userID, sessionID string) error {
 	if err := d.Store.Require("ending a session", AbilitySessionLists); err != nil {
 		return err

@@ -102,8 +102,8 @@ func (r *Renderer) recent(list []Happening) []frameRow {
 	return (&frameView{}).section(frame.Part{Rows: r.happenings(list)}).Entries
 }
 
-// below returns an empty page with a title, the key of a text, and a link back to the
-// account page.
+// below returns a page with a heading and a link back to the account page, and nothing
+// else. title is the key of the heading's text, and back is the URL of the link.
 func (r *Renderer) below(back, title string) frame.Page {
 	return frame.Page{Heading: r.texts.text(title), Back: frame.Link{Text: r.texts.text("account.heading"), URL: back}}
 }

@@ -88,8 +88,10 @@ func (t texts) phrase(key string) phrase {
 	return t.builtIn[key]
 }
 
-// text returns the text of key. It fills the places if values are given, which are in
-// the order of the places in English. A place without a value stays empty.
+// text returns the text of key, or "" for an unknown key. Without values its places stay
+// as they are written. With values, which are in the order of the English places, it
+// fills the places, isolated in languages from right to left. A place beyond the last
+// value becomes empty.
 func (t texts) text(key string, values ...string) string {
 	p := t.phrase(key)
 	if len(values) == 0 {

@@ -9,8 +9,8 @@ type Sealing struct {
 	Unknown string // the id of a key that is not there; empty: every token opens
 }
 
-// Look returns how the tokens of an account are stored. If a sealed value does not open,
-// its row was changed or has moved: the key of the value then counts as unknown.
+// Look returns how the tokens of an account are stored. The key of a value that does not
+// open counts as unknown: the key is missing, or the row was changed or has moved.
 func (s *Seals) Look(provider, id string, t storage.Tokens) (l Sealing) {
 	for _, f := range sealedFields(&t) {
 		key := KeyIDOf(*f.value)

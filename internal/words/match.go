@@ -75,7 +75,9 @@ func (m *Matcher) Match(header ...string) string {
 	return best
 }
 
-// lookup returns the language on offer for one range of the header, or "".
+// lookup returns the language on offer for one range of the header: the same tag, or
+// else a variety of the same language. For "*" it is the first on offer. It returns ""
+// if there is none.
 func (m *Matcher) lookup(wanted string) string {
 	if wanted == "*" && len(m.offer) > 0 {
 		return m.offer[0]
