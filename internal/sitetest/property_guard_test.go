@@ -21,7 +21,7 @@ import (
 // seen is a URL as a browser, or a client that writes whatever it likes, asks for it.
 type seen struct{ scheme, host, path, query string }
 
-func (s seen) String() string { return s.scheme + "://" + s.host + s.path + "?" + s.query }
+func (u seen) String() string { return u.scheme + "://" + u.host + u.path + "?" + u.query }
 
 // guardWorld is a site whose program serves several hosts, with a guard somewhere below
 // handlers that take a part off the path, and behind proxies that may do so, too.
