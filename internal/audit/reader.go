@@ -2,9 +2,6 @@ package audit
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -16,7 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/internal/sealed"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -199,39 +196,25 @@ func wholeMillisecond(t time.Time) time.Time {
 
 // Cursors seal the positions of lists. A cursor is valid for one query of one tenant,
 // and for a day. They are safe for concurrent use.
-type Cursors struct {
-	codec  *jwt.Codec
-	tenant string
-	now    func() time.Time
-}
+type Cursors struct{ box *sealed.Box }
 
-const (
-	cursorSalt  = "latchkey audit cursor" // keeps the keys apart from all others made of the same secrets
-	cursorLife  = 24 * time.Hour
-	longestSeal = 4 << 10 // bytes of a cursor
-)
+const cursorLife = 24 * time.Hour
 
 // NewCursors returns the cursors of a configuration. secrets has the secret in use
 // first, and then older ones, which still open. tenant is empty if there is one site.
 func NewCursors(secrets []string, tenant string, now func() time.Time) *Cursors {
-	return &Cursors{jwt.NewCodec(secrets, cursorSalt), tenant, now}
+	return &Cursors{sealed.New(secrets, "latchkey audit cursor", tenant, now)}
 }
 
 // cursor is what is sealed.
 type cursor struct {
 	place
-	Tenant  string    `json:"tenant,omitempty"`
-	Query   string    `json:"query"` // a hash
-	Expires time.Time `json:"expires"`
+	Query string `json:"query"` // a hash
 }
 
 // seal returns the cursor of a place in the list of q.
 func (c *Cursors) seal(q *Query, at place) (string, error) {
-	payload, err := json.Marshal(cursor{at, c.tenant, q.hash(), c.now().Add(cursorLife)})
-	if err != nil {
-		return "", err
-	}
-	return c.codec.Seal(payload)
+	return c.box.Seal(cursor{at, q.hash()}, cursorLife)
 }
 
 var errCursor = failure.Wrap(fault.ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("AuditQuery.After: it is not the Next of a page of this query, or older than a day")))
@@ -239,12 +222,8 @@ var errCursor = failure.Wrap(fault.ErrInvalidConfig, failure.Of(fault.ConfigInva
 // open returns the place in q.After. Its error is errCursor for a cursor of another
 // query or tenant, or one that has expired.
 func (c *Cursors) open(q *Query) (place, error) {
-	if c == nil || len(q.After) > longestSeal {
-		return place{}, errCursor
-	}
 	var found cursor
-	payload, err := c.codec.Open(q.After)
-	if err != nil || json.Unmarshal(payload, &found) != nil || found.Tenant != c.tenant || found.Query != q.hash() || !c.now().Before(found.Expires) {
+	if c == nil || !c.box.Open(q.After, &found) || found.Query != q.hash() {
 		return place{}, errCursor
 	}
 	return found.place, nil
@@ -255,7 +234,5 @@ func (q *Query) hash() string {
 	named := *q
 	named.Limit, named.After = 0, ""
 	named.From, named.Before = q.From.UTC(), q.Before.UTC()
-	text, _ := json.Marshal(named) // it has texts and times
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
+	return sealed.Digest(named)
 }
