@@ -76,11 +76,20 @@ func prepareFactors(s *setup, f *failure.List) {
 }
 
 // factorNeeds returns what second factors need of the Adapter.
-func factorNeeds(f *Factors) []directory.Ability {
-	if !f.isOn() {
+func factorNeeds(c *Config) []directory.Ability {
+	if !c.Factors.isOn() {
 		return nil
 	}
-	return []directory.Ability{directory.AbilityFactors, directory.AbilityChallenges, directory.AbilityBrowsers}
+	return append(endsSessions(c), directory.AbilityFactors, directory.AbilityChallenges, directory.AbilityBrowsers)
+}
+
+// endsSessions returns what a change of a proof needs to end all sessions of its user: an
+// adapter without it would leave a thief signed in.
+func endsSessions(c *Config) []directory.Ability {
+	if c.Session.Strategy != DatabaseSessions {
+		return nil
+	}
+	return []directory.Ability{directory.AbilitySessionLists}
 }
 
 // issuer returns the site's name in authenticator apps.

@@ -50,7 +50,7 @@ func (p *Password) prepare(s *setup, _ func(string) string) (preparedProvider, e
 		id: c.ID, name: c.Name, given: p.Name, kind: TypeCredentials, style: c.Style, start: "callback/", account: "email", provesEmail: true,
 		codeRoute: "password?do=verify", codeDigits: passwords.CodeDigits,
 		fields: []Field{{Name: "email", Type: "email", Autocomplete: "username", Required: true}, {Name: "password", Type: "password", Required: true}},
-		needs:  []directory.Ability{directory.AbilityPasswords, directory.AbilityChallenges, directory.AbilityBrowsers},
+		needs:  append(endsSessions(&s.config), directory.AbilityPasswords, directory.AbilityChallenges, directory.AbilityBrowsers),
 	}
 	refuse := func(if_ bool, format string, args ...any) {
 		if if_ && len(faults) == 0 {

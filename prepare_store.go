@@ -321,7 +321,7 @@ func (s *setup) needs() []need {
 			table = append(table, need{"the " + string(p.info().kind) + " provider " + p.info().id, what})
 		}
 	}
-	for _, what := range factorNeeds(&s.config.Factors) {
+	for _, what := range factorNeeds(&s.config) {
 		table = append(table, need{"Factors", what})
 	}
 	if s.config.Invitations {

@@ -18,8 +18,9 @@ import (
 
 // aboutEnds tells what the commands need that end sessions.
 const aboutEnds = `USER is the id or the e-mail address. The command needs the site's AUTH_SECRET and AUTH_URL:
-without them it names what is missing, and changes nothing. Sessions in a store of their own end
-as soon as they are compared with the database. Functions of the site's configuration are not
+without them it names what is missing, and changes nothing. It knows the database alone: sessions
+in a Session.Store, and JWT sessions of a site with a Session.Revocations of its own, go on until
+a program of the site calls Users.EndSessions. Functions of the site's configuration are not
 called, and no mail is sent.
 
 ` + aboutDatabaseURL

@@ -103,12 +103,13 @@ func (l *Limits) Attempt(provider, account string, r Requester) Event {
 var knownBrowserRate = storage.Rate{Events: 10, Per: 15 * time.Minute}
 
 // UserAttempt returns the event of a sign-in attempt by a password that the library
-// keeps. It counts for the user with the id. An empty id is no user: it then counts
-// for the mailbox, in a budget that no user's sign-in touches.
+// keeps. It counts for the user with the id. An empty id is no user: it then counts for
+// the mailbox, in a budget that no user's sign-in touches. mailbox has the form in which
+// users are found, so that two mailboxes share a budget only if they are one user's.
 func (l *Limits) UserAttempt(userID, mailbox string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if userID == "" {
-		e.target = budget{l.keys.Of(keys.TriesOfUser, "", fold.Name(mailbox)), l.rates.AttemptsPerAccount}
+		e.target = budget{l.keys.Of(keys.TriesOfUser, "", mailbox), l.rates.AttemptsPerAccount}
 		return e
 	}
 	e.target = budget{l.keys.Of(keys.TriesOfUser, userID), l.rates.AttemptsPerAccount}

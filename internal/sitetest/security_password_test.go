@@ -139,6 +139,36 @@ func TestPasswordBudgets(t *testing.T) {
 	})
 }
 
+// tries at an address say nothing of another one, whether or not it is a user's.
+func TestBudgetsOfAlikeAddresses(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		s := newManagedSite(t, latchkey.JWTSessions, func(c *latchkey.Config) {
+			c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 5, Per: time.Hour}
+		})
+		if known {
+			s.addUser(annMail, annsPass)
+		}
+		for range 6 {
+			s.newBrowser().tries("änn@example.com", "wrong, but long")
+		}
+		before := s.hasher.checks.Load()
+		s.newBrowser().tries(annMail, "wrong, but long")
+		if n := s.hasher.checks.Load() - before; n != 1 {
+			t.Errorf("R-684 user: %v: %d passwords were compared, want 1", known, n)
+		}
+	}
+}
+
+// listless is a store of proofs that cannot list the sessions of a user.
+type listless struct {
+	storage.Adapter
+	storage.PasswordAdapter
+	storage.ChallengeAdapter
+	storage.BrowserAdapter
+	storage.RevocationStore
+	storage.SessionAdapter
+}
+
 // F-076: after a hundred wrong passwords in a row a right one from an unknown browser
 // is no proof alone; a known browser goes on, and so does the link.
 func TestHundredWrongPasswords(t *testing.T) {
@@ -519,9 +549,13 @@ func TestPasswordConfig(t *testing.T) {
 		return &latchkey.Password{Hasher: &plainHasher{}, Weakness: weakness, MinLength: 8}
 	}
 	for want, change := range map[string]func(*latchkey.Config){
-		"PasswordAdapter":    func(c *latchkey.Config) { c.Adapter = lesser{c.Adapter} },
-		"ChallengeAdapter":   func(c *latchkey.Config) { c.Adapter = lesser{c.Adapter} },
-		"BrowserAdapter":     func(c *latchkey.Config) { c.Adapter = lesser{c.Adapter} },
+		"PasswordAdapter":  func(c *latchkey.Config) { c.Adapter = lesser{c.Adapter} },
+		"ChallengeAdapter": func(c *latchkey.Config) { c.Adapter = lesser{c.Adapter} },
+		"BrowserAdapter":   func(c *latchkey.Config) { c.Adapter = lesser{c.Adapter} },
+		"SessionListAdapter": func(c *latchkey.Config) {
+			a := memoryadapter.New(memoryadapter.Options{})
+			c.Adapter, c.Session.Strategy = listless{a, a, a, a, a, a}, latchkey.DatabaseSessions
+		},
 		"RevocationStore":    func(c *latchkey.Config) { c.Session.SkipRevocations = true },
 		"Mail.Send":          func(c *latchkey.Config) { c.Mail = latchkey.Mail{} },
 		"Password.MinLength": func(c *latchkey.Config) { c.Providers[0].(*latchkey.Password).MinLength = 7 },
