@@ -27,8 +27,9 @@ browsers, and end the user's sessions. Whoever asks must have proven who they ar
 password alone nobody should get this far.
 
 USER is the id or the e-mail address. No mail is sent: tell the user. Passkeys stay, since they
-sign in by themselves. Sessions in a store of their own end as soon as they are compared with
-the database.
+sign in by themselves. The command knows the database alone: sessions in a Session.Store, and JWT
+sessions of a site with a Session.Revocations of its own, go on until a program of the site calls
+Users.EndSessions.
 
 With the site's AUTH_SECRET the user has to prove the mailbox before the next sign-in sets up a
 factor, if the address is proven. Without it anyone who knows the password can set one up, and
