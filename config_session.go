@@ -130,3 +130,12 @@ func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 		yield("AccountPage.Activity", directory.AbilityActivities)
 	}
 }
+
+// endsSessions returns what a change of a proof needs to end all sessions of its user: an
+// adapter without it would leave a thief signed in.
+func endsSessions(c *Config) []directory.Ability {
+	if c.Session.Strategy != DatabaseSessions {
+		return nil
+	}
+	return []directory.Ability{directory.AbilitySessionLists}
+}

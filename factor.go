@@ -83,15 +83,6 @@ func factorNeeds(c *Config) []directory.Ability {
 	return append(endsSessions(c), directory.AbilityFactors, directory.AbilityChallenges, directory.AbilityBrowsers)
 }
 
-// endsSessions returns what a change of a proof needs to end all sessions of its user: an
-// adapter without it would leave a thief signed in.
-func endsSessions(c *Config) []directory.Ability {
-	if c.Session.Strategy != DatabaseSessions {
-		return nil
-	}
-	return []directory.Ability{directory.AbilitySessionLists}
-}
-
 // issuer returns the site's name in authenticator apps.
 func issuer(s *setup, l *links) string { return cmp.Or(s.directory.Factors.Issuer, l.origin.Host()) }
 
