@@ -152,6 +152,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := d.resolve(ctx, q, s, signIn, current); err != nil {
 			return err
 		}
+		if signIn.IsLink || signIn.Connects { // the session goes on, by another token
+			signIn.AtProvider = signIn.AtProvider.beside(signIn.JoinedNames)
+		}
 		if err := claim(ctx, s, &signIn.User); err != nil {
 			return err
 		}
