@@ -220,12 +220,12 @@ func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string,
 	if len(held.Rows) > 0 || !d.offers(storage.FactorRecovery) {
 		return nil, nil
 	}
-	return d.makeCodes(ctx, s, userID)
+	return makeCodes(ctx, d, s, userID)
 }
 
 // makeCodes replaces the recovery codes of a user. If a change of the user's address can be
 // undone, it records that for the undo.
-func (d *Factors) makeCodes(ctx context.Context, s *Store, userID string) ([]string, error) {
+func makeCodes(ctx context.Context, d *Factors, s *Store, userID string) ([]string, error) {
 	codes, rows := factor.NewRecoveryCodes(), d.Waiting(s)
 	moves, err := rows.List(ctx, challenge.Moved, userID, "")
 	if err == nil && len(moves) > 0 {

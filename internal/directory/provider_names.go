@@ -84,6 +84,14 @@ func (at *AtProvider) beside(former []ProviderNames) *AtProvider {
 	return &joined
 }
 
+// keepNames keeps the names of the session in which an account is linked: it goes on, by
+// another token.
+func (signIn *SignIn) keepNames() {
+	if signIn.IsLink || signIn.Connects {
+		signIn.AtProvider = signIn.AtProvider.beside(signIn.JoinedNames)
+	}
+}
+
 // namesClaim is what a session token says of the session at its providers.
 type namesClaim struct {
 	Provider string       `json:"p,omitempty"`
