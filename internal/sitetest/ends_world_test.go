@@ -208,10 +208,11 @@ func (w *endsWorld) holding() (map[string]string, *endsSession) {
 // signIn signs in by a password.
 func (w *endsWorld) signIn() {
 	jar, former := w.holding()
-	evidence, p, b := w.step, pick(w, w.processes), w.browser(jar)
-	w.step++
+	p, b := pick(w, w.processes), w.browser(jar)
 	before := b.Jar[endsCookie]
 	former = w.liveIn(p, former, before)
+	evidence := w.step // what happened while that was read came before the password
+	w.step++
 	b.Send(w.at(p), http.MethodPost, "/auth/callback/password", url.Values{"name": {w.person()}})
 	w.took(p, b, before, former, &endsPending{provider: "password", evidence: evidence})
 }
