@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/plainsite"
 	"github.com/latchkeyhq/latchkey/internal/testclock"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -49,10 +50,11 @@ type endsKind struct {
 	apart    bool // sessions are in a store of their own
 }
 
-// endsProcess is one process of the site. Its clock is off by skew.
+// endsProcess is one process of the site. Its clock is off by skew, and its sessions
+// live for life.
 type endsProcess struct {
-	auth *latchkey.Auth
-	skew time.Duration
+	auth       *latchkey.Auth
+	skew, life time.Duration
 }
 
 // endsSession is a session with copies of every token that it had.
@@ -126,12 +128,12 @@ func (w *endsWorld) at(p *endsProcess) *latchkey.Auth {
 // start begins a process anew, with a configuration of its own.
 func (w *endsWorld) start(p *endsProcess) {
 	w.t.Helper()
-	life := pick(w, []time.Duration{time.Hour, 24 * time.Hour, 10 * 24 * time.Hour, 30 * 24 * time.Hour})
+	p.life = pick(w, []time.Duration{time.Hour, 24 * time.Hour, 10 * 24 * time.Hour, 30 * 24 * time.Hour})
 	c := latchkey.Config{
 		Site: latchkey.Site{URL: plainsite.URL}, Secrets: []string{endsSecret}, Adapter: w.store,
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler), Time: func() time.Time { return w.clock.Now().Add(p.skew) }},
 		Limits:  latchkey.Limits{Disabled: true},
-		Session: latchkey.SessionConfig{Strategy: w.kind.strategy, MaxAge: life, UpdateAge: life / 4, Bearer: true},
+		Session: latchkey.SessionConfig{Strategy: w.kind.strategy, MaxAge: p.life, UpdateAge: p.life / 4, Bearer: true},
 		Providers: []latchkey.Provider{
 			&latchkey.Credentials{ID: "password", Fields: []latchkey.Field{{Name: "name"}}, Authorize: w.authorize},
 			&latchkey.Email{ID: "post", Send: func(_ context.Context, m latchkey.Message) error { w.mail = m; return nil }},
@@ -310,7 +312,7 @@ func (w *endsWorld) took(p *endsProcess, b *plainsite.Site, before string, forme
 		return
 	}
 	w.opened++
-	if former != nil && former.ended.IsZero() {
+	if former != nil && former.ended.IsZero() && !w.isOver(p, before) {
 		former.ended = w.clock.Now()
 	}
 	s := &endsSession{provider: how.provider, copies: []string{token}, evidence: how.evidence}
@@ -321,6 +323,18 @@ func (w *endsWorld) took(p *endsProcess, b *plainsite.Site, before string, forme
 		s.user = strings.TrimPrefix(found.UserID, "crm-")
 	}
 	w.add(s)
+}
+
+// isOver reports whether a token is too old in a process by now: it may have become so
+// while the request was under way, and is no session there that a sign-in could end.
+func (w *endsWorld) isOver(p *endsProcess, token string) bool {
+	if w.kind.strategy == latchkey.DatabaseSessions {
+		return false
+	}
+	now := w.clock.Now().Add(p.skew)
+	claims, err := jwt.NewCodec([]string{endsSecret}, endsCookie).OpenClaims(token, now, p.life)
+	issued, _ := claims.Time("iat")
+	return err != nil || jwtclaims.IsOutlived(issued, now, p.life)
 }
 
 // add remembers a session. What was ended since its evidence was issued has ended
