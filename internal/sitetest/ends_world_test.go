@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -326,7 +327,7 @@ func (w *endsWorld) took(p *endsProcess, b *plainsite.Site, before string, forme
 }
 
 // isOver reports whether a token is too old in a process by now: it may have become so
-// while the request was under way, and is no session there that a sign-in could end.
+// while a request was under way, and is no session there that could end.
 func (w *endsWorld) isOver(p *endsProcess, token string) bool {
 	if w.kind.strategy == latchkey.DatabaseSessions {
 		return false
@@ -334,7 +335,7 @@ func (w *endsWorld) isOver(p *endsProcess, token string) bool {
 	now := w.clock.Now().Add(p.skew)
 	claims, err := jwt.NewCodec([]string{endsSecret}, endsCookie).OpenClaims(token, now, p.life)
 	issued, _ := claims.Time("iat")
-	return err != nil || jwtclaims.IsOutlived(issued, now, p.life)
+	return errors.Is(err, jwt.ErrExpired) || err == nil && jwtclaims.IsOutlived(issued, now, p.life)
 }
 
 // add remembers a session. What was ended since its evidence was issued has ended
