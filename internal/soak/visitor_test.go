@@ -186,15 +186,15 @@ func (v *visitor) byProvider(form url.Values) bool {
 var link = regexp.MustCompile(`http://localhost:3000/auth/callback/[^\s"<>]+`)
 
 func (v *visitor) byMail(form url.Values) bool {
-	before := len(v.w.mails.Messages(emailOf(v.i)))
+	before := v.w.mails.to(emailOf(v.i)).sent
 	form.Set("email", emailOf(v.i))
 	a := v.send("POST", origin+"/auth/signin/email", form, v.cookie)
 	if a.StatusCode != http.StatusFound {
 		return v.refusedSignIn(a, "no mail was asked for")
 	}
 	for wait := time.Now().Add(5 * time.Second); time.Now().Before(wait); time.Sleep(5 * time.Millisecond) { // it leaves after the answer
-		if mails := v.w.mails.Messages(emailOf(v.i)); len(mails) > before {
-			return v.ends(v.send("GET", html.UnescapeString(link.FindString(mails[len(mails)-1].URL)), nil, v.cookie))
+		if mails := v.w.mails.to(emailOf(v.i)); mails.sent > before {
+			return v.ends(v.send("GET", html.UnescapeString(link.FindString(mails.url)), nil, v.cookie))
 		}
 	}
 	if a.counts && !v.w.excused() {
