@@ -154,7 +154,7 @@ func (v *visitor) signsIn() {
 	if now := sessionOf(v.cookie); ended && len(now) > 0 {
 		v.signedIn, v.seen = true, v.w.now()
 		if len(former) > 0 && former[sessionCookie] != now[sessionCookie] {
-			v.dead = append(v.dead, former)
+			v.buries(former)
 		}
 	} else if !ended && len(sessionOf(v.cookie)) == 0 {
 		v.signedIn = false
@@ -232,13 +232,26 @@ func (v *visitor) signsOut() {
 	former := sessionOf(v.cookie)
 	a := v.send("POST", origin+"/auth/signout", url.Values{"csrfToken": {v.csrf()}}, v.cookie)
 	if a.counts && a.StatusCode == http.StatusFound {
-		v.dead = append(v.dead, former)
+		v.buries(former)
 		v.signedIn = false
 		return
 	}
 	if len(sessionOf(v.cookie)) == 0 {
 		v.signedIn = false
 	}
+}
+
+// mostDead is how many ended sessions a visitor remembers: the ledger must not grow with
+// the run.
+const mostDead = 50
+
+// buries remembers a session that was ended. It forgets any other when there are too many.
+func (v *visitor) buries(session map[string]string) {
+	if len(v.dead) < mostDead {
+		v.dead = append(v.dead, session)
+		return
+	}
+	v.dead[v.rand.IntN(mostDead)] = session
 }
 
 // sendsJunk sends what nobody should, and cookies of sessions that ended.
