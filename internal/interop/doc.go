@@ -5,7 +5,7 @@
 //     sessions; the site of docs/moving-from-authjs.md runs before and after its move;
 //     the definitions of its providers are compared with ours
 //   - the apps of examples/react and examples/sveltekit, which are built with Vite and
-//     driven in Chromium
+//     driven in Chromium, and that of examples/nextjs, built with Next.js
 //   - typescript: the compiler, which reads the types of our browser client
 //   - openid: a certified OpenID Provider on Node.js
 //   - the example provider of zitadel/oidc, in the test's own process
