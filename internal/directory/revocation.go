@@ -108,8 +108,8 @@ func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	voided := r.signInKeys(from)
-	if len(voided) == 0 {
+	voided := []string{r.signInName(from)}
+	if from.SessionID == "" {
 		voided = r.writtenFor(from.UserID)
 	}
 	defer r.SessionCache.dropKeys(from.ids())()

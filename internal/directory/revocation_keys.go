@@ -10,21 +10,45 @@ import (
 // token of one sign-in has the same.
 func (o TokenOrigin) ids() []string { return []string{o.SessionID, o.UserID, o.Subject} }
 
-// signInKeys returns the keys under which a token's sign-in is revoked, and none
-// if the token does not name it. They name no site: the id is random, and every
-// site that has the secret would accept the token.
+// What ends sessions is written under names that need no secret: an end outlives the
+// secret of the instance that records it. The ids of sign-ins are random, and the
+// names at a provider are hashes already. The id of a user may be guessed: a reader of the
+// store can then tell when the sessions of that user were ended. Names under the secrets
+// are read as well, for ends that were written so before.
+
+// signInName returns the name under which a token's sign-in is revoked, or "" if the token
+// does not name its sign-in. It names no site: the id is random, and every site that has
+// the secret would accept the token.
+func (r *Revocations) signInName(o TokenOrigin) string {
+	if o.SessionID == "" {
+		return ""
+	}
+	return r.Keys.AnySite().Lasting(keys.RevokedSignIn, o.SessionID)
+}
+
+// signInKeys returns the names under which a token's sign-in may be revoked, and none if
+// the token does not name it.
 func (r *Revocations) signInKeys(o TokenOrigin) []string {
 	if o.SessionID == "" {
 		return nil
 	}
-	return r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID)
+	return append(r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID), r.signInName(o))
 }
 
-// keysThere returns the keys under which sessions are revoked that have one of the names
+// keysThere returns the keys under which sessions may be revoked that have one of the names
 // at their provider.
-func (r *Revocations) keysThere(names []string) (all []string) {
+func (r *Revocations) keysThere(names []string) []string {
+	all := r.writtenThere(names)
 	for _, name := range names {
 		all = append(all, r.Keys.All(keys.RevokedThere, name)...)
+	}
+	return all
+}
+
+// writtenThere returns the keys under which they are revoked.
+func (r *Revocations) writtenThere(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, r.Keys.Lasting(keys.RevokedThere, name))
 	}
 	return all
 }
@@ -49,13 +73,17 @@ func (r *Revocations) issuedThere(named []ProviderNames) map[string]time.Time {
 // writtenFor returns the keys under which the sign-ins of a user are revoked.
 // Users belong to the Adapter, whatever configuration uses it: what the Adapter
 // itself remembers of a user is true for all of them. In a store beside it, which
-// tenants and sites may share, two users may have one id.
+// tenants and sites may share, two users may have one id: if the configuration does not
+// say which site it is, only the secrets tell them apart.
 func (r *Revocations) writtenFor(userID string) []string {
 	switch {
 	case userID == "":
 		return nil
 	case r.InAdapter:
 		return new(keys.Keys).All(keys.RevokedUser, userID)
+	}
+	if r.Keys.NamesSite() {
+		return []string{r.Keys.Lasting(keys.RevokedUser, userID)}
 	}
 	return r.Keys.All(keys.RevokedUser, userID)
 }
@@ -67,5 +95,6 @@ func (r *Revocations) userKeys(userID string) []string {
 	if len(written) == 0 || r.InAdapter || !r.Keys.NamesSite() {
 		return written
 	}
+	written = append(written, r.Keys.All(keys.RevokedUser, userID)...)
 	return append(written, r.Keys.AnySite().All(keys.RevokedUser, userID)...)
 }

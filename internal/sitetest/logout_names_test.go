@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -116,4 +117,45 @@ func (s *oauthSite) authResponseAs(b *browser, provider, sub, sid string) (back 
 	s.t.Helper()
 	s.issuer.SignInAs(latchkeytest.Person{Subject: sub, Name: sub, Email: sub + "@example.com", EmailVerified: true, Claims: map[string]any{"sid": sid}})
 	return s.authResponse(b, provider)
+}
+
+// an end that an instance with the old secret alone records is an end after that
+// secret has left the list.
+func TestEndsOutliveTheSecret(t *testing.T) {
+	const old, later = "the first secret, which is long enough", newSecret
+	for what, end := range map[string]func(s *logoutSite, with *latchkey.Auth, b *browser){
+		"sign-out": func(_ *logoutSite, _ *latchkey.Auth, b *browser) {
+			b.post("/auth/signout")
+		},
+		"back-channel logout": func(s *logoutSite, with *latchkey.Auth, _ *browser) {
+			token := s.issuer.LogoutToken(s.t, func(c map[string]any) { c["sid"] = "s1" })
+			b := s.newBrowser()
+			b.serve(with, b.request("POST", "/auth/backchannel-logout/issuer", formContentType, latchkeytest.LogoutForm(token).Encode()))
+		},
+		"end of all sessions": func(s *logoutSite, with *latchkey.Auth, _ *browser) {
+			if err := with.Users().EndSessions(s.t.Context(), s.store.Contents().Users[0].ID); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+	} {
+		for name, apart := range map[string]bool{"in the adapter": false, "in a store apart": true} {
+			t.Run("R-703 "+what+", "+name, func(t *testing.T) {
+				s := newLogoutSite(t, latchkey.JWTSessions, everyWay, func(c *latchkey.Config) {
+					c.Secrets = []string{old}
+					if apart {
+						c.Session.Revocations = memoryadapter.New(memoryadapter.Options{})
+					}
+				})
+				b := s.enter("ada", "s1")
+				kept := b.copy()
+				both := s.withSecrets(later, old)
+				b.serve(both, b.request("GET", "/auth/session", "", "")) // sealed anew
+				live(t, kept)
+				s.clock.Advance(time.Minute)
+				end(s, s.auth, kept)
+				s.auth = s.withSecrets(later)
+				dead(t, b)
+			})
+		}
+	}
 }
