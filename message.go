@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -169,14 +170,22 @@ func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) error {
 
 // sendLater sends a mail after the answer to the request of ctx. write makes the
 // mail, also after the answer: what differs between an address that is known and one
-// that is not belongs there. The zero outgoing, and ErrNotFound, send nothing. Other
-// errors are logged.
+// that is not belongs there. The zero outgoing, and ErrNotFound, send nothing and count
+// for the client as a mail does, which a notice does not. Other errors are logged.
 func (p *mails) sendLater(ctx context.Context, by asker, write func(context.Context) (outgoing, error)) {
 	p.runLater(ctx, "a mail", func(ctx context.Context) error {
 		m, err := write(ctx)
+		if !m.Kind.isNotice() {
+			try, full := p.limits.Take(ctx, p.limits.Asked(by.Requester))
+			if full == nil && try.Wait > 0 && m.Kind != "" {
+				full = errTooManyMails
+			}
+			err = cmp.Or(err, full)
+		}
 		if err != nil || m.Kind == "" {
 			return failure.Ignoring(err, ErrNotFound)
 		}
+		by.Client = "" // it was counted
 		return p.send(ctx, m, by)
 	})
 }
