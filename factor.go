@@ -62,6 +62,9 @@ func prepareFactors(s *setup, f *failure.List) {
 	fill.Default(&c.Recent, defaultRecent)
 	fill.Default(&c.Pending, defaultPending)
 	fill.Default(&c.Remember, defaultRemember)
+	if !s.config.AccountPage.Enabled && s.config.Pages.Reauth == "" {
+		s.log.WarnAtStart("Factors: no page lets users set up a factor, so that NeedFactor asks for what they cannot have: set AccountPage.Enabled, or Pages.Reauth to a page that leads to one of your own, which calls Users.BeginTOTP")
+	}
 	if s.directory == nil {
 		return
 	}

@@ -26,8 +26,7 @@ type Request struct {
 	Body       []byte
 	RemoteAddr string // IP address of the connection's other end, with or without port
 	TLS        bool   // the connection itself is encrypted
-
-	target string // what the browser asked for, before handlers took a part off; empty: URL has it
+	Target     string // what the client asked for, before handlers rewrote the path, as in http.Request.RequestURI; empty: URL has it
 }
 
 // Response is the answer to a [Request].
@@ -84,7 +83,7 @@ func (r *Request) readBody(from io.Reader, length int64, limit int) error {
 
 // requestHead returns r without its body.
 func requestHead(r *http.Request) *Request {
-	return &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil, target: r.RequestURI}
+	return &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil, Target: r.RequestURI}
 }
 
 // Send writes the response to w.

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -72,6 +73,7 @@ const (
 	MessageFactorRemoved   MessageKind = "factor_removed"   // one was removed
 	MessageFactorsReset    MessageKind = "factors_reset"    // an administrator has removed all of them
 	MessageRecoveryUsed    MessageKind = "recovery_used"    // a recovery code was used
+	MessageRecoveryMade    MessageKind = "recovery_made"    // new recovery codes were made
 	MessageWrongCodes      MessageKind = "wrong_codes"      // several wrong codes were typed after a right first factor
 	MessageRecoveryStarted MessageKind = "recovery_started" // the second factors are removed at Expires; its URL stops that
 	MessageRecoverySoon    MessageKind = "recovery_soon"    // the same, half-way
@@ -83,7 +85,7 @@ const (
 func (k MessageKind) isNotice() bool {
 	switch k {
 	case MessagePasswordChanged, MessageEmailChange, MessageEmailLost, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
-		MessageRecoveryUsed, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon, MessageActedAs:
+		MessageRecoveryUsed, MessageRecoveryMade, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon, MessageActedAs:
 		return true
 	}
 	return false
@@ -178,14 +180,22 @@ func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) (try limit.T
 
 // sendLater sends a mail after the answer to the request of ctx. write makes the
 // mail, also after the answer: what differs between an address that is known and one
-// that is not belongs there. The zero outgoing, and ErrNotFound, send nothing. Other
-// errors are logged.
+// that is not belongs there. The zero outgoing, and ErrNotFound, send nothing and count
+// for the client as a mail does, which a notice does not. Other errors are logged.
 func (p *mails) sendLater(ctx context.Context, by asker, write func(context.Context) (outgoing, error)) {
 	p.runLater(ctx, "a mail", func(ctx context.Context) error {
 		m, err := write(ctx)
+		if !m.Kind.isNotice() {
+			try, full := p.limits.Take(ctx, p.limits.Asked(by.Requester))
+			if full == nil && try.Wait > 0 && m.Kind != "" {
+				full = errTooManyMails
+			}
+			err = cmp.Or(err, full)
+		}
 		if err != nil || m.Kind == "" {
 			return failure.Ignoring(err, ErrNotFound)
 		}
+		by.Client = "" // it was counted
 		return p.send(ctx, m, by)
 	})
 }

@@ -83,6 +83,41 @@ func TestMailsShareOneLimit(t *testing.T) {
 	}
 }
 
+// what a client asks for counts for it whether or not a mail leaves, so that the mails
+// that it still gets do not tell which addresses are known.
+func TestMailsOfAClientTellNoAddress(t *testing.T) {
+	for name, m := range map[string]outgoing{
+		"an unknown address":              {},
+		"a known one":                     {Message: Message{Kind: MessagePasswordReset, To: "ada@example.com"}},
+		"one that was mailed enough":      {Message: Message{Kind: MessagePasswordReset, To: "full@example.com"}},
+		"a notice, which nobody asks for": {Message: Message{Kind: MessagePasswordChanged, To: "ada@example.com"}},
+	} {
+		var p post
+		s := p.setup(t, now, func(c *Config) {
+			c.Limits.MailsPerClient, c.Limits.MailsPerRecipient = Rate{Events: 4, Per: time.Hour}, Rate{Events: 3, Per: time.Hour}
+		})
+		for range 3 {
+			_ = s.mails.send(t.Context(), outgoing{Message: Message{Kind: MessageVerify, To: "full@example.com"}}, asker{})
+		}
+		ask := func(m outgoing) {
+			s.mails.sendLater(t.Context(), askerOf(t.Context(), s, visitOf(s)), func(context.Context) (outgoing, error) { return m, nil })
+		}
+		for range 3 {
+			ask(m)
+		}
+		before, want := len(p.sent), 1
+		for i := range 4 {
+			ask(outgoing{Message: Message{Kind: MessagePasswordReset, To: string('a'+rune(i)) + "@own.example"}})
+		}
+		if m.Kind.isNotice() {
+			want = 4
+		}
+		if got := len(p.sent) - before; got != want {
+			t.Errorf("R-716 after three questions about %s the client gets %d mails, want %d", name, got, want)
+		}
+	}
+}
+
 // F-096: an error of a Send that repeats the mail brings nothing secret into the log.
 func TestErrorsOfMailsHoldNoSecret(t *testing.T) {
 	const url, token, code = "https://app.example/auth/password?token=canary-token", "canary-token", "13572468"

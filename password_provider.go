@@ -196,7 +196,7 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 		return nil, nil
 	}
 	here, err := s.sessions.current(ctx, v)
-	if err == nil && here != nil && here.user.ID == userID && factor.Meets(here.AMR, here.ACR, kinds...) &&
+	if err == nil && here != nil && here.user.ID == userID && factor.Meets(factor.Join(here.AMR, []string{factor.Email}), here.ACR, kinds...) && // beside the link
 		held.ByFactor(here.AMR) && factor.IsRecent(laterOf(here.since, here.Proved), s.now(), s.config.Factors.Recent) {
 		kinds = nil
 	}

@@ -264,6 +264,7 @@ func (s *setup) preparePages(f *failure.List) {
 		{"VerifyRequest", p.VerifyRequest},
 		{"Password", p.Password},
 		{"Factor", p.Factor},
+		{"Reauth", p.Reauth},
 		{"Invite", p.Invite},
 		{"NewUser", p.NewUser},
 	} {

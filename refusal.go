@@ -142,10 +142,10 @@ func isFor(x *exchange, page string) bool {
 // isWhole reports whether the path of r is the one that the client asked for, but for
 // Site.Prefix, so that neither http.StripPrefix nor another handler has changed it.
 func isWhole(l *links, r *Request) bool {
-	if r.target == "" {
+	if r.Target == "" {
 		return true
 	}
-	asked, err := url.ParseRequestURI(r.target)
+	asked, err := url.ParseRequestURI(r.Target)
 	if err != nil || asked.Opaque != "" {
 		return false
 	}

@@ -41,8 +41,9 @@ func (w *wantedProof) Error() string {
 // session what [ErrNoSession] gets.
 func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Within: d}} }
 
-// NeedFactor returns an error as [NeedRecent] does. The request passes if a second
-// factor of one of the kinds was proven in the session, however long ago. Without kinds
+// NeedFactor returns an error as [NeedRecent] does. The request passes if a proof of one
+// of the kinds was given in the session beside another proof, however long ago: a magic link
+// alone is no mailed code, and a passkey alone counts with user verification. Without kinds
 // the request passes if [Assurance].ACR is aal2, which a passkey with user verification
 // reaches alone. errors.Join combines the error with one of NeedRecent. NeedFactor needs
 // [Config].Factors.

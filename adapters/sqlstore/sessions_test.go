@@ -26,14 +26,35 @@ func (g goingDown) Tx(_ context.Context, f func(Conn) error) error {
 	return f(g)
 }
 
-// TestInTxReturnsTheErrorOfItsLastRun is R-694.
+// refusing begins one transaction, and after it none because of conflicts.
+type refusing struct{ goingDown }
+
+var errRefused = errors.New("Error 1205 (HY000): Lock wait timeout exceeded")
+
+func (r refusing) Tx(ctx context.Context, f func(Conn) error) error {
+	if *r.begun {
+		return errRefused
+	}
+	return r.goingDown.Tx(ctx, f)
+}
+
+// TestInTxReturnsTheErrorOfItsLastRun is where each later run fails with
+// a conflict before it begins.
 func TestInTxReturnsTheErrorOfItsLastRun(t *testing.T) {
 	deadlock, own := errors.New("Error 1213 (40001): Deadlock found"), errors.New("the application's own")
-	for f, want := range map[error]error{deadlock: errBegin, own: own} {
-		s := storeOn(t, retryConn{goingDown{begun: new(bool)}}, MySQL)
-		err := s.InTx(t.Context(), func(storage.Adapter) error { return f })
-		if !errors.Is(err, want) || errors.Is(err, deadlock) {
-			t.Errorf("f returned %v: got error %v, want %v", f, err, want)
+	for _, c := range []struct {
+		conn      Conn
+		own, want error
+	}{
+		{goingDown{begun: new(bool)}, deadlock, errBegin},
+		{goingDown{begun: new(bool)}, own, own},
+		{refusing{goingDown{begun: new(bool)}}, deadlock, errRefused},
+		{refusing{goingDown{begun: new(bool)}}, own, own},
+	} {
+		s := storeOn(t, retryConn{c.conn}, MySQL)
+		err := s.InTx(t.Context(), func(storage.Adapter) error { return c.own })
+		if !errors.Is(err, c.want) || errors.Is(err, deadlock) {
+			t.Errorf("%T, f returned %v: got error %v, want %v", c.conn, c.own, err, c.want)
 		}
 	}
 }

@@ -86,17 +86,26 @@ func (s *Store) OnNewUser(f func(ctx context.Context, tx Conn, u storage.User) e
 // (READ COMMITTED, or what SQLite has instead). A transaction in a transaction is
 // a savepoint.
 func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
-	own := error(nil) // of f in its last run; passed on as it is
 	err := s.db.tx(ctx, func(tx *database) error {
-		own = f(storeIn(tx, s.sessions.plain, s.users.created))
-		return own
+		if own := f(storeIn(tx, s.sessions.plain, s.users.created)); own != nil {
+			return &runError{own}
+		}
+		return nil
 	})
-	ended := is(own, conflict) && !is(err, conflict) // a later run has failed before it called f
-	if _, misfit := errors.AsType[*MisfitError](err); own != nil && !misfit && !ended {
-		return own
+	if run, ok := errors.AsType[*runError](err); ok { // no later run has failed before it called f
+		if _, misfit := errors.AsType[*MisfitError](err); !misfit {
+			return run.error
+		}
 	}
 	return fail(ctx, "transaction", err)
 }
+
+// runError is what the function of a transaction has returned in one run, and not what the
+// database said before or after it. The runs of InTx share nothing else, so that the error of
+// an earlier run cannot be taken for that of the last one.
+type runError struct{ error }
+
+func (r *runError) Unwrap() error { return r.error }
 
 // DBSystem returns the name of the database for traces: "postgresql", "mysql" or
 // "sqlite".

@@ -189,3 +189,6 @@ func isChange(e *event.Event) bool {
 	}
 	return e.Type == event.TokenDisconnected || e.Type == event.SessionsEnded || e.Type == event.AuditErased
 }
+
+// isAboutLog reports whether an event is about the log itself, such as that it was read.
+func isAboutLog(e *event.Event) bool { return strings.HasPrefix(string(e.Type), "audit.") }

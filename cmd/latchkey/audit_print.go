@@ -25,7 +25,9 @@ type eventPrinter struct {
 	cells *csv.Writer
 	table *tabwriter.Writer
 	rows  int // of the table since it was aligned
-	err   error
+	// printed counts the events, and ofSite those that are not about the log itself.
+	printed, ofSite int
+	err             error
 }
 
 // mostAligned bounds the rows of a table that are aligned with each other.
@@ -57,6 +59,10 @@ func newEventPrinter(w io.Writer, form string, forms ...string) (*eventPrinter, 
 func (p *eventPrinter) print(e *event.Event) {
 	if p.err != nil {
 		return
+	}
+	p.printed++
+	if !isAboutLog(e) {
+		p.ofSite++
 	}
 	switch p.form {
 	case formJSON:

@@ -62,7 +62,7 @@ func listAudit(ctx context.Context, p *program, f *auditFlags) error {
 		out.print(&page.Events[i])
 	}
 	if err := out.end(); err != nil || page.Next == "" {
-		return err
+		return errors.Join(err, db.sayIfEmpty(ctx, out, f.tenant))
 	}
 	if len(p.env.secrets()) == 0 {
 		fmt.Fprintln(p.stderr, "There are more events: use --limit 0, or set AUTH_SECRET to go on page by page.")
@@ -99,7 +99,30 @@ func (f *auditFlags) printAll(ctx context.Context, db *auditLog, out *eventPrint
 			break
 		}
 	}
-	return out.end()
+	return errors.Join(out.end(), db.sayIfEmpty(ctx, out, f.tenant))
+}
+
+// sayIfEmpty says why out has no event of the site: none matches, or none was ever
+// stored. Events about the log itself are none of the site's.
+func (db *auditLog) sayIfEmpty(ctx context.Context, out *eventPrinter, tenant string) error {
+	if out.err != nil || out.ofSite > 0 {
+		return nil
+	}
+	reader := &audit.Reader{List: db.store.Audit().List, Tenant: tenant}
+	for e, err := range reader.All(ctx, audit.Query{Limit: 1000}) {
+		if err != nil {
+			return db.said(err)
+		}
+		if isAboutLog(&e) {
+			continue
+		}
+		if out.printed == 0 {
+			fmt.Fprintln(db.told, "No event matches.")
+		}
+		return nil
+	}
+	fmt.Fprintf(db.told, "%s: the audit log has no events of the site. A site stores them with Operations.Audit.Store.\n", db.where)
+	return nil
 }
 
 func auditExportCommand(p *program) *cobra.Command {
@@ -173,7 +196,11 @@ func tailAudit(ctx context.Context, p *program, f *auditFlags, follow bool, ever
 	if len(page.Events) > 0 {
 		shown.since = page.Events[0].Time
 	}
-	if err := shown.show(page.Events); err != nil || !follow {
+	err = shown.show(page.Events)
+	if err == nil {
+		err = db.sayIfEmpty(ctx, out, f.tenant)
+	}
+	if err != nil || !follow {
 		return err
 	}
 	asked := audit.Query{UserID: q.UserID, Type: q.Type, Outcome: q.Outcome, Client: q.Client, Reference: q.Reference, Limit: 1000}

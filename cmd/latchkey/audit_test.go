@@ -423,3 +423,31 @@ func FuzzAuditCSV(f *testing.F) {
 		}
 	})
 }
+
+// O-047: a list without an event of the site says whether none matches or none was
+// stored, on standard error alone.
+func TestAuditListThatIsEmpty(t *testing.T) {
+	s := newAuditSite(t)
+	for range 2 { // the second time the log has the event that it was read
+		for _, command := range []string{"list", "tail", "export"} {
+			s.says(exitOK, "the audit log has no events of the site. A site stores them with Operations.Audit.Store.", "audit", command, "--user", "ada@example.com")
+		}
+		s.says(exitOK, "no events of the site", "audit", "list", "--limit", "0")
+	}
+	s.month()
+	out, errs, _ := s.run("", "audit", "list", "--user", "nobody", "--format", "json")
+	if out != "" || errs != "No event matches.\n" {
+		t.Errorf("O-047 it prints %q and says %q", out, errs)
+	}
+	if _, errs, _ := s.run("", "audit", "list", "--user", s.ada.ID); errs != "" {
+		t.Errorf("O-047 a list with events says %q", errs)
+	}
+	d, err := parseDatabase(s.env.get("DATABASE_URL"))
+	s.must(err)
+	db, err := d.open(false)
+	s.must(err)
+	defer func() { _ = db.Close() }()
+	_, err = db.ExecContext(t.Context(), "DROP TABLE audit_events")
+	s.must(err)
+	s.says(exitProblem, "audit_events", "audit", "list")
+}

@@ -93,6 +93,9 @@ func postgresDatabase(rawURL string) (database, error) {
 	if err != nil {
 		return database{}, errDatabaseURL
 	}
+	if err := refusePrisma(c.RuntimeParams); err != nil {
+		return database{}, err
+	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
@@ -107,6 +110,26 @@ func postgresDatabase(rawURL string) (database, error) {
 		sqladapter.Postgres, fmt.Sprintf("PostgreSQL database %q at %s", cmp.Or(c.Database, c.User), at),
 		func(bool) (*sql.DB, error) { return stdlib.OpenDB(*c), nil },
 	}, nil
+}
+
+// onlyPrisma are parameters of a URL that Prisma reads and PostgreSQL refuses. The
+// drivers of Go send each of them to the server.
+var onlyPrisma = []string{
+	"connection_limit", "pool_timeout", "socket_timeout", "pgbouncer", "statement_cache_size", "single_use_connections", "sslaccept", "sslidentity",
+}
+
+// refusePrisma returns an error for the first parameter that only Prisma knows. It names
+// the cure, and quotes no value.
+func refusePrisma(params map[string]string) error {
+	if _, is := params["schema"]; is {
+		return errors.New("the parameter schema in the URL of the database is Prisma's: write search_path=NAME in place of schema=NAME, for the site, too")
+	}
+	for _, name := range onlyPrisma {
+		if _, is := params[name]; is {
+			return fmt.Errorf("the parameter %s in the URL of the database is Prisma's: remove it, for the site, too", name)
+		}
+	}
+	return nil
 }
 
 // mysqlURL returns the database of a URL such as mysql://user:password@host/name, which

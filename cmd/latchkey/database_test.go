@@ -53,6 +53,22 @@ func TestParseDatabaseRefuses(t *testing.T) {
 	}
 }
 
+// A parameter that only Prisma knows is refused by name, before a server says less.
+func TestParseDatabaseOfPrisma(t *testing.T) {
+	for parameter, want := range map[string]string{
+		"schema=hunter2": "write search_path=NAME in place of schema=NAME", "sslmode=disable&schema=public": "search_path=NAME",
+		"connection_limit=5": "connection_limit in the URL of the database is Prisma's: remove it", "pgbouncer=true": "pgbouncer",
+	} {
+		_, err := parseDatabase("postgres://me:hunter2@db.example/site?" + parameter)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: error %v", parameter, err)
+		}
+	}
+	if _, err := parseDatabase("postgres://me:hunter2@db.example/site?search_path=app&application_name=cli"); err != nil {
+		t.Errorf("error %v", err)
+	}
+}
+
 // FuzzParseDatabase looks for panics and for URLs whose password shows.
 func FuzzParseDatabase(f *testing.F) {
 	for _, seed := range []string{

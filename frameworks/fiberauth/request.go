@@ -99,7 +99,7 @@ func headOf(from *fasthttp.RequestCtx) *latchkey.Request {
 	}
 	return &latchkey.Request{
 		Method: string(h.Method()), URL: urlOf(from.Request.URI()), Host: hostOf(from), Header: header,
-		RemoteAddr: from.RemoteAddr().String(), TLS: from.IsTLS(),
+		RemoteAddr: from.RemoteAddr().String(), TLS: from.IsTLS(), Target: string(h.RequestURI()),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 var mountingNames = map[string]string{
 	"Next-style": `NextAuth handlers GET POST auth() auth(request auth(context) auth((request) request.auth callbacks.authorized
 		signIn( AuthError signOut( redirectTo redirect unstable_update`,
-	"Solid-style":  `SolidAuth GET POST getSession prefix user`,
+	"Solid-style":  `SolidAuth GET POST getSession prefix user signIn signOut @auth/solid-start/client`,
 	"Svelte-style": `SvelteKitAuth handle event.locals.auth() load signIn signOut POST CredentialsSignin provider signInPage signOutPage options authorizationParams className submitButton @auth/sveltekit/components @auth/sveltekit/client`,
 	"Qwik-style":   `QwikAuth$ onRequest useSession useSignIn providerId redirectTo options authorizationParams useSignOut failed fieldErrors formErrors cookie data`,
 	"Clients":      `SessionProvider session basePath refetchInterval refetchOnWindowFocus refetchWhenOffline useSession data status update getSession getProviders getCsrfToken signIn signOut`,

@@ -44,6 +44,7 @@ const (
 	Regain  Purpose = "regain"  // another address for a user who has lost the mailbox, after a delay
 	Due     Purpose = "due"     // a mail that is being sent because of a delay; its handle is no secret
 	Recover Purpose = "recover" // a former address that was given back lately
+	Recodes Purpose = "recodes" // that recovery codes were made lately; its handle is no secret
 )
 
 // Draft is a challenge to be made.

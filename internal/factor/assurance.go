@@ -109,17 +109,26 @@ func Level(amr []string) string {
 	return AAL1
 }
 
-// Meets reports whether a session with amr and acr has proven one of the kinds.
-// Without kinds it reports whether acr is AAL2.
+// Meets reports whether a session with amr and acr has proven one of the kinds beside
+// another proof: one proof never counts twice. Without kinds it reports whether acr
+// is AAL2.
 func Meets(amr []string, acr string, kinds ...storage.FactorKind) bool {
 	if len(kinds) == 0 {
 		return acr == AAL2
 	}
 	return slices.ContainsFunc(kinds, func(kind storage.FactorKind) bool {
-		if kind == storage.FactorPasskey {
-			return hasPasskey(amr)
+		switch kind {
+		case storage.FactorPasskey:
+			return hasPasskey(amr) && (slices.Contains(amr, Present) || isBeside(amr, Hardware, Software))
+		case storage.FactorEmail: // without mfa a mail has proven the address of a sign-up, or is the only proof
+			return slices.Contains(amr, Multiple) && slices.Contains(amr, Email) && isBeside(amr, Email)
 		}
 		words := OfKind(kind)
-		return len(words) > 0 && slices.Contains(amr, words[0])
+		return len(words) > 0 && slices.Contains(amr, words[0]) && isBeside(amr, words...)
 	})
+}
+
+// isBeside reports whether amr has a word for a proof beside words.
+func isBeside(amr []string, words ...string) bool {
+	return isFactor(slices.DeleteFunc(slices.Clone(amr), func(word string) bool { return slices.Contains(words, word) }))
 }

@@ -109,7 +109,7 @@ func TestAssurance(t *testing.T) {
 		if factor.Meets([]string{"pwd", "browser"}, "aal1") || factor.Meets([]string{"pwd", "browser"}, "aal1", totp, key, recovery) {
 			t.Error("it meets a demand")
 		}
-		if !factor.Meets([]string{"pwd", "otp"}, "aal2") || !factor.Meets([]string{"swk"}, "", key) || factor.Meets([]string{"otp"}, "aal2", key) {
+		if !factor.Meets([]string{"pwd", "otp"}, "aal2") || !factor.Meets([]string{"swk", "user"}, "", key) || factor.Meets([]string{"otp"}, "aal2", key) {
 			t.Error("kinds do not bind")
 		}
 	})

@@ -18,12 +18,14 @@ func IsRecent(at, now time.Time, d time.Duration) bool {
 }
 
 // Again returns the words for what is proven after one more proof in a session. The
-// words of the newest proof come last, so that [ByFactor] knows it. Again does not
-// change amr.
+// words of the newest proof come last, so that [ByFactor] knows it. A first proof that is
+// given once more adds no [Multiple]; a mailed code does after another proof. Again does
+// not change amr.
 func Again(amr, more []string) []string {
 	former := slices.DeleteFunc(slices.Clone(amr), func(word string) bool { return slices.Contains(more, word) })
 	all := append(former, more...)
-	if !slices.Contains(all, Multiple) && isFactor(former) && isFactor(more) {
+	adds := func(word string) bool { return word == Email || !slices.Contains(amr, word) }
+	if !slices.Contains(all, Multiple) && isFactor(former) && isFactor(more) && slices.ContainsFunc(more, adds) {
 		all = append(all, Multiple)
 	}
 	return all
@@ -63,11 +65,14 @@ func (h *Held) ByFactor(amr []string) bool {
 }
 
 // Provable returns the kinds that the user can prove in a session, the strongest first.
-// If a mail has opened the session, a mailed code is no second factor in it.
+// If a mail has opened the session, a mailed code is no second factor in it. Neither is a
+// passkey if one without user verification is all that was proven.
 func (h *Held) Provable(offered []storage.FactorKind, amr []string) []storage.FactorKind {
 	var first []string
 	if len(amr) > 0 && amr[0] == Email {
 		first = amr[:1]
+	} else if !slices.Contains(amr, Present) && !isBeside(amr, Hardware, Software) {
+		first = amr
 	}
 	return h.Kinds(offered, first)
 }

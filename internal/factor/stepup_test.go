@@ -1,6 +1,7 @@
 package factor_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,76 @@ func TestAgain(t *testing.T) {
 		amr, level := factor.Raised(strings.Fields(c.amr), c.acr, strings.Fields(c.more), "")
 		if strings.Join(amr, " ") != c.want || level != c.level || c.held.ByFactor(amr) != c.byFactor {
 			t.Errorf("%s: %v, %s, %t", c.name, amr, level, c.held.ByFactor(amr))
+		}
+	}
+}
+
+// a proof counts once. NeedFactor is met by a kind only if the session has another
+// proof beside it; a passkey with user verification is two proofs by itself.
+func TestNeedFactor(t *testing.T) {
+	none := []storage.FactorKind{}
+	demands := map[string][]storage.FactorKind{"any": none, "email": {mail}, "totp": {totp}, "recovery": {recovery}, "passkey": {key}, "email or totp": {mail, totp}}
+	for amr, c := range map[string]struct{ name, met string }{
+		"":                   {"a session of another server", ""},
+		"pwd":                {"a password", ""},
+		"pwd browser":        {"a password in a remembered browser", ""},
+		"pwd email":          {"a password, at a sign-up that a mail proved", ""},
+		"pwd email mfa":      {"a password and a mailed code", "email, email or totp"},
+		"email mfa pwd":      {"the same, and the password once more", "email, email or totp"},
+		"pwd otp mfa":        {"a password and an app", "any, totp, email or totp"},
+		"pwd recovery mfa":   {"a password and a recovery code", "any, recovery"},
+		"pwd hwk mfa":        {"a password and a passkey that asked for no PIN", "any, passkey"},
+		"fed mfa":            {"a provider that is trusted with two factors", "any"},
+		"fed swk user mfa":   {"a provider and a passkey", "any, passkey"},
+		"email":              {"a magic link alone", ""},
+		"email browser":      {"a magic link in a remembered browser", ""},
+		"email otp mfa":      {"a magic link and an app", "any, email, totp, email or totp"},
+		"email recovery mfa": {"a magic link and a recovery code", "any, email, recovery, email or totp"},
+		"hwk":                {"a passkey that asked for no PIN, alone", ""},
+		"swk":                {"a synced one, alone", ""},
+		"hwk user":           {"a passkey with user verification", "any, passkey"},
+		"swk user email":     {"the same, at a sign-up that a mail proved", "any, passkey"},
+		"hwk otp mfa":        {"a passkey that asked for no PIN, and an app", "passkey, totp, email or totp"},
+		"otp":                {"a code of an app as the only proof of an application's own sign-in", ""},
+	} {
+		words := strings.Fields(amr)
+		acr := factor.Level(words)
+		if amr == "fed mfa" {
+			acr = factor.AAL2 // as the provider said
+		}
+		for demand, kinds := range demands {
+			want := slices.Contains(strings.Split(c.met, ", "), demand)
+			w := factor.Wanted{IsFactor: true, Kinds: kinds}
+			if got := w.IsMet(factor.Assured{AMR: words, ACR: acr}, time.Time{}); got != want {
+				t.Errorf("R-712 %s (%s), NeedFactor(%s): %t, want %t", c.name, amr, demand, got, want)
+			}
+		}
+	}
+}
+
+// what a user can prove for a demand meets it, so that no guard asks again and
+// again: one more proof of the same kind is no second one.
+func TestNeedFactorEnds(t *testing.T) {
+	all := &factor.Held{Rows: []storage.Factor{{Kind: totp}, {Kind: mail}}, Passkeys: make([]storage.Authenticator, 1), HasMail: true}
+	for _, first := range []string{"pwd", "pwd email", "fed", "email", "hwk", "hwk user", "pwd browser", "pwd otp mfa"} {
+		amr := strings.Fields(first)
+		for _, kind := range all.Provable(everything, amr) {
+			words := factor.OfKind(kind)
+			if kind == key {
+				words = factor.OfPasskey(&storage.Authenticator{}, false)
+			}
+			proven, acr := factor.Raised(amr, factor.Level(amr), words, "")
+			if !factor.Meets(proven, acr, kind) {
+				t.Errorf("R-712 after %s, a proof by %s is offered and does not meet NeedFactor(%s): %v", first, kind, kind, proven)
+			}
+		}
+		for _, repeated := range []string{"pwd", "fed", "email"} {
+			if !slices.Contains(amr, repeated) || repeated == "email" && first != "email" {
+				continue
+			}
+			if proven, acr := factor.Raised(amr, factor.Level(amr), []string{repeated}, ""); factor.Meets(proven, acr, mail) {
+				t.Errorf("R-712 after %s, %s once more meets NeedFactor(email): %v", first, repeated, proven)
+			}
 		}
 	}
 }

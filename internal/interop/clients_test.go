@@ -80,7 +80,7 @@ func runClient(t *testing.T, chromium context.Context, base, module string) {
 				w.stay(there.Replace(row.call), there.Replace(row.result))
 			}
 			w.open("/here") // whose policy lets scripts ask
-			w.signedIn(row.who)
+			w.signedIn("/auth", row.who)
 		})
 	}
 	asked := iss.Requests(latchkeytest.PathAuthorize)
@@ -172,10 +172,10 @@ func (w *window) leave(call, want string) {
 	w.becomes(fmt.Sprintf("window.leaving === undefined && document.readyState === 'complete' && location.href === %s", asJSON(w.t, want)))
 }
 
-func (w *window) signedIn(want string) {
+func (w *window) signedIn(basePath, want string) {
 	w.t.Helper()
 	got, err := chromedp.Run(w.ctx, chromedp.Evaluate[string](
-		fmt.Sprintf("fetch(%s).then(r => r.json()).then(s => s?.user.name ?? '')", asJSON(w.t, w.url+"/auth/session")), chromedp.EvalAwaitPromise))
+		fmt.Sprintf("fetch(%s).then(r => r.json()).then(s => s?.user.name ?? '')", asJSON(w.t, w.url+basePath+"/session")), chromedp.EvalAwaitPromise))
 	ok(w.t, err)
 	if got != want {
 		w.t.Errorf("%q is signed in, not %q", got, want)

@@ -1,11 +1,11 @@
 // Package interop holds tests of Latchkey against programs that others wrote:
 //
 //   - authjs: Auth.js, whose tokens, cookies, passkeys and browser clients are ours, too;
-//     that of SvelteKit runs in Chromium, beside ours; an API of examples reads its sessions;
-//     the site of docs/moving-from-authjs.md runs before and after its move; the definitions
-//     of its providers are compared with ours
+//     those of SvelteKit and SolidStart run in Chromium; an API of examples reads its
+//     sessions; the site of docs/moving-from-authjs.md runs before and after its move;
+//     the definitions of its providers are compared with ours
 //   - the apps of examples/react and examples/sveltekit, which are built with Vite and
-//     driven in Chromium
+//     driven in Chromium, and that of examples/nextjs, built with Next.js
 //   - typescript: the compiler, which reads the types of our browser client
 //   - openid: a certified OpenID Provider on Node.js
 //   - the example provider of zitadel/oidc, in the test's own process

@@ -137,6 +137,11 @@ func startApp(t *testing.T, name string, iss *latchkeytest.Issuer, args ...strin
 	if out, err := exec.CommandContext(t.Context(), filepath.Join("..", "..", "scripts", "front"), "examples/"+name).CombinedOutput(); err != nil {
 		t.Fatalf("scripts/front: %v\n%s", err, out)
 	}
+	return startAtIssuer(t, name, iss, args...)
+}
+
+func startAtIssuer(t *testing.T, name string, iss *latchkeytest.Issuer, args ...string) string {
+	t.Helper()
 	p := iss.Provider()
 	return startProgram(t, name, args, "AUTH_ACME_ISSUER="+p.Issuer, "AUTH_ACME_ID="+p.ClientID, "AUTH_ACME_SECRET="+p.ClientSecret)
 }

@@ -54,9 +54,10 @@ func longName(update any) any {
 
 // theirSite is the configuration of authjs/site.mjs.
 type theirSite struct {
-	Secrets []string     `json:"secrets"`
-	Secure  bool         `json:"secure"`
-	Issuer  *theirIssuer `json:"issuer,omitempty"`
+	Secrets  []string     `json:"secrets"`
+	Secure   bool         `json:"secure"`
+	BasePath string       `json:"basePath,omitempty"` // empty: /auth
+	Issuer   *theirIssuer `json:"issuer,omitempty"`
 }
 
 type theirIssuer struct {

@@ -125,6 +125,12 @@ func (l *Limits) PasswordRequest(r Requester) Event {
 	return l.event(keys.PasswordRequests, l.rates.AttemptsPerClient, r)
 }
 
+// Asked returns the event of a mail that a client asks for, whether or not one leaves. It
+// counts for the client alone, so that its budget tells of no address whether it is known.
+func (l *Limits) Asked(r Requester) Event {
+	return l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)
+}
+
 // Mail returns the event of a mail to a mailbox.
 func (l *Limits) Mail(email string, r Requester) Event {
 	e := l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)

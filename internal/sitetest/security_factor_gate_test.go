@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -722,5 +724,48 @@ func TestFactorConfiguration(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// New says so if users have no page to set up a factor on, since a guard that asks for
+// one would send them about.
+func TestFactorsWithoutAPageAreSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*latchkey.Config)
+		warns  bool
+	}{
+		"no page":          {func(*latchkey.Config) {}, true},
+		"the account page": {func(c *latchkey.Config) { c.AccountPage.Enabled = true }, false},
+		"one's own":        {func(c *latchkey.Config) { c.Pages.Reauth = "/prove" }, false},
+		"no factors":       {func(c *latchkey.Config) { c.Factors = latchkey.Factors{} }, false},
+	} {
+		var log strings.Builder
+		config := latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Providers: someProvider(), Adapter: memoryadapter.New(memoryadapter.Options{})}
+		config.Runtime.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		withFactors(&config)
+		config.AccountPage.Enabled, config.Factors.Kinds = false, []latchkey.FactorKind{latchkey.FactorTOTP}
+		c.change(&config)
+		if _, err := latchkey.New(config); err != nil || strings.Contains(log.String(), "no page lets users set up a factor") != c.warns {
+			t.Errorf("R-714 %s: %v, log: %s", name, err, &log)
+		}
+	}
+}
+
+// every page of Pages is compared with the library's own routes, and has to be a URL.
+func TestPagesAreAllChecked(t *testing.T) {
+	fields := reflect.TypeFor[latchkey.Pages]()
+	for i := range fields.NumField() {
+		if fields.Field(i).Type.Kind() != reflect.String {
+			continue
+		}
+		for _, url := range []string{"/auth/signin", "/auth/session?x=y", "javascript:x", "//evil.example"} {
+			config := latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Providers: someProvider(), Adapter: memoryadapter.New(memoryadapter.Options{})}
+			withFactors(&config)
+			config.Runtime.Logger = slog.New(slog.DiscardHandler)
+			reflect.ValueOf(&config.Pages).Elem().Field(i).SetString(url)
+			if _, err := latchkey.New(config); err == nil || !strings.Contains(err.Error(), "Pages."+fields.Field(i).Name) {
+				t.Errorf("R-715 Pages.%s %q: %v", fields.Field(i).Name, url, err)
+			}
+		}
 	}
 }

@@ -49,6 +49,46 @@ var targetCases = []testCase{
 			}
 		}
 	}},
+	{"the guard of a whole site takes no path that was rewritten for its sign-in page", behindRewriting("/login"), proveRewritten},
+	{"nor one that names the rewritten part twice", behindRewriting("/shop/login"), proveRewritten},
+}
+
+// behindRewriting returns a function that builds a guarded site with a sign-in page behind a
+// handler that takes "/shop" off each path. Neither Site.Prefix nor a proxy knows of it.
+func behindRewriting(signIn string) func(*framework) {
+	return func(f *framework) {
+		f.site.Guarded, f.site.StripPrefix = true, "/shop"
+		f.config.Site.URL, f.config.Pages.SignIn = "http://app.example", signIn
+		f.site.CatchAll = func(c Context) {
+			f.reached.add("handler")
+			c.Write(http.StatusOK, "mine")
+		}
+	}
+}
+
+// proveRewritten checks that no path that a handler has rewritten is taken for the sign-in
+// page, which only the path that a client asked for can be.
+func proveRewritten(t *testing.T, f *framework) {
+	t.Helper()
+	seed, steps := race.Steps(t, 40)
+	random := rand.New(rand.NewPCG(seed, 711))
+	pieces := []string{"/login", "/shop", "/shop", "/", "?x=y", "/login/", "/./login", "/%6Cogin", "/x/../login"}
+	targets := []string{"/shop/login", "/shop/shop/login", "/shop/shop/shop/login", "/shop/login?x=y"}
+	for range steps {
+		target := "/shop"
+		for range 1 + random.IntN(3) {
+			target += pieces[random.IntN(len(pieces))]
+		}
+		targets = append(targets, target)
+	}
+	for _, target := range targets {
+		before := f.reached.count("handler")
+		ok(t, f.sendTarget(t.Context(), http.MethodGet, target, "app.example"))
+		path, _, _ := strings.Cut(target, "?")
+		if n := f.reached.count("handler"); n != before && path != f.config.Pages.SignIn {
+			t.Fatalf("R-711: %s reaches the handler behind the guard, and is not the page %s", target, f.config.Pages.SignIn)
+		}
+	}
 }
 
 // oddTargets are request targets by what is odd about them. HOST is the host of the

@@ -1,6 +1,6 @@
 // A site with Auth.js on Express, built as its documentation says. Run: node site.mjs CONFIG, where CONFIG is
-// JSON {"secrets", "secure", "issuer": {"url", "id", "secret"}}. Prints {"url"} when it listens, and ends with
-// its standard input.
+// JSON {"secrets", "secure", "basePath", "issuer": {"url", "id", "secret"}}. Prints {"url"} when it listens, and
+// ends with its standard input.
 import { ExpressAuth } from "@auth/express"
 import express from "express"
 
@@ -43,7 +43,7 @@ const longName = (update) => (/^\d+$/.test(update) ? "x".repeat(Number(update)) 
 const app = express()
 app.set("trust proxy", true)
 app.use(
-  "/auth/*",
+  `${config.basePath ?? "/auth"}/*`,
   ExpressAuth({
     secret: config.secrets,
     trustHost: true,
