@@ -104,7 +104,7 @@ tidy: ## go mod tidy, every module
 ci: ## everything CI runs, in its order: 20 minutes on two cores
 	.ci/run
 
-nightly: ## the whole: every module alone, every race, every order, longer fuzzing
+nightly: ## the whole: every module alone, every race, more orders of calls, longer fuzzing
 	.ci/run nightly
 
 .PHONY: all help setup tools linters fmt vet lint vuln test test-all walks race race-all fuzz bench demo react sveltekit conformance api tidy ci nightly

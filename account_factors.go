@@ -93,6 +93,7 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 		if err != nil {
 			return nil, err
 		}
+		noticeUser(ctx, x, here.user.ID, Message{Kind: MessageRecoveryMade})
 		return toCodes(ctx, x, here, codes)
 	case do == "stop":
 		return &Response{Redirect: x.url("account")}, d.StopLostOf(ctx, &x.events, nil, here.user.ID)

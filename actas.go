@@ -67,7 +67,7 @@ func actAsLink(ctx context.Context, x *exchange, userID, reason string) (string,
 	case !provedWithin(here, x.now(), s.config.Factors.Recent):
 		return "", errOldProof
 	}
-	actor := directory.ActorSession{UserID: here.user.ID, SessionID: here.sessionID, Began: here.since, Proved: here.Proved}
+	actor := directory.ActorSession{UserID: here.user.ID, SessionID: here.sessionID, Began: here.since, Proved: here.Proved, There: here.names}
 	if s.config.Session.Strategy != DatabaseSessions {
 		actor.Ends = latestEnd(&s.config.Session, here.since, x.now())
 	}

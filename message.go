@@ -71,6 +71,7 @@ const (
 	MessageFactorRemoved   MessageKind = "factor_removed"   // one was removed
 	MessageFactorsReset    MessageKind = "factors_reset"    // an administrator has removed all of them
 	MessageRecoveryUsed    MessageKind = "recovery_used"    // a recovery code was used
+	MessageRecoveryMade    MessageKind = "recovery_made"    // new recovery codes were made
 	MessageWrongCodes      MessageKind = "wrong_codes"      // several wrong codes were typed after a right first factor
 	MessageRecoveryStarted MessageKind = "recovery_started" // the second factors are removed at Expires; its URL stops that
 	MessageRecoverySoon    MessageKind = "recovery_soon"    // the same, half-way
@@ -82,7 +83,7 @@ const (
 func (k MessageKind) isNotice() bool {
 	switch k {
 	case MessagePasswordChanged, MessageEmailChange, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
-		MessageRecoveryUsed, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon, MessageActedAs:
+		MessageRecoveryUsed, MessageRecoveryMade, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon, MessageActedAs:
 		return true
 	}
 	return false

@@ -145,7 +145,7 @@ type sessionStrategy interface {
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// isNamed reports whether the session of the browser is one to which a provider
 	// gives the name.
-	isNamed(ctx context.Context, v *visit, provider, name string) (bool, error)
+	isNamed(ctx context.Context, v *visit, name string) (bool, error)
 	// close ends the session and returns which one that was: the zero value if there was
 	// none. With an error it ends the session later.
 	close(ctx context.Context, v *visit) (endedSession, error)
@@ -197,12 +197,13 @@ type reading struct {
 // currentUser is the signed-in user of a request, with the session.
 type currentUser struct {
 	user      User
-	sessionID string    // one for life; empty: a token that keeps none
-	provider  string    // that opened the session; empty: unknown
-	since     time.Time // when they signed in; zero: unknown
-	actor     string    // the administrator who acts as the user; empty: it is the user
-	tokenHash string    // of a stored session whose store has no ids
-	Assurance           // without AuthTime; Proved is zero where nothing later than since is kept
+	sessionID string                    // one for life; empty: a token that keeps none
+	provider  string                    // that opened the session; empty: unknown
+	since     time.Time                 // when they signed in; zero: unknown
+	actor     string                    // the administrator who acts as the user; empty: it is the user
+	tokenHash string                    // of a stored session whose store has no ids
+	names     []directory.ProviderNames // by which its providers end the session
+	Assurance                           // without AuthTime; Proved is zero where nothing later than since is kept
 }
 
 // openedSession is a session that was opened beside another one.

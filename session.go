@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
+	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
@@ -114,6 +115,7 @@ func prepareEnds(s *setup) {
 		chosen = s.store.Revocations
 	}
 	s.revocations = revocationsIn(s, chosen)
+	s.revocations.RowLife = max(s.config.Session.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
 }
 
 // revocationsIn returns the revocations that are kept in store, or in the memory of this
@@ -204,19 +206,19 @@ func (t *tokenStrategy) addEnd(o *directory.Outbox, claims Claims) endedSession 
 		return ended
 	}
 	if t.setup.config.logouts.any {
-		ended.provider, _ = atProviderIn(claims)
+		ended.provider, _ = namesIn(claims)
 	}
 	addSignOut(o, ended, SignOutEvent{Claims: claims})
 	return ended
 }
 
-func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
+func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, name string) (bool, error) {
 	claims, err := t.claims(ctx, v)
 	if claims == nil || err != nil {
 		return false, err
 	}
-	opened, at := atProviderIn(claims)
-	return opened == provider && name != "" && at.SID == name, nil
+	_, names := namesIn(claims)
+	return directory.HasSID(names, name), nil
 }
 
 func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
@@ -240,6 +242,9 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
 	if keepsProofs(t.setup) && !here.isAdopted() {
 		readAssurance(&here.Assurance, claims)
+	}
+	if t.setup.config.logouts.any {
+		_, here.names = namesIn(claims)
 	}
 	if a := directory.ActorOf(claims); a != nil {
 		here.actor = a.UserID

@@ -68,7 +68,7 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.To
 		return openedSession{}, directory.ErrActing
 	}
 	row := found.Row
-	row.ID, row.Token, row.Sealed = secret.RandomHex(16), browser.BearerKind.RowKey(d.newToken()), ""
+	row.ID, row.Token, row.Sealed = secret.RandomHex(16), browser.BearerKind.RowKey(d.newToken()), directory.FormerOnly(row.Sealed)
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
 	row.UserAgent = texts.Cut(v.request.Header.Get("User-Agent"), 256)
 	v.hide(row.Token)

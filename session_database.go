@@ -75,7 +75,7 @@ func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Tok
 }
 
 // find returns the session that a token opens, or nil, and the key of its row. It deletes
-// an expired session, and returns nil for a suspended user and errOtherTenant for
+// an expired session and one that a provider has ended, and returns nil for a suspended user and errOtherTenant for
 // the session of another tenant. With useCache, for callers that only read, a cached
 // session will do unless a renewal is due.
 func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
@@ -107,10 +107,17 @@ func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Tok
 	if err := s.acting.CheckRow(ctx, &found.Row); err != nil {
 		return nil, token, failure.Ignoring(err, directory.ErrNoToken)
 	}
-	if !d.expired(&found.Row) {
+	err = s.revocations.CheckFormer(ctx, nil, &found.Row)
+	switch {
+	case errors.Is(err, directory.ErrNoToken):
+		v.why = "ended"
+	case err != nil:
+		return nil, token, err
+	case !d.expired(&found.Row):
 		return found, token, nil
+	default:
+		v.why = "expired"
 	}
-	v.why = "expired"
 	if _, err := s.store.DeleteSession(ctx, token); failure.Ignoring(err, ErrNotFound) != nil {
 		s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
 	}
@@ -234,7 +241,7 @@ func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error)
 // currentUserOf returns the user of a stored session. token names the session if the
 // store gives it no ID.
 func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
-	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, since: s.Row.Created, actor: s.Row.Actor}
+	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, names: directory.NamesOf(&s.Row), since: s.Row.Created, actor: s.Row.Actor}
 	here.Assurance = Assurance{Proved: s.Row.Proved, AMR: s.Row.AMR, ACR: s.Row.ACR}
 	if here.sessionID == "" {
 		here.tokenHash = sessionref.HashPrefix + secret.Hash(token)
@@ -316,10 +323,10 @@ func (d *databaseStrategy) end(ctx context.Context, events *directory.Outbox, to
 	return ended, err
 }
 
-func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
+func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, name string) (bool, error) {
 	found, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if found == nil || err != nil {
 		return false, err
 	}
-	return found.Row.Provider == provider && name != "" && found.Row.ProviderSID == name, nil
+	return directory.HasSID(directory.NamesOf(&found.Row), name), nil
 }

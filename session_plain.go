@@ -135,7 +135,7 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	}
 	if t.setup.config.logouts.any {
 		if raw, ok := jsonscan.Lookup(members, jwtclaims.Provider); ok {
-			s.Provider, from.AtProvider = readAtProvider(raw)
+			s.Provider, from.There = directory.ReadNames(raw)
 		}
 	}
 	if jwtclaims.IsAdopted(s.ID) {
@@ -156,7 +156,7 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
 	}
 	if t.setup.config.logouts.any {
-		s.Provider, _ = atProviderIn(claims)
+		s.Provider, _ = namesIn(claims)
 	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
@@ -235,33 +235,12 @@ func (t *tokenStrategy) track(claims Claims) {
 	}
 }
 
-// atProviderClaim is what a session token says of the session at its provider.
-type atProviderClaim struct {
-	Provider string      `json:"p"`
-	SID      string      `json:"sid,omitempty"`
-	Sub      string      `json:"sub,omitempty"`
-	Issued   json.Number `json:"iat,omitempty"`
-}
-
-// atProviderIn returns what nameSession has written into claims: the provider, and its
-// names for the session. It returns zero values if there is nothing.
-func atProviderIn(claims Claims) (provider string, at directory.AtProvider) {
+// namesIn returns what nameSession has written into claims: the provider that opened the
+// session, and what its providers call it.
+func namesIn(claims Claims) (provider string, names []directory.ProviderNames) {
 	raw, err := json.Marshal(claims[jwtclaims.Provider])
 	if err != nil {
-		return "", at
+		return "", nil
 	}
-	return readAtProvider(raw)
-}
-
-// readAtProvider does what atProviderIn does, for the claim as JSON.
-func readAtProvider(raw []byte) (provider string, at directory.AtProvider) {
-	var read atProviderClaim
-	if json.Unmarshal(raw, &read) != nil {
-		return "", at
-	}
-	if seconds, err := read.Issued.Float64(); err == nil {
-		at.Issued, _ = jwtclaims.Instant(seconds)
-	}
-	at.SID, at.Sub = read.SID, read.Sub
-	return read.Provider, at
+	return directory.ReadNames(raw)
 }

@@ -202,7 +202,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 		from.Proved, _ = claims.Time(jwtclaims.Proved)
 	}
 	if t.setup.config.logouts.any {
-		_, from.AtProvider = atProviderIn(claims)
+		_, from.There = namesIn(claims)
 	}
 	if believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache); err == nil {
 		err = t.setup.acting.CheckToken(ctx, claims)

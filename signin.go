@@ -251,7 +251,7 @@ func findLinkingUser(ctx context.Context, x *exchange, in *directory.Assertion) 
 	if here == nil || err != nil {
 		return nil, err
 	}
-	in.Joined, in.IsAdopted = here.since, here.isAdopted()
+	in.Joined, in.JoinedNames, in.IsAdopted = here.since, here.names, here.isAdopted()
 	may, byFactor, err := mayChange(ctx, x.setup, &x.visit, here)
 	if err != nil {
 		return nil, err

@@ -336,7 +336,7 @@ func (t *tokenStrategy) nameSession(v *visit, who *directory.SignIn, claims Clai
 		v.cookies.EndHint()
 		return nil
 	}
-	claims[jwtclaims.Provider] = map[string]any{"p": who.Account.Provider, "sid": at.SID, "sub": at.Sub, "iat": jwtclaims.UnixSeconds(at.Issued)}
+	claims[jwtclaims.Provider] = at.Claim(who.Account.Provider)
 	maxAge := t.setup.config.Session.MaxAge
 	sealed, err := t.setup.hints.Seal(at.Hint, who.Session.ID, who.Account.Provider, v.now(), maxAge)
 	if err != nil {

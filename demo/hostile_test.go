@@ -146,7 +146,7 @@ func (k *keyholder) reads() {
   for (let i = 0; i < 20; i++) await (await fetch("/auth/session")).text()
   window.settled = true
 })(), null`)
-	k.becomes(`document.readyState === "complete" && (window.settled || location.pathname !== "/comments")`)
+	k.becomes(`document.readyState === "complete" && (window.settled || location.pathname + location.search !== "/comments")`) // a form may have sent itself
 }
 
 // holds reports whether the authenticator has a passkey.

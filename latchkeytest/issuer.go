@@ -248,6 +248,7 @@ type RecordedRequest struct {
 }
 
 // Requests returns the requests for path so far, oldest first. An empty path means all.
+// Of more than 10,000 requests in all, it returns the latest.
 func (iss *Issuer) Requests(path string) []RecordedRequest {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
@@ -260,7 +261,7 @@ func (iss *Issuer) Requests(path string) []RecordedRequest {
 	return list
 }
 
-// Count returns the number of requests for path so far. An empty path means all.
+// Count returns the number of requests that Requests returns.
 func (iss *Issuer) Count(path string) int { return len(iss.Requests(path)) }
 
 func (iss *Issuer) misbehaviour() Misbehaviour {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
@@ -31,9 +32,16 @@ func (iss *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	answer.send(w, iss.route(bad, r))
 }
 
+// mostRecorded is how many requests an issuer remembers at most.
+const mostRecorded = 10_000
+
+// record remembers a request. It forgets the older half when there are too many.
 func (iss *Issuer) record(r *http.Request) {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
+	if len(iss.recorded) == mostRecorded {
+		iss.recorded = slices.Delete(iss.recorded, 0, mostRecorded/2)
+	}
 	iss.recorded = append(iss.recorded, RecordedRequest{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Form: r.PostForm, Header: r.Header.Clone()})
 }
 

@@ -44,6 +44,7 @@ var shapes = map[latchkey.MessageKind]shape{
 	latchkey.MessageFactorRemoved:   {subject: "mail.removed.subject", text: notMe, action: account},
 	latchkey.MessageFactorsReset:    {subject: "mail.cleared.subject", text: "mail.cleared.text", action: account},
 	latchkey.MessageRecoveryUsed:    {subject: "mail.recovery.subject", text: "mail.recovery.left", action: account, foot: notMe},
+	latchkey.MessageRecoveryMade:    {subject: "mail.codes.subject", text: notMe, action: account},
 	latchkey.MessageWrongCodes:      {subject: "mail.wrong.subject", text: "mail.wrong.text", action: account},
 	latchkey.MessageRecoveryStarted: {subject: "mail.lost.subject", text: lost, action: "mail.lost.action"},
 	latchkey.MessageActedAs:         {subject: "mail.acted.subject", text: "mail.acted.text", action: account},

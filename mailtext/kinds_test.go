@@ -26,6 +26,7 @@ var kinds = map[latchkey.MessageKind]struct{ link, code, other bool }{
 	latchkey.MessageFactorAdded:     {link: true},
 	latchkey.MessageFactorRemoved:   {link: true},
 	latchkey.MessageFactorsReset:    {link: true},
+	latchkey.MessageRecoveryMade:    {link: true},
 	latchkey.MessageRecoveryUsed:    {link: true},
 	latchkey.MessageWrongCodes:      {link: true},
 	latchkey.MessageRecoveryStarted: {link: true},

@@ -120,7 +120,7 @@ type StoredSession struct {
 	ProviderSID    string
 	ProviderSub    string
 	ProviderIssued time.Time
-	Sealed         string // what a logout at the provider needs, encrypted by the library
+	Sealed         string // what a logout at the provider needs: encrypted by the library, then hashes of more names
 
 	Proved time.Time // the latest proof of the user's identity; zero: the sign-in
 	AMR    []string  // the methods of that proof: RFC 8176 names, each without a space

@@ -58,10 +58,16 @@ func (s *ownedRecords) create(ctx context.Context, user string, seen Record, wit
 		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
+		if seen, err = s.records.look(ctx, seen.Key); err != nil {
+			return err // an entry that is left over does no harm
+		}
+		if of, mine := isOf(&seen, user); mine && of.Entry == part {
+			return nil // it was written, the answer was lost, and another caller has renewed it since
+		}
 		if err := s.records.conn.Disown(ctx, nameOf(user), entry); err != nil {
 			return err
 		}
-		if seen, err = s.clear(ctx, seen.Key, isFree); err != nil {
+		if seen, err = s.clear(ctx, seen, isFree); err != nil {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {
@@ -80,15 +86,14 @@ func (s *ownedRecords) renew(ctx context.Context, seen Record, of owned, v value
 	return err
 }
 
-// clear returns the record under the key for the next try of create to write
-// over. A record that is alive is first replaced by a mark if isFree allows it;
-// otherwise clear returns ErrConflict. A caller that prunes the entry of the new
-// record marks the key anew. If that caller and create have read the same mark,
-// one of them loses.
-func (s *ownedRecords) clear(ctx context.Context, k Key, isFree func(context.Context, *Record) (bool, error)) (Record, error) {
-	seen, err := s.records.look(ctx, k)
-	if err != nil || !seen.isAlive() {
-		return seen, err
+// clear returns the record for the next try of create to write over, given what is
+// under the key now. A record that is alive is first replaced by a mark if isFree
+// allows it; otherwise clear returns ErrConflict. A caller that prunes the entry of
+// the new record marks the key anew. If that caller and create have read the same
+// mark, one of them loses.
+func (s *ownedRecords) clear(ctx context.Context, seen Record, isFree func(context.Context, *Record) (bool, error)) (Record, error) {
+	if !seen.isAlive() {
+		return seen, nil
 	}
 	free, err := isFree(ctx, &seen)
 	if err == nil && !free {
@@ -99,7 +104,7 @@ func (s *ownedRecords) clear(ctx context.Context, k Key, isFree func(context.Con
 	}
 	mark, err := s.records.void(ctx, seen)
 	if errors.Is(err, storage.ErrConflict) {
-		return Record{Key: k}, nil // another caller was faster: the next try reads what it wrote
+		return Record{Key: seen.Key}, nil // another caller was faster: the next try reads what it wrote
 	}
 	return mark, err
 }

@@ -102,6 +102,44 @@ func openAll(t *testing.T, s *kvstore.Store, user string, n int) {
 	}
 }
 
+// repeating loses the answer of a put: what it calls happens before it asks again.
+type repeating struct {
+	*memory
+	meanwhile func()
+}
+
+func (f *repeating) Put(ctx context.Context, r kvstore.Record, over string) error {
+	err := f.memory.Put(ctx, r, over)
+	if meanwhile := f.meanwhile; meanwhile != nil && err == nil {
+		f.meanwhile = nil
+		meanwhile()
+		return f.memory.Put(ctx, r, over)
+	}
+	return err
+}
+
+// TestRenewedBeforeItsCreationIsAnswered: R-740. A session that is renewed before its
+// creation is answered stays in the list of its user, so that ending all reaches it.
+func TestRenewedBeforeItsCreationIsAnswered(t *testing.T) {
+	ctx, c := t.Context(), &repeating{memory: newMemory()}
+	s := kvstore.New(c, kvstore.Options{})
+	_ = accountOf(t, s, "ada")
+	c.meanwhile = func() {
+		if err := s.UpdateSession(ctx, "token", time.Now().Add(2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.CreateSession(ctx, storage.StoredSession{Token: "token", UserID: "ada", Expires: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.DeleteSessions(ctx, "ada", ""); n != 1 || err != nil {
+		t.Errorf("%d sessions ended, %v, want 1", n, err)
+	}
+	if _, err := s.GetSession(ctx, "token"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("the session after all were ended: %v", err)
+	}
+}
+
 // TestLeftOverEntriesFailNobody: entries that cannot be removed are nothing to
 // who reads a list or ends what is on it.
 func TestLeftOverEntriesFailNobody(t *testing.T) {

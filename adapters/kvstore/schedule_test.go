@@ -1,6 +1,7 @@
 package kvstore_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
@@ -43,11 +45,24 @@ func (c call) commutes(other call) bool {
 	return !slices.ContainsFunc(c.keys, func(k kvstore.Key) bool { return slices.Contains(other.keys, k) })
 }
 
-// every runs all orders, and plainly those too that differ in nothing.
+// times is how many times as many orders are tried as usual, and plainly tries those too
+// that differ in nothing. LATCHKEY_ORDERS is a number, as in the nightly run, or "all" or
+// "plain", which have no limit and take hours.
 var (
 	plainly = os.Getenv("LATCHKEY_ORDERS") == "plain"
-	every   = plainly || os.Getenv("LATCHKEY_ORDERS") == "all"
+	times   = timesOf(os.Getenv("LATCHKEY_ORDERS"))
 )
+
+func timesOf(text string) int {
+	if text == "all" || text == "plain" {
+		return 1 << 40
+	}
+	n, err := strconv.Atoi(cmp.Or(text, "1"))
+	if err != nil || n < 1 {
+		panic(fmt.Sprintf("LATCHKEY_ORDERS is %q, want a number, all or plain", text))
+	}
+	return n
+}
 
 // fault is what befalls one step of one operation.
 type fault struct {

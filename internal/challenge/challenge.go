@@ -42,6 +42,7 @@ const (
 	Invite  Purpose = "invite"  // an invitation
 	ActAs   Purpose = "actas"   // an administrator who acts as a user
 	Recover Purpose = "recover" // a former address that was given back lately
+	Recodes Purpose = "recodes" // that recovery codes were made lately; its handle is no secret
 )
 
 // Draft is a challenge to be made.

@@ -32,11 +32,12 @@ type Acting struct {
 
 // ActorSession is the session of an administrator who acts as a user.
 type ActorSession struct {
-	UserID    string    `json:"uid"`
-	SessionID string    `json:"sid"`
-	Began     time.Time `json:"auth_time"`       // the sign-in
-	Proved    time.Time `json:"proved,omitzero"` // the latest proof; zero: the sign-in
-	Ends      time.Time `json:"ends,omitzero"`   // zero: no session of the user outlives it for that
+	UserID    string          `json:"uid"`
+	SessionID string          `json:"sid"`
+	Began     time.Time       `json:"auth_time"`       // the sign-in
+	Proved    time.Time       `json:"proved,omitzero"` // the latest proof; zero: the sign-in
+	Ends      time.Time       `json:"ends,omitzero"`   // zero: no session of the user outlives it for that
+	There     []ProviderNames `json:"there,omitempty"` // what its providers call it
 }
 
 // ActingLink is what a link holds.
@@ -277,17 +278,20 @@ func confirmActor(ctx context.Context, s *Store, signIn *SignIn) error {
 func (a *Acting) Check(ctx context.Context, s *Store, actor *ActorSession) error {
 	d := a.Directory
 	if !d.StoredSessions {
-		return d.Revocations.checkIn(ctx, s, TokenOrigin{SessionID: actor.SessionID, UserID: actor.UserID, Began: actor.Began, Proved: actor.Proved})
+		return d.Revocations.checkIn(ctx, s, TokenOrigin{SessionID: actor.SessionID, UserID: actor.UserID, Began: actor.Began, Proved: actor.Proved, There: actor.There})
 	}
 	rows, err := s.ListSessions(ctx, actor.UserID)
 	if err != nil {
 		return err
 	}
-	lives := slices.ContainsFunc(rows, func(row storage.StoredSession) bool {
+	own := slices.IndexFunc(rows, func(row storage.StoredSession) bool {
 		return row.ID == actor.SessionID && row.Actor == "" && row.Tenant == d.Tenant && !a.IsOver(&row)
 	})
-	if !lives {
+	if own < 0 {
 		return ErrNoToken
+	}
+	if err := d.Revocations.CheckFormer(ctx, s, &rows[own]); err != nil {
+		return err
 	}
 	found, err := suspensionOf(ctx, s, actor.UserID)
 	if err == nil && found.Holds(d.Now()) {

@@ -39,6 +39,7 @@ type Assertion struct {
 	IssuedHere    bool                   // Issued is by the clock of this process
 	Started       time.Time              // when the handling of the request that completes it started; zero: now
 	Joined        time.Time              // the time of the sign-in behind the session that it is completed in; zero: unknown, or no session
+	JoinedNames   []ProviderNames        // what its providers call that session
 	IsAdopted     bool                   // that session was made elsewhere, and Joined is no more than when it was last renewed there
 	AMR           []string               // what is proven (RFC 8176); nil: as the kind of the provider says
 	ACR           string                 // what the proofs are worth

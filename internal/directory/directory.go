@@ -225,11 +225,13 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 		if err := replaceTokens(ctx, d, s, signIn, row); err != nil {
 			return err
 		}
+		signIn.keepNames()
 		return d.awaitProof(ctx, s, signIn, owner)
 	case current != nil && signIn.IsStale:
 		return failure.WrapFor(notLinkedType(&signIn.Assertion), signIn.Account.Provider, failure.Of(fault.AccountFresh, ErrNotFresh))
 	case current != nil:
 		signIn.IsLink = true
+		signIn.keepNames()
 		if err := d.recognise(ctx, s, signIn, *current); err != nil {
 			return err
 		}

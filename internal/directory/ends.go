@@ -310,7 +310,7 @@ func OpenBeside(ctx context.Context, d *Directory, row storage.StoredSession, fo
 // A logout at the provider takes no part in transactions, and locks no user. It records
 // its instant first, so that it is seen here, or finds the new session.
 func confirmBeside(ctx context.Context, d *Directory, row *storage.StoredSession, former string, begun time.Time) error {
-	void, err := d.Revocations.isVoidAtProvider(ctx, &AtProvider{SID: row.ProviderSID, Sub: row.ProviderSub, Issued: row.ProviderIssued})
+	void, err := d.Revocations.isVoidAtProvider(ctx, nil, NamesOf(row))
 	if err == nil && void {
 		err = storage.ErrNotFound
 	}

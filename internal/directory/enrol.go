@@ -301,8 +301,7 @@ func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string
 		if !d.CanHaveCodes(held) {
 			return failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorFailed, errors.New("recovery codes exist only beside another factor")))
 		}
-		codes = factor.NewRecoveryCodes()
-		if err := s.Factors().ReplaceRecoveryCodes(ctx, u.ID, factor.RecoveryHashes(u.ID, codes)); err != nil {
+		if codes, err = makeCodes(ctx, d, s, u.ID); err != nil {
 			return err
 		}
 		q.Add(event.Event{Type: event.RecoveryChanged, UserID: u.ID}, nil)

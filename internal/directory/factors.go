@@ -220,7 +220,23 @@ func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string,
 	if len(held.Rows) > 0 || !d.offers(storage.FactorRecovery) {
 		return nil, nil
 	}
-	codes = factor.NewRecoveryCodes()
+	return makeCodes(ctx, d, s, userID)
+}
+
+// makeCodes replaces the recovery codes of a user. If a change of the user's address can be
+// undone, it records that for the undo.
+func makeCodes(ctx context.Context, d *Factors, s *Store, userID string) ([]string, error) {
+	codes, rows := factor.NewRecoveryCodes(), d.Waiting(s)
+	moves, err := rows.List(ctx, challenge.Moved, userID, "")
+	if err == nil && len(moves) > 0 {
+		err = rows.End(ctx, challenge.Recodes, userID)
+	}
+	if err == nil && len(moves) > 0 {
+		_, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.Recodes, Handle: userID, UserID: userID, Life: movedLife})
+	}
+	if err != nil {
+		return nil, err
+	}
 	return codes, s.Factors().ReplaceRecoveryCodes(ctx, userID, factor.RecoveryHashes(userID, codes))
 }
 

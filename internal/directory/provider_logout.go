@@ -3,13 +3,14 @@ package directory
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
-	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -22,27 +23,10 @@ import (
 // of the ID token behind a session are both by the provider's clock: sessions end whose
 // ID token is not newer.
 
-// AtProvider is what an OpenID Provider calls the session of a sign-in there.
-type AtProvider struct {
-	SID, Sub string    // of ProviderName; empty: the ID token has none
-	Issued   time.Time // the iat of the ID token
-	Hint     Hint      // for a logout at the provider
-}
-
 // Hint tells a provider whose session is to end there. The zero Hint is not kept.
 type Hint struct {
 	IDToken string `json:"id_token,omitempty"`
 	Login   string `json:"login_hint,omitempty"` // the claim login_hint of the ID token
-}
-
-// names returns the names that are not empty.
-func (p *AtProvider) names() (all []string) {
-	for _, name := range []string{p.SID, p.Sub} {
-		if name != "" {
-			all = append(all, name)
-		}
-	}
-	return all
 }
 
 // Hints seals hints under a purpose of their own. It is safe for concurrent use.
@@ -86,18 +70,20 @@ const hintLife = 10 * 365 * 24 * time.Hour
 
 // OpenHint returns the hint that a stored session keeps.
 func (h *Hints) OpenHint(row *storage.StoredSession, now time.Time) Hint {
-	return h.Open(row.Sealed, row.UserID, row.Provider, now, hintLife)
+	sealed, _, _ := strings.Cut(row.Sealed, " ")
+	return h.Open(sealed, row.UserID, row.Provider, now, hintLife)
 }
 
-// nameSession writes into the row of a new session what its provider calls it.
-func nameSession(d *Directory, signIn *SignIn) (err error) {
+// nameSession writes into the row of a new session what its providers call it.
+func nameSession(d *Directory, signIn *SignIn) error {
 	at := signIn.AtProvider
 	if at == nil {
 		return nil
 	}
 	row := &signIn.Session
 	row.ProviderSID, row.ProviderSub, row.ProviderIssued = at.SID, at.Sub, at.Issued
-	row.Sealed, err = d.Hints.Seal(at.Hint, row.UserID, row.Provider, d.Now(), hintLife)
+	hint, err := d.Hints.Seal(at.Hint, row.UserID, row.Provider, d.Now(), hintLife)
+	row.Sealed = keepFormer(hint, at.Former)
 	return err
 }
 
@@ -234,7 +220,7 @@ func (r *Revocations) voidAtProvider(ctx context.Context, names []string, at tim
 		if at.After(now) {
 			last = at
 		}
-		return r.void(ctx, nil, r.keysThere(names), at, last.Add(max(r.Life, r.EvidenceLife)))
+		return r.void(ctx, nil, r.keysThere(names), at, last.Add(max(r.Life, r.EvidenceLife, r.RowLife)))
 	}
 	for _, name := range names {
 		own, known := r.own.Get(name)
@@ -247,25 +233,43 @@ func (r *Revocations) voidAtProvider(ctx context.Context, names []string, at tim
 	return nil
 }
 
-// isVoidAtProvider reports whether the provider has ended the session of an ID token.
-func (r *Revocations) isVoidAtProvider(ctx context.Context, at *AtProvider) (bool, error) {
-	names := at.names()
-	if r == nil || len(names) == 0 {
+// isVoidAtProvider reports whether a provider has ended a session with the names. s is the
+// store of the transaction that this is part of; nil: none.
+func (r *Revocations) isVoidAtProvider(ctx context.Context, s *Store, named []ProviderNames) (bool, error) {
+	if r == nil || len(named) == 0 {
 		return false, nil
 	}
 	if r.Store == nil {
-		return slices.ContainsFunc(names, func(name string) bool {
-			own, known := r.own.Get(name)
-			return known && !at.Issued.After(own.void)
+		return slices.ContainsFunc(named, func(n ProviderNames) bool {
+			return slices.ContainsFunc(n.all(), func(name string) bool {
+				own, known := r.own.Get(name)
+				return known && !n.Issued.After(own.void)
+			})
 		}), nil
 	}
-	found, err := r.revokedAt(ctx, nil, r.keysThere(names))
-	for _, void := range found {
-		if !at.Issued.After(void) {
+	issued := r.issuedThere(named)
+	found, err := r.revokedAt(ctx, s, slices.Collect(maps.Keys(issued)))
+	for key, void := range found {
+		if !issued[key].After(void) {
 			return true, failure.Ignoring(err, errors.ErrUnsupported)
 		}
 	}
 	return false, failure.Ignoring(err, errors.ErrUnsupported)
+}
+
+// CheckFormer returns ErrNoToken if a provider has ended a stored session by a name of one
+// that it took the place of. A store finds a session by its own names alone. s is the
+// store of the transaction that this is part of; nil: none.
+func (r *Revocations) CheckFormer(ctx context.Context, s *Store, row *storage.StoredSession) error {
+	former := formerIn(row.Sealed)
+	if len(former) == 0 {
+		return nil
+	}
+	void, err := r.isVoidAtProvider(ctx, s, former)
+	if err == nil && void {
+		err = ErrNoToken
+	}
+	return err
 }
 
 // AcceptAtProvider returns an error that is ErrEnded if the provider of a sign-in has
@@ -273,10 +277,7 @@ func (r *Revocations) isVoidAtProvider(ctx context.Context, at *AtProvider) (boo
 // committed, and then deletes it: a logout records its instant first and looks for
 // sessions afterwards, so that one of the two sees the other.
 func AcceptAtProvider(ctx context.Context, s *Store, r *Revocations, signIn *SignIn) error {
-	if signIn.AtProvider == nil {
-		return nil
-	}
-	void, err := r.isVoidAtProvider(ctx, signIn.AtProvider)
+	void, err := r.isVoidAtProvider(ctx, nil, signIn.AtProvider.All())
 	if err == nil && !void {
 		return nil
 	}
@@ -287,13 +288,4 @@ func AcceptAtProvider(ctx context.Context, s *Store, r *Revocations, signIn *Sig
 		err = errors.Join(err, undoSession(context.WithoutCancel(ctx), s, signIn))
 	}
 	return err
-}
-
-// ProviderName returns the name by which the sessions of a user or a session at a
-// provider are found. It is the same under every secret. An empty name has none.
-func ProviderName(k *keys.Keys, kind keys.Kind, issuer, client, name string) string {
-	if name == "" {
-		return ""
-	}
-	return k.Lasting(kind, issuer, client, name)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ type Revocations struct {
 	Bounds       *guarded.Bounds         // the bounds of calls of the Adapter, which hold for Store too
 	SessionCache *SessionCache           // nil: Store is asked every time
 	Life         time.Duration           // how long a token lives
+	RowLife      time.Duration           // how long a stored session lives that is not read; 0: none is stored
 	EvidenceLife time.Duration           // how long anything lives that a sign-in can be completed with, such as a link
 	Now          func() time.Time
 
@@ -61,8 +63,8 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 		return nil
 	}
 	signIn := r.signInKeys(from)
-	there := r.keysThere(from.AtProvider.names())
-	all := slices.Concat(signIn, r.userKeys(from.UserID), there)
+	issued := r.issuedThere(from.There)
+	all := slices.AppendSeq(slices.Concat(signIn, r.userKeys(from.UserID)), maps.Keys(issued))
 	if from.Subject != from.UserID {
 		all = append(all, r.userKeys(from.Subject)...)
 	}
@@ -74,8 +76,8 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 		return err
 	}
 	for key, at := range voidAt {
-		if slices.Contains(there, key) {
-			if !from.AtProvider.Issued.After(at) {
+		if there, named := issued[key]; named {
+			if !there.After(at) {
 				return ErrNoToken
 			}
 			continue
@@ -173,13 +175,13 @@ var ErrNoToken = errors.New("the session token is not valid")
 // TokenOrigin is the sign-in that a token comes from, as far as the token
 // knows.
 type TokenOrigin struct {
-	SessionID  string
-	UserID     string     // of the stored user
-	Subject    string     // what the application calls the user; empty, or UserID: the same
-	Began      time.Time  // the sign-in
-	Proved     time.Time  // the latest proof of the user's identity; zero: the sign-in
-	AtProvider AtProvider // what its provider calls the session, without the hint
-	Ends       time.Time  // the token's own exp; zero: not known, or not needed
+	SessionID string
+	UserID    string          // of the stored user
+	Subject   string          // what the application calls the user; empty, or UserID: the same
+	Began     time.Time       // the sign-in
+	Proved    time.Time       // the latest proof of the user's identity; zero: the sign-in
+	There     []ProviderNames // what its providers call the session
+	Ends      time.Time       // the token's own exp; zero: not known, or not needed
 }
 
 // lastProof returns the instant that the end of a user's sessions is compared with.

@@ -1,6 +1,10 @@
 package directory
 
-import "github.com/latchkeyhq/latchkey/internal/keys"
+import (
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/keys"
+)
 
 // ids returns what names a token's sign-in and user within this process. Every
 // token of one sign-in has the same.
@@ -23,6 +27,23 @@ func (r *Revocations) keysThere(names []string) (all []string) {
 		all = append(all, r.Keys.All(keys.RevokedThere, name)...)
 	}
 	return all
+}
+
+// issuedThere returns the keys under which a session with the names is revoked, and for
+// each the earliest iat of an ID token that has the name.
+func (r *Revocations) issuedThere(named []ProviderNames) map[string]time.Time {
+	if len(named) == 0 {
+		return nil
+	}
+	issued := map[string]time.Time{}
+	for _, n := range named {
+		for _, key := range r.keysThere(n.all()) {
+			if at, known := issued[key]; !known || n.Issued.Before(at) {
+				issued[key] = n.Issued
+			}
+		}
+	}
+	return issued
 }
 
 // writtenFor returns the keys under which the sign-ins of a user are revoked.

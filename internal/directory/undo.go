@@ -36,7 +36,7 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 
 // UndoMove gives a user the former address back and ends everything of the user:
 // sessions, the password, and what has been added since the change was asked for,
-// accounts, passkeys and second factors. If several changes were asked for within the
+// accounts, passkeys, second factors and recovery codes. If several changes were asked for within the
 // life of such a link, the first of them counts. It takes the address from a user that has not proven it or
 // came after that. It returns ErrAddressTaken if any other user has the address by now;
 // that user keeps it. The link works once. taken is the address that the user had. For 30
@@ -162,8 +162,8 @@ func (d Passwords) removeSince(ctx context.Context, q *Outbox, s *Store, u *stor
 }
 
 // removeFactorsSince removes the second factors of a user that were added at or
-// after an instant, and the recovery codes with the last one. It does nothing if the
-// store keeps none.
+// after an instant, and recovery codes that were made since, or with the last factor. It
+// does nothing if the store keeps none.
 func (d Passwords) removeFactorsSince(ctx context.Context, s *Store, userID string, since time.Time) error {
 	if !s.Has(AbilityFactors) {
 		return nil
@@ -182,7 +182,12 @@ func (d Passwords) removeFactorsSince(ctx context.Context, s *Store, userID stri
 		}
 		left--
 	}
-	if len(factors) == 0 || left > 0 {
+	made, err := d.Waiting(s).Get(ctx, challenge.Recodes, userID)
+	if failure.Ignoring(err, storage.ErrNotFound) != nil {
+		return err
+	}
+	isNew := err == nil && !made.Created.Before(since)
+	if !isNew && (len(factors) == 0 || left > 0) {
 		return nil
 	}
 	return s.Factors().ReplaceRecoveryCodes(ctx, userID, nil)

@@ -162,7 +162,7 @@ func (w *endsWorld) signOut() {
 		p = pick(w, w.processes)
 	}
 	token := pick(w, s.copies)
-	if !w.isLive(p, s, token) { // this copy ends nothing any more
+	if !w.isLive(p, s, token) || w.isOver(p, token) { // this copy ends nothing any more
 		return
 	}
 	w.serve(p, http.MethodPost, "/auth/signout", s, token)

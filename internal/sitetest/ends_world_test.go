@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/plainsite"
 	"github.com/latchkeyhq/latchkey/internal/testclock"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -49,10 +51,11 @@ type endsKind struct {
 	apart    bool // sessions are in a store of their own
 }
 
-// endsProcess is one process of the site. Its clock is off by skew.
+// endsProcess is one process of the site. Its clock is off by skew, and its sessions
+// live for life.
 type endsProcess struct {
-	auth *latchkey.Auth
-	skew time.Duration
+	auth       *latchkey.Auth
+	skew, life time.Duration
 }
 
 // endsSession is a session with copies of every token that it had.
@@ -126,12 +129,12 @@ func (w *endsWorld) at(p *endsProcess) *latchkey.Auth {
 // start begins a process anew, with a configuration of its own.
 func (w *endsWorld) start(p *endsProcess) {
 	w.t.Helper()
-	life := pick(w, []time.Duration{time.Hour, 24 * time.Hour, 10 * 24 * time.Hour, 30 * 24 * time.Hour})
+	p.life = pick(w, []time.Duration{time.Hour, 24 * time.Hour, 10 * 24 * time.Hour, 30 * 24 * time.Hour})
 	c := latchkey.Config{
 		Site: latchkey.Site{URL: plainsite.URL}, Secrets: []string{endsSecret}, Adapter: w.store,
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler), Time: func() time.Time { return w.clock.Now().Add(p.skew) }},
 		Limits:  latchkey.Limits{Disabled: true},
-		Session: latchkey.SessionConfig{Strategy: w.kind.strategy, MaxAge: life, UpdateAge: life / 4, Bearer: true},
+		Session: latchkey.SessionConfig{Strategy: w.kind.strategy, MaxAge: p.life, UpdateAge: p.life / 4, Bearer: true},
 		Providers: []latchkey.Provider{
 			&latchkey.Credentials{ID: "password", Fields: []latchkey.Field{{Name: "name"}}, Authorize: w.authorize},
 			&latchkey.Email{ID: "post", Send: func(_ context.Context, m latchkey.Message) error { w.mail = m; return nil }},
@@ -208,10 +211,11 @@ func (w *endsWorld) holding() (map[string]string, *endsSession) {
 // signIn signs in by a password.
 func (w *endsWorld) signIn() {
 	jar, former := w.holding()
-	evidence, p, b := w.step, pick(w, w.processes), w.browser(jar)
-	w.step++
+	p, b := pick(w, w.processes), w.browser(jar)
 	before := b.Jar[endsCookie]
 	former = w.liveIn(p, former, before)
+	evidence := w.step // what happened while that was read came before the password
+	w.step++
 	b.Send(w.at(p), http.MethodPost, "/auth/callback/password", url.Values{"name": {w.person()}})
 	w.took(p, b, before, former, &endsPending{provider: "password", evidence: evidence})
 }
@@ -309,7 +313,7 @@ func (w *endsWorld) took(p *endsProcess, b *plainsite.Site, before string, forme
 		return
 	}
 	w.opened++
-	if former != nil && former.ended.IsZero() {
+	if former != nil && former.ended.IsZero() && !w.isOver(p, before) {
 		former.ended = w.clock.Now()
 	}
 	s := &endsSession{provider: how.provider, copies: []string{token}, evidence: how.evidence}
@@ -320,6 +324,18 @@ func (w *endsWorld) took(p *endsProcess, b *plainsite.Site, before string, forme
 		s.user = strings.TrimPrefix(found.UserID, "crm-")
 	}
 	w.add(s)
+}
+
+// isOver reports whether a token is too old in a process by now: it may have become so
+// while a request was under way, and is no session there that could end.
+func (w *endsWorld) isOver(p *endsProcess, token string) bool {
+	if w.kind.strategy == latchkey.DatabaseSessions {
+		return false
+	}
+	now := w.clock.Now().Add(p.skew)
+	claims, err := jwt.NewCodec([]string{endsSecret}, endsCookie).OpenClaims(token, now, p.life)
+	issued, _ := claims.Time("iat")
+	return errors.Is(err, jwt.ErrExpired) || err == nil && jwtclaims.IsOutlived(issued, now, p.life)
 }
 
 // add remembers a session. What was ended since its evidence was issued has ended

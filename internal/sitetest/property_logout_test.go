@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -16,12 +17,25 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// namedSession is a session, with what its provider calls it.
+// namedSession is a session, with what its providers call it.
 type namedSession struct {
-	jar      map[string]string
+	jar   map[string]string
+	names []nameThere
+	ended time.Time // zero: it has to be alive
+}
+
+// nameThere is what a provider calls the session of one sign-in.
+type nameThere struct {
 	sub, sid string
-	issued   int64     // of its ID token
-	ended    time.Time // zero: it has to be alive
+	issued   int64 // of its ID token
+}
+
+// isEndedBy reports whether a logout token with the claims ends the session.
+func (s *namedSession) isEndedBy(claims map[string]any, issued int64) bool {
+	sid, named := claims["sid"]
+	return slices.ContainsFunc(s.names, func(n nameThere) bool {
+		return (named && n.sid == sid || !named && n.sub == claims["sub"]) && n.issued <= issued
+	})
 }
 
 // leavingWorld is two processes of a site on one store, and sessions that end at the
@@ -33,6 +47,7 @@ type leavingWorld struct {
 	sessions  []*namedSession
 	used      []string // logout tokens that were accepted
 	logouts   int
+	links     int
 	meanwhile func() // runs between the answer of the provider and the end of a sign-in
 	caches    []time.Duration
 }
@@ -40,7 +55,7 @@ type leavingWorld struct {
 func newLeavingWorld(t *testing.T, strategy latchkey.Strategy, random *rand.Rand) *leavingWorld {
 	t.Helper()
 	w := &leavingWorld{random: random, caches: []time.Duration{0, time.Minute}}
-	w.oauthSite = newOAuthSite(t, withIssuer(func(o *latchkey.OAuth) { o.Logout = latchkey.Logout{BackChannel: true} }), func(c *latchkey.Config) {
+	w.oauthSite = newOAuthSite(t, withIssuer(func(o *latchkey.OAuth) { o.Logout = latchkey.Logout{BackChannel: true} }), second(unchanged), func(c *latchkey.Config) {
 		c.Session.Strategy, c.Limits.Disabled, c.Limits.Replay = strategy, true, &usedValues{}
 		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error {
 			if f := w.meanwhile; f != nil {
@@ -90,12 +105,12 @@ func (w *leavingWorld) signIn() {
 	sub := w.sub()
 	sid := w.sid(sub)
 	w.issuer.SignInAs(latchkeytest.Person{Subject: sub, Email: sub + "@example.com", EmailVerified: true, Claims: map[string]any{"sid": sid}})
-	s := &namedSession{sub: sub, sid: sid, issued: w.clock.Now().Unix()}
+	s := &namedSession{names: []nameThere{{sub, sid, w.clock.Now().Unix()}}}
 	isVoid, isRevoked := false, false
 	switch w.random.IntN(4) {
 	case 0:
 		w.meanwhile = func() {
-			isVoid = w.tell(w.claims(sub, sid)) >= s.issued
+			isVoid = w.tell(w.claims(sub, sid)) >= s.names[0].issued
 			w.clock.Advance(time.Second)
 		}
 	case 1:
@@ -115,6 +130,43 @@ func (w *leavingWorld) signIn() {
 	w.sessions = append(w.sessions, s)
 	if isRevoked {
 		w.noTokens(sub)
+	}
+}
+
+// link links a new account of the second provider in a session, which is then ended by the
+// names of both sign-ins. At times one of them ends it while the link is under way.
+func (w *leavingWorld) link() {
+	w.t.Helper()
+	own := slices.IndexFunc(w.sessions, func(s *namedSession) bool { return s.ended.IsZero() && len(s.names) < 4 })
+	if own < 0 {
+		return
+	}
+	s := w.sessions[own]
+	w.links++
+	sub := "work" + strconv.Itoa(w.links)
+	w.issuer.SignInAs(latchkeytest.Person{Subject: sub, Email: sub + "@example.com", EmailVerified: true, Claims: map[string]any{"sid": sub + "s"}})
+	isVoid, joined := false, nameThere{sub, sub + "s", w.clock.Now().Unix()}
+	if n := oneOf(w.random, append(s.names, joined)); w.random.IntN(3) == 0 {
+		w.meanwhile = func() {
+			isVoid = w.tell(w.claims(n.sub, n.sid)) >= n.issued
+			w.clock.Advance(time.Second)
+		}
+	}
+	b := w.newBrowser()
+	maps.Copy(b.jar, s.jar)
+	a := b.callback("second", w.authResponse(b, "second"))
+	if a.signsIn() {
+		s.jar, s.names = b.jar, append(s.names, joined)
+		if isVoid && s.ended.IsZero() {
+			s.ended = w.clock.Now()
+		}
+		return
+	}
+	if !isVoid {
+		w.t.Fatalf("a link that nothing voids is refused: %q", a.location())
+	}
+	if s.ended.IsZero() { // the former session may have ended with the new one
+		w.sessions = slices.DeleteFunc(w.sessions, func(other *namedSession) bool { return other == s })
 	}
 }
 
@@ -165,9 +217,7 @@ func (w *leavingWorld) tell(claims map[string]any) (at int64) {
 	}
 	w.used, w.logouts = append(w.used, token), w.logouts+1
 	for _, s := range w.sessions {
-		sid, named := claims["sid"]
-		isNamed := named && s.sid == sid || !named && s.sub == claims["sub"]
-		if isNamed && s.issued <= issued.Unix() && s.ended.IsZero() {
+		if s.isEndedBy(claims, issued.Unix()) && s.ended.IsZero() {
 			s.ended = w.clock.Now()
 		}
 	}
@@ -190,9 +240,9 @@ func (w *leavingWorld) judge(s *namedSession) {
 		lives := b.serve(auth, b.request(http.MethodGet, "/auth/session", "", "")).Body.String() != "null"
 		switch {
 		case s.ended.IsZero() && !lives:
-			w.t.Fatalf("a session of %s (%s) is dead in process %d, and no logout named it", s.sub, s.sid, i)
+			w.t.Fatalf("a session of %v is dead in process %d, and no logout named it", s.names, i)
 		case !s.ended.IsZero() && lives && !w.clock.Now().Before(s.ended.Add(w.caches[i])):
-			w.t.Fatalf("a session of %s (%s) is alive in process %d, %v after its logout", s.sub, s.sid, i, w.clock.Now().Sub(s.ended))
+			w.t.Fatalf("a session of %v is alive in process %d, %v after its logout", s.names, i, w.clock.Now().Sub(s.ended))
 		}
 	}
 }
@@ -224,6 +274,8 @@ func (w *leavingWorld) happen() {
 		}
 	case n == 6:
 		w.ask()
+	case n == 8 || n == 9:
+		w.link()
 	case n == 7 && len(w.config.Secrets) < 3:
 		w.used = nil // what was used is remembered under the secret of before
 		w.config.Secrets = append([]string{"secret number " + strconv.Itoa(len(w.config.Secrets)) + ", which is long enough"}, w.config.Secrets...)
@@ -237,11 +289,12 @@ func (w *leavingWorld) happen() {
 
 // TestLogoutAtProviderIsFinal has sessions end by logout tokens at random: by sid and by
 // sub, late, repeated, before a sign-in is complete, in one of two processes, before and
-// after a secret was rotated (P-B). A session is dead if and only if a logout token named
+// after a secret was rotated, and in sessions in which an account was linked (P-B). A session is dead if and only if a logout token named
 // it that is no older than its ID token, and tokens that were revoked while a sign-in was
 // under way are not stored. With each strategy 1,000 things happen, times LATCHKEY_STEPS.
 // Without a guard it fails at once:
-//   - instant of sessions: "a session of ada (ada1) is alive in process 0, 1m0s after its logout";
+//   - instant of sessions: "a session of [{ada ada1 …}] is alive in process 0, 1m0s after its logout";
+//   - names of the former session: "a session of [{ada ada1 …} {work4 work4s …}] is alive in process 0, 2s after its logout";
 //   - instant of tokens: "tokens are stored whose code was traded before they were revoked".
 func TestLogoutAtProviderIsFinal(t *testing.T) {
 	both(t, "P-B", func(t *testing.T, strategy latchkey.Strategy) {
@@ -255,8 +308,8 @@ func TestLogoutAtProviderIsFinal(t *testing.T) {
 			for _, s := range w.sessions {
 				w.judge(s)
 			}
-			if len(w.sessions) == 0 || w.logouts == 0 {
-				t.Fatalf("%d sessions, %d logouts", len(w.sessions), w.logouts)
+			if len(w.sessions) == 0 || w.logouts == 0 || w.links == 0 {
+				t.Fatalf("%d sessions, %d logouts, %d links", len(w.sessions), w.logouts, w.links)
 			}
 		}
 	})

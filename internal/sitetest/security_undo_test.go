@@ -234,6 +234,39 @@ func TestUndoUnlinksWhatTheThiefLinked(t *testing.T) {
 	})
 }
 
+// recovery codes that a thief makes between the change and its undo do not outlive
+// the undo. Those from before do. A mail tells of them.
+func TestUndoRemovesNewRecoveryCodes(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		for name, makes := range map[string]bool{"new codes": true, "codes from before": false} {
+			t.Run(name, func(t *testing.T) {
+				s, f, u := newGuardedSite(t, strategy)
+				thief := s.newBrowser()
+				thief.tries(annMail, annsPass)
+				thief.factor("totp", f.code(0))
+				thief.post("/auth/account?do=email", "email", thiefMail)
+				undo := path(s.lastMail(latchkey.MessageEmailChange))
+				if makes {
+					thief.post("/auth/account?do=recovery")
+					if m := s.lastMail(latchkey.MessageRecoveryMade); m.To != annMail {
+						t.Errorf("told %q", m.To)
+					}
+				}
+				thief.post(path(s.lastMail(latchkey.MessageNewEmail)))
+				if got := s.address(u.ID); got != thiefMail {
+					t.Fatalf("the address is %q", got)
+				}
+				s.clock.Advance(time.Hour)
+				s.newBrowser().post(undo)
+				left := len(s.store.Contents().RecoveryCodes)
+				if want := map[bool]int{false: len(f.codes)}[makes]; s.address(u.ID) != annMail || left != want {
+					t.Errorf("the address is %q, %d codes are left, want %d", s.address(u.ID), left, want)
+				}
+			})
+		}
+	})
+}
+
 // the first address of a user tells no mailbox, and lets no factor be removed after a
 // delay for 30 days.
 func TestFirstAddressCountsAsAChange(t *testing.T) {

@@ -154,7 +154,7 @@ func (v *visitor) signsIn() {
 	if now := sessionOf(v.cookie); ended && len(now) > 0 {
 		v.signedIn, v.seen = true, v.w.now()
 		if len(former) > 0 && former[sessionCookie] != now[sessionCookie] {
-			v.dead = append(v.dead, former)
+			v.buries(former)
 		}
 	} else if !ended && len(sessionOf(v.cookie)) == 0 {
 		v.signedIn = false
@@ -186,15 +186,15 @@ func (v *visitor) byProvider(form url.Values) bool {
 var link = regexp.MustCompile(`http://localhost:3000/auth/callback/[^\s"<>]+`)
 
 func (v *visitor) byMail(form url.Values) bool {
-	before := len(v.w.mails.Messages(emailOf(v.i)))
+	before := v.w.mails.to(emailOf(v.i)).sent
 	form.Set("email", emailOf(v.i))
 	a := v.send("POST", origin+"/auth/signin/email", form, v.cookie)
 	if a.StatusCode != http.StatusFound {
 		return v.refusedSignIn(a, "no mail was asked for")
 	}
 	for wait := time.Now().Add(5 * time.Second); time.Now().Before(wait); time.Sleep(5 * time.Millisecond) { // it leaves after the answer
-		if mails := v.w.mails.Messages(emailOf(v.i)); len(mails) > before {
-			return v.ends(v.send("GET", html.UnescapeString(link.FindString(mails[len(mails)-1].URL)), nil, v.cookie))
+		if mails := v.w.mails.to(emailOf(v.i)); mails.sent > before {
+			return v.ends(v.send("GET", html.UnescapeString(link.FindString(mails.url)), nil, v.cookie))
 		}
 	}
 	if a.counts && !v.w.excused() {
@@ -232,13 +232,26 @@ func (v *visitor) signsOut() {
 	former := sessionOf(v.cookie)
 	a := v.send("POST", origin+"/auth/signout", url.Values{"csrfToken": {v.csrf()}}, v.cookie)
 	if a.counts && a.StatusCode == http.StatusFound {
-		v.dead = append(v.dead, former)
+		v.buries(former)
 		v.signedIn = false
 		return
 	}
 	if len(sessionOf(v.cookie)) == 0 {
 		v.signedIn = false
 	}
+}
+
+// mostDead is how many ended sessions a visitor remembers: the ledger must not grow with
+// the run.
+const mostDead = 50
+
+// buries remembers a session that was ended. It forgets any other when there are too many.
+func (v *visitor) buries(session map[string]string) {
+	if len(v.dead) < mostDead {
+		v.dead = append(v.dead, session)
+		return
+	}
+	v.dead[v.rand.IntN(mostDead)] = session
 }
 
 // sendsJunk sends what nobody should, and cookies of sessions that ended.

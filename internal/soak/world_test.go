@@ -37,7 +37,7 @@ type world struct {
 	issuer   *latchkeytest.Issuer
 	server   realservers.PG
 	pool     *pgxpool.Pool
-	mails    latchkeytest.Mailbox
+	mails    post
 	began    time.Time
 	faulty   atomic.Int64 // unix nanoseconds until which errors are excused
 	lock     sync.Mutex
@@ -94,6 +94,35 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// post keeps the latest mail to each address, and how many there were. A mailbox would
+// keep all of them, and grow with the run. The zero post is empty.
+type post struct {
+	lock sync.Mutex
+	last map[string]letters
+}
+
+// letters are the mails to one address.
+type letters struct {
+	sent int
+	url  string // in the latest
+}
+
+func (p *post) send(_ context.Context, m latchkey.Message) error {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.last == nil {
+		p.last = map[string]letters{}
+	}
+	p.last[m.To] = letters{sent: p.last[m.To].sent + 1, url: m.URL}
+	return nil
+}
+
+func (p *post) to(email string) letters {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.last[email]
+}
+
 func emailOf(i int) string { return fmt.Sprintf("person-%d@example.com", i) }
 
 // next returns the instance whose turn it is.
@@ -120,7 +149,7 @@ func (w *world) start(t *testing.T, i int) {
 	patience := race.Patience(time.Minute)
 	auth, err := latchkey.New(latchkey.Config{
 		Site: latchkey.Site{URL: origin}, Secrets: secrets, Adapter: store,
-		Providers: []latchkey.Provider{p, &latchkey.Email{From: "site@example.com", Send: w.mails.Send}},
+		Providers: []latchkey.Provider{p, &latchkey.Email{From: "site@example.com", Send: w.mails.send}},
 		Session:   latchkey.SessionConfig{Strategy: latchkey.DatabaseSessions, MaxAge: maxAge},
 		Limits: latchkey.Limits{
 			Disabled: true, ProviderCallTimeout: patience, ProviderTimeout: patience, StoreTimeout: patience, CallbackTimeout: patience,

@@ -313,6 +313,7 @@ func arabic() Texts {
 		"mail.cleared.subject":    "تمت إزالة عوامل التحقق الثانية في {host}",
 		"mail.cleared.text":       "أزالتها إدارة الموقع.",
 		"mail.notme":              "إذا لم يكن ذلك منك فيُرجى التحقق من حسابك فورًا.",
+		"mail.codes.subject":      "تم إنشاء رموز استرداد جديدة في {host}",
 		"mail.recovery.subject":   "تم استخدام رمز استرداد في {host}",
 		"mail.recovery.left":      "رموز الاسترداد المتبقية: {count}",
 		"mail.wrong.subject":      "رموز خاطئة لحسابك في {host}",

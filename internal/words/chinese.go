@@ -312,6 +312,7 @@ func chinese() Texts {
 		"mail.cleared.subject":    "您在 {host} 的第二验证方式已全部移除",
 		"mail.cleared.text":       "由网站的管理员移除。",
 		"mail.notme":              "如果不是您本人操作，请立即检查您的账号。",
+		"mail.codes.subject":      "{host} 已生成新的恢复代码",
 		"mail.recovery.subject":   "{host} 的一个恢复代码已被使用",
 		"mail.recovery.left":      "剩余的恢复代码：{count}",
 		"mail.wrong.subject":      "您在 {host} 的账号有错误的验证码",

@@ -312,6 +312,7 @@ func dutch() Texts {
 		"mail.cleared.subject":    "Je tweede factoren bij {host} zijn verwijderd",
 		"mail.cleared.text":       "Een beheerder van de site heeft ze verwijderd.",
 		"mail.notme":              "Als jij dit niet was, controleer dan meteen je account.",
+		"mail.codes.subject":      "Er zijn nieuwe herstelcodes gemaakt bij {host}",
 		"mail.recovery.subject":   "Er is een herstelcode gebruikt bij {host}",
 		"mail.recovery.left":      "Resterende herstelcodes: {count}",
 		"mail.wrong.subject":      "Verkeerde codes voor je account bij {host}",

@@ -316,6 +316,7 @@ var englishPages = Texts{
 	"mail.cleared.subject":    "Your second factors at {host} were removed",
 	"mail.cleared.text":       "An administrator of the site has removed them.",
 	"mail.notme":              "If it was not you, check your account at once.",
+	"mail.codes.subject":      "New recovery codes were made at {host}",
 	"mail.recovery.subject":   "A recovery code was used at {host}",
 	"mail.recovery.left":      "Recovery codes left: {count}",
 	"mail.wrong.subject":      "Wrong codes for your account at {host}",

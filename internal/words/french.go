@@ -314,6 +314,7 @@ func french() Texts {
 		"mail.cleared.subject":    "Vos seconds facteurs sur {host} ont été retirés",
 		"mail.cleared.text":       "L’administration du site les a retirés.",
 		"mail.notme":              "Si ce n’était pas vous, vérifiez tout de suite votre compte.",
+		"mail.codes.subject":      "De nouveaux codes de récupération ont été créés sur {host}",
 		"mail.recovery.subject":   "Un code de récupération a été utilisé sur {host}",
 		"mail.recovery.left":      "Codes de récupération restants\u00a0: {count}",
 		"mail.wrong.subject":      "Codes erronés pour votre compte sur {host}",

@@ -313,6 +313,7 @@ func german() Texts {
 		"mail.cleared.subject":    "Ihre zweiten Faktoren bei {host} wurden entfernt",
 		"mail.cleared.text":       "Ein Administrator der Website hat sie entfernt.",
 		"mail.notme":              "Falls Sie das nicht waren, prüfen Sie sofort Ihr Konto.",
+		"mail.codes.subject":      "Neue Wiederherstellungscodes wurden bei {host} erstellt",
 		"mail.recovery.subject":   "Ein Wiederherstellungscode wurde bei {host} verwendet",
 		"mail.recovery.left":      "Verbleibende Wiederherstellungscodes: {count}",
 		"mail.wrong.subject":      "Falsche Codes für Ihr Konto bei {host}",

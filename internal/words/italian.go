@@ -313,6 +313,7 @@ func italian() Texts {
 		"mail.cleared.subject":    "I tuoi secondi fattori su {host} sono stati rimossi",
 		"mail.cleared.text":       "Li ha rimossi l’amministrazione del sito.",
 		"mail.notme":              "Se non eri tu, controlla subito il tuo account.",
+		"mail.codes.subject":      "Sono stati creati nuovi codici di recupero su {host}",
 		"mail.recovery.subject":   "Un codice di recupero è stato usato su {host}",
 		"mail.recovery.left":      "Codici di recupero rimasti: {count}",
 		"mail.wrong.subject":      "Codici errati per il tuo account su {host}",

@@ -313,6 +313,7 @@ func japanese() Texts {
 		"mail.cleared.subject":    "{host} の二つ目の認証方法がすべて削除されました",
 		"mail.cleared.text":       "サイトの管理者が削除しました。",
 		"mail.notme":              "お心当たりがない場合は、すぐにアカウントを確認してください。",
+		"mail.codes.subject":      "{host} で新しいリカバリーコードが作成されました",
 		"mail.recovery.subject":   "{host} でリカバリーコードが使われました",
 		"mail.recovery.left":      "残りのリカバリーコード：{count}",
 		"mail.wrong.subject":      "{host} のアカウントに誤ったコードが入力されました",

@@ -313,6 +313,7 @@ func korean() Texts {
 		"mail.cleared.subject":    "{host}의 2단계 인증 수단이 모두 삭제되었습니다",
 		"mail.cleared.text":       "사이트 관리자가 삭제했습니다.",
 		"mail.notme":              "본인이 아니라면 바로 계정을 확인하세요.",
+		"mail.codes.subject":      "{host}에서 새 복구 코드가 만들어졌습니다",
 		"mail.recovery.subject":   "{host}에서 복구 코드가 사용되었습니다",
 		"mail.recovery.left":      "남은 복구 코드: {count}",
 		"mail.wrong.subject":      "{host} 계정에 잘못된 코드가 입력되었습니다",

@@ -313,6 +313,7 @@ func polish() Texts {
 		"mail.cleared.subject":    "Usunięto Twoje drugie składniki logowania w {host}",
 		"mail.cleared.text":       "Usunęła je administracja witryny.",
 		"mail.notme":              "Jeśli to nie Ty, natychmiast sprawdź swoje konto.",
+		"mail.codes.subject":      "Utworzono nowe kody odzyskiwania w {host}",
 		"mail.recovery.subject":   "Użyto kodu odzyskiwania w {host}",
 		"mail.recovery.left":      "Pozostałe kody odzyskiwania: {count}",
 		"mail.wrong.subject":      "Błędne kody do Twojego konta w {host}",

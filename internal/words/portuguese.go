@@ -312,6 +312,7 @@ func portuguese() Texts {
 		"mail.cleared.subject":    "Seus segundos fatores em {host} foram removidos",
 		"mail.cleared.text":       "A administração do site os removeu.",
 		"mail.notme":              "Se não foi você, verifique sua conta agora mesmo.",
+		"mail.codes.subject":      "Novos códigos de recuperação foram criados em {host}",
 		"mail.recovery.subject":   "Um código de recuperação foi usado em {host}",
 		"mail.recovery.left":      "Códigos de recuperação restantes: {count}",
 		"mail.wrong.subject":      "Códigos errados para sua conta em {host}",

@@ -313,6 +313,7 @@ func russian() Texts {
 		"mail.cleared.subject":    "Ваши вторые факторы на {host} удалены",
 		"mail.cleared.text":       "Их удалил администратор сайта.",
 		"mail.notme":              "Если это были не вы, сразу же проверьте аккаунт.",
+		"mail.codes.subject":      "На {host} созданы новые коды восстановления",
 		"mail.recovery.subject":   "На {host} использован код восстановления",
 		"mail.recovery.left":      "Осталось кодов восстановления: {count}",
 		"mail.wrong.subject":      "Неверные коды для вашего аккаунта на {host}",

@@ -314,6 +314,7 @@ func spanish() Texts {
 		"mail.cleared.subject":    "Se han quitado tus segundos factores en {host}",
 		"mail.cleared.text":       "Los ha quitado la administración del sitio.",
 		"mail.notme":              "Si no has sido tú, revisa tu cuenta enseguida.",
+		"mail.codes.subject":      "Se han creado nuevos códigos de recuperación en {host}",
 		"mail.recovery.subject":   "Se ha usado un código de recuperación en {host}",
 		"mail.recovery.left":      "Códigos de recuperación restantes: {count}",
 		"mail.wrong.subject":      "Códigos incorrectos para tu cuenta en {host}",

@@ -313,6 +313,7 @@ func turkish() Texts {
 		"mail.cleared.subject":    "{host} için ikinci etkenleriniz kaldırıldı",
 		"mail.cleared.text":       "Bunları sitenin bir yöneticisi kaldırdı.",
 		"mail.notme":              "Bunu siz yapmadıysanız hemen hesabınızı kontrol edin.",
+		"mail.codes.subject":      "{host} için yeni kurtarma kodları oluşturuldu",
 		"mail.recovery.subject":   "{host} için bir kurtarma kodu kullanıldı",
 		"mail.recovery.left":      "Kalan kurtarma kodları: {count}",
 		"mail.wrong.subject":      "{host} hesabınız için yanlış kodlar",

@@ -313,6 +313,7 @@ func ukrainian() Texts {
 		"mail.cleared.subject":    "Ваші другі фактори на {host} вилучено",
 		"mail.cleared.text":       "Їх вилучив адміністратор сайту.",
 		"mail.notme":              "Якщо це були не ви, негайно перевірте обліковий запис.",
+		"mail.codes.subject":      "На {host} створено нові коди відновлення",
 		"mail.recovery.subject":   "На {host} використано код відновлення",
 		"mail.recovery.left":      "Залишилося кодів відновлення: {count}",
 		"mail.wrong.subject":      "Неправильні коди для вашого облікового запису на {host}",

@@ -1,0 +1,191 @@
+package directory
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/keys"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// The names under which the providers of a session can end it. A session that takes the
+// place of another one, because its user has linked an account or a passkey, keeps the
+// names of that one beside its own (R-700).
+
+// ProviderNames is what an OpenID Provider calls the session of a sign-in there.
+type ProviderNames struct {
+	SID    string    `json:"sid,omitempty"` // of ProviderName; empty: the ID token has none
+	Sub    string    `json:"sub,omitempty"`
+	Issued time.Time `json:"iat,omitzero"` // the iat of the ID token
+}
+
+// AtProvider is what a sign-in says of the session at its provider.
+type AtProvider struct {
+	ProviderNames
+
+	Former []ProviderNames // of the session that this one takes the place of, the oldest first
+	Hint   Hint            // for a logout at the provider
+}
+
+// mostFormerNames is how many sign-ins of former sessions a session keeps the names of.
+// The first ones stay: a thief cannot push them out by linking accounts.
+const mostFormerNames = 3
+
+// ProviderName returns the name by which the sessions of a user or a session at a
+// provider are found. It is the same under every secret. An empty name has none.
+func ProviderName(k *keys.Keys, kind keys.Kind, issuer, client, name string) string {
+	if name == "" {
+		return ""
+	}
+	return k.Lasting(kind, issuer, client, name)
+}
+
+// all returns the names that are not empty.
+func (n *ProviderNames) all() (all []string) {
+	for _, name := range []string{n.SID, n.Sub} {
+		if name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// isEmpty reports whether no logout at a provider can name the session.
+func (n ProviderNames) isEmpty() bool { return n.SID == "" && n.Sub == "" }
+
+// All returns the names of former sessions, and last those of the session itself. A nil at
+// has none.
+func (at *AtProvider) All() []ProviderNames {
+	if at == nil {
+		return nil
+	}
+	return slices.DeleteFunc(append(slices.Clone(at.Former), at.ProviderNames), ProviderNames.isEmpty)
+}
+
+// beside returns at with the names of the session that the new one takes the place of. A
+// sign-in that has no names of its own gets the last of those.
+func (at *AtProvider) beside(former []ProviderNames) *AtProvider {
+	if len(former) == 0 {
+		return at
+	}
+	joined := AtProvider{}
+	if at != nil {
+		joined = *at
+	}
+	former = slices.DeleteFunc(slices.Clone(former), func(n ProviderNames) bool { return n == joined.ProviderNames })
+	if last := len(former) - 1; joined.isEmpty() && last >= 0 {
+		joined.ProviderNames, former = former[last], former[:last]
+	}
+	joined.Former = former[:min(len(former), mostFormerNames)]
+	return &joined
+}
+
+// keepNames keeps the names of the session in which an account is linked: it goes on, by
+// another token.
+func (signIn *SignIn) keepNames() {
+	if signIn.IsLink || signIn.Connects {
+		signIn.AtProvider = signIn.AtProvider.beside(signIn.JoinedNames)
+	}
+}
+
+// namesClaim is what a session token says of the session at its providers.
+type namesClaim struct {
+	Provider string       `json:"p,omitempty"`
+	SID      string       `json:"sid,omitempty"`
+	Sub      string       `json:"sub,omitempty"`
+	Issued   json.Number  `json:"iat,omitempty"`
+	Former   []namesClaim `json:"former,omitempty"`
+}
+
+// names returns the names of one sign-in.
+func (c *namesClaim) names() ProviderNames {
+	n := ProviderNames{SID: c.SID, Sub: c.Sub}
+	if seconds, err := c.Issued.Float64(); err == nil {
+		n.Issued, _ = jwtclaims.Instant(seconds)
+	}
+	return n
+}
+
+// claim returns the names as a claim has them.
+func (n *ProviderNames) claim() map[string]any {
+	return map[string]any{"sid": n.SID, "sub": n.Sub, "iat": jwtclaims.UnixSeconds(n.Issued)}
+}
+
+// Claim returns what a session token says of the session at its providers. provider is
+// the one that opened it.
+func (at *AtProvider) Claim(provider string) map[string]any {
+	claim := at.claim()
+	claim["p"] = provider
+	if len(at.Former) > 0 {
+		former := make([]any, len(at.Former)) // as in claims that were decoded
+		for i := range at.Former {
+			former[i] = at.Former[i].claim()
+		}
+		claim["former"] = former
+	}
+	return claim
+}
+
+// ReadNames returns what Claim has written: the provider that opened the session, and all
+// names, its own last. It returns zero values for any other JSON.
+func ReadNames(raw []byte) (provider string, names []ProviderNames) {
+	var read namesClaim
+	if json.Unmarshal(raw, &read) != nil {
+		return "", nil
+	}
+	at := AtProvider{ProviderNames: read.names()}
+	for i := range read.Former {
+		at.Former = append(at.Former, read.Former[i].names())
+	}
+	return read.Provider, at.All()
+}
+
+// keepFormer returns the field Sealed of a stored session: the sealed hint, and after it
+// the names of former sessions, which are under no secret.
+func keepFormer(hint string, former []ProviderNames) string {
+	for _, n := range former {
+		hint += " " + n.SID + "." + n.Sub + "." + strconv.FormatInt(n.Issued.UnixMilli(), 10)
+	}
+	return hint
+}
+
+// FormerOnly returns the field Sealed of a stored session without its hint.
+func FormerOnly(sealed string) string {
+	_, former, found := strings.Cut(sealed, " ")
+	if !found {
+		return ""
+	}
+	return " " + former
+}
+
+// NamesOf returns all names of a stored session, its own last.
+func NamesOf(row *storage.StoredSession) []ProviderNames {
+	at := AtProvider{ProviderNames: ProviderNames{row.ProviderSID, row.ProviderSub, row.ProviderIssued}, Former: formerIn(row.Sealed)}
+	return at.All()
+}
+
+// formerIn returns the names that keepFormer has written.
+func formerIn(sealed string) (former []ProviderNames) {
+	_, text, _ := strings.Cut(sealed, " ")
+	for _, one := range strings.Fields(text) {
+		part := strings.Split(one, ".")
+		if len(part) != 3 {
+			continue
+		}
+		n := ProviderNames{SID: part[0], Sub: part[1]}
+		if ms, err := strconv.ParseInt(part[2], 10, 64); err == nil {
+			n.Issued = time.UnixMilli(ms)
+		}
+		former = append(former, n)
+	}
+	return former
+}
+
+// HasSID reports whether one of the names is a session at a provider.
+func HasSID(names []ProviderNames, sid string) bool {
+	return sid != "" && slices.ContainsFunc(names, func(n ProviderNames) bool { return n.SID == sid })
+}

@@ -1,0 +1,119 @@
+package sitetest
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// Sessions that a provider can end by more than one name.
+
+// joins signs the browser in at a provider as a person whose account it links.
+func (s *logoutSite) joins(b *browser, provider, sub, sid string) {
+	s.t.Helper()
+	s.issuer.SignInAs(latchkeytest.Person{Subject: sub, Name: sub, Email: sub + "@example.com", EmailVerified: true, Claims: map[string]any{"sid": sid}})
+	s.clock.Advance(time.Second)
+	if a := b.callback(provider, s.authResponse(b, provider)); !a.signsIn() || a.error() != "" {
+		s.t.Fatalf("linking failed: %d to %q\n%s", a.Code, a.location(), s.log.text())
+	}
+	if n := len(s.store.Contents().Users); n != 1 {
+		s.t.Fatalf("%d users", n)
+	}
+}
+
+// untracked adds a provider whose sessions no logout ends.
+var untracked = second(func(o *latchkey.OAuth) { o.ID, o.Logout = "plain", latchkey.Logout{} })
+
+func TestLinkedSessionsEndAtEachProvider(t *testing.T) {
+	for what, claims := range map[string]map[string]any{
+		"sid of the first": {"sid": "s1"}, "sub of the first": {"sub": "ada"}, "both of the first": {"sub": "ada", "sid": "s1"},
+		"sid of the second": {"sid": "s2"}, "sub of the second": {"sub": "work"},
+	} {
+		both(t, "R-700 "+what, func(t *testing.T, strategy latchkey.Strategy) {
+			s := newLogoutSite(t, strategy, everyWay, untracked, second(unchanged), func(c *latchkey.Config) { c.Session.Bearer = true })
+			b := s.enter("ada", "s1")
+			s.joins(b, "second", "work", "s2")
+			s.joins(b, "plain", "home", "s3")
+			app := "Bearer " + appToken(t, b)
+			other := s.enter("ada", "s4") // by the name of the user there, or not at all
+			said(t, s.tell(map[string]any{"sid": "s3"}), 200)
+			live(t, b)
+			if got := s.newBrowser().shows(app).session(); !strings.Contains(got, "ada") {
+				t.Error("the session of the app is dead: " + got)
+			}
+			said(t, s.tell(claims), 200)
+			if got := s.newBrowser().shows(app).session(); strings.Contains(got, "ada") {
+				t.Error("the session of the app is alive: " + got)
+			}
+			dead(t, b)
+			if rows := s.store.Contents().Sessions; len(rows) > 1 {
+				t.Errorf("%d rows are left", len(rows))
+			}
+			if _, bySession := claims["sid"]; bySession {
+				live(t, other)
+			}
+		})
+	}
+	both(t, "R-700 the first name stays, however many accounts are linked", func(t *testing.T, strategy latchkey.Strategy) {
+		s := newLogoutSite(t, strategy, everyWay, untracked, second(unchanged))
+		b := s.enter("ada", "s1")
+		for i := range 8 {
+			n := strconv.Itoa(i)
+			s.joins(b, "second", "work"+n, "w"+n)
+			s.joins(b, "plain", "home"+n, "h"+n)
+		}
+		said(t, s.tell(map[string]any{"sid": "s1"}), 200)
+		dead(t, b)
+	})
+	both(t, "R-700 an older logout does not end it", func(t *testing.T, strategy latchkey.Strategy) {
+		s := newLogoutSite(t, strategy, everyWay, second(unchanged))
+		early := s.clock.Now().Add(-2 * time.Second).Unix()
+		b := s.enter("ada", "s1")
+		s.joins(b, "second", "work", "s2")
+		said(t, s.tell(map[string]any{"sid": "s1", "iat": early}), 200)
+		live(t, b)
+	})
+	both(t, "R-700 the frame of the first ends it", func(t *testing.T, strategy latchkey.Strategy) {
+		s := newLogoutSite(t, strategy, everyWay, second(unchanged))
+		b := s.enter("ada", "s1")
+		s.joins(b, "second", "work", "s2")
+		b.get("/auth/frontchannel-logout/issuer?iss=" + s.issuer.URL + "&sid=s1")
+		dead(t, b)
+	})
+}
+
+func TestActingEndsWithLogoutOfTheAdministrator(t *testing.T) {
+	for name, strategy := range strategies {
+		t.Run("R-701 "+name, func(t *testing.T) {
+			s := newActingSite(t, strategy, withIssuer(func(o *latchkey.OAuth) { o.Logout = everyWay }), second(unchanged))
+			l := &logoutSite{oauthSite: s.oauthSite}
+			for _, sid := range []string{"b1", "b2"} {
+				s.boss = l.enter("chief", "b1")
+				s.boss.callback("second", s.authResponseAs(s.boss, "second", "chief"+sid, sid))
+				acting := s.acts(t)
+				link, err := s.link(s.boss, s.adaID, actingReason)
+				if err != nil {
+					t.Fatal(err)
+				}
+				live(t, acting)
+				said(t, l.tell(map[string]any{"sid": sid}), 200)
+				dead(t, acting)
+				if a := s.newBrowser().open(link); a.signsIn() {
+					t.Error("a link from before the logout opens a session")
+				}
+				s.clock.Advance(time.Minute)
+			}
+		})
+	}
+}
+
+// authResponseAs is authResponse of a person whose session the issuer calls sid.
+func (s *oauthSite) authResponseAs(b *browser, provider, sub, sid string) (back map[string][]string) {
+	s.t.Helper()
+	s.issuer.SignInAs(latchkeytest.Person{Subject: sub, Name: sub, Email: sub + "@example.com", EmailVerified: true, Claims: map[string]any{"sid": sid}})
+	return s.authResponse(b, provider)
+}
