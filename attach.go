@@ -106,6 +106,15 @@ func (c *Core) Renewal(ctx context.Context) http.Header {
 	return state.late.Take()
 }
 
+// Renew adds what [Core.Renewal] returns to the header of a response: each cookie once and
+// each word of Vary once. What the response has decided about a cookie stays, and an earlier
+// renewal gives way. Call it as often as you like before the header is sent.
+func (c *Core) Renew(ctx context.Context, header http.Header) {
+	if state := stateIn(ctx); state != nil && state.auth == c.auth && state.neutral != nil {
+		state.late.Give(header)
+	}
+}
+
 // MatchPath does what [Core.Match] does, with the escaped path alone. It calls
 // request only if the configuration depends on the request; request returns nil
 // once the request is over.

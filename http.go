@@ -90,14 +90,13 @@ func requestHead(r *http.Request) *Request {
 func (r *Response) Send(w http.ResponseWriter) {
 	h := w.Header()
 	for name, values := range r.Header {
-		if name == "Vary" && h[name] != nil { // what a handler around this one depends on counts, too
-			values = slices.Concat(h[name], values)
+		if name == "Vary" { // what a handler around this one depends on counts, too
+			lateheader.Merge(h, http.Header{name: values})
+			continue
 		}
 		h[name] = values
 	}
-	for _, c := range r.Cookies {
-		addCookie(h, c)
-	}
+	decideCookies(h, r.Cookies)
 	status := r.Status
 	if r.Redirect != "" {
 		h["Location"] = []string{r.Redirect}
@@ -119,6 +118,15 @@ func addCookie(h http.Header, c *http.Cookie) {
 	if line := cookie.Line(c); line != "" {
 		h["Set-Cookie"] = append(h["Set-Cookie"], line)
 	}
+}
+
+// decideCookies writes cookies into a response header in place of what it has of their names.
+func decideCookies(h http.Header, cookies []*http.Cookie) {
+	own := http.Header{}
+	for _, c := range cookies {
+		addCookie(own, c)
+	}
+	lateheader.Decide(h, own["Set-Cookie"]...)
 }
 
 // addRenewal writes cookies that renew a session into a response header, without those

@@ -152,9 +152,7 @@ func csrfIn(h http.Header, name string) (string, bool) {
 
 func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 	addVary(w.Header())
-	for _, c := range cookies {
-		addCookie(w.Header(), c)
-	}
+	decideCookies(w.Header(), cookies)
 }
 
 // ActionURL returns the absolute URL of an action, such as "signin" or

@@ -108,9 +108,7 @@ func (s *requestState) setCookies(cookies []*http.Cookie) {
 		return
 	}
 	s.inResponse(func(h http.Header) {
-		for _, c := range cookies {
-			addCookie(h, c)
-		}
+		decideCookies(h, cookies)
 		if h.Get("Cache-Control") == "" {
 			h["Cache-Control"] = []string{"private"}
 		}

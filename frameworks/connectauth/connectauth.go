@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -89,13 +90,13 @@ func (i *interceptor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 			return requestOf(call.HTTPMethod(), call.Spec(), call.Peer(), call.Header())
 		})
 		if err := i.judge(ctx, call.Spec().Procedure); err != nil {
-			return nil, withHeader(err, i.auth.Core().Renewal(ctx))
+			return nil, i.withHeader(ctx, err)
 		}
 		res, err := next(ctx, call)
 		if err != nil {
-			return nil, withHeader(err, i.auth.Core().Renewal(ctx))
+			return nil, i.withHeader(ctx, err)
 		}
-		addTo(res.Header(), i.auth.Core().Renewal(ctx))
+		i.auth.Core().Renew(ctx, res.Header())
 		return res, nil
 	}
 }
@@ -110,7 +111,7 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 	return func(ctx context.Context, call connect.StreamingHandlerConn) error {
 		spec, peer, header := call.Spec(), call.Peer(), call.RequestHeader()
 		ctx = i.auth.Core().Attach(ctx, func() *latchkey.Request { return requestOf(http.MethodPost, spec, peer, header) })
-		s := &sessionStream{StreamingHandlerConn: call, renewal: func() http.Header { return i.auth.Core().Renewal(ctx) }}
+		s := &sessionStream{StreamingHandlerConn: call, renew: func(h http.Header) { i.auth.Core().Renew(ctx, h) }}
 		err := i.judge(ctx, spec.Procedure)
 		if err == nil {
 			err = next(ctx, s)
@@ -126,15 +127,15 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 type sessionStream struct {
 	connect.StreamingHandlerConn
 
-	renewal func() http.Header
-	begun   bool
+	renew func(http.Header)
+	begun bool
 }
 
 // begin adds the renewal to the header, once. Only the sending goroutine may call it.
 func (s *sessionStream) begin() {
 	if !s.begun {
 		s.begun = true
-		addTo(s.ResponseHeader(), s.renewal())
+		s.renew(s.ResponseHeader())
 	}
 }
 
@@ -209,22 +210,11 @@ func requestOf(method string, spec connect.Spec, peer connect.Peer, header http.
 	}
 }
 
-// addTo adds the lines of header, the renewal of a session, to an answer. It keeps the
-// Cache-Control that the answer has.
-func addTo(answer, header http.Header) {
-	for name, values := range header {
-		if name == "Cache-Control" && answer[name] != nil {
-			continue // the procedure knows better
-		}
-		answer[name] = append(answer[name], values...)
-	}
-}
-
-// withHeader returns a copy of err with header, or err itself if header is empty or the
-// call was cancelled or ran out of time. It copies because the same error may answer
-// other calls, and a cookie belongs to one answer.
-func withHeader(err error, header http.Header) error {
-	if len(header) == 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+// withHeader returns a copy of err with the renewal of the session in its header, or err
+// itself if there is none, or if the call was cancelled or ran out of time. It copies because
+// the same error may answer other calls, and a cookie belongs to one answer.
+func (i *interceptor) withHeader(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	failed, ok := errors.AsType[*connect.Error](err)
@@ -238,6 +228,9 @@ func withHeader(err error, header http.Header) error {
 	for name, values := range failed.Meta() {
 		own.Meta()[name] = slices.Clone(values)
 	}
-	addTo(own.Meta(), header)
+	i.auth.Core().Renew(ctx, own.Meta())
+	if maps.EqualFunc(own.Meta(), failed.Meta(), slices.Equal) {
+		return err
+	}
 	return own
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 
@@ -283,7 +282,7 @@ func (a *Auth) request(c *echo.Context) *http.Request {
 	if ctx != r.Context() {
 		r = r.WithContext(ctx)
 		if res, err := echo.UnwrapResponse(c.Response()); err == nil {
-			res.Before(func() { add(res.Header(), a.auth.Core().Renewal(ctx)) })
+			res.Before(func() { a.auth.Core().Renew(ctx, res.Header()) })
 		}
 	}
 	c.SetRequest(r)
@@ -293,27 +292,8 @@ func (a *Auth) request(c *echo.Context) *http.Request {
 // renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the answer,
 // unless that has begun.
 func (a *Auth) renew(c *echo.Context) {
-	if renewal := a.auth.Core().Renewal(c.Request().Context()); !isCommitted(c) {
-		add(c.Response().Header(), renewal)
-	}
-}
-
-// add adds the renewal of a session to a header, with its cookies first: a browser keeps
-// the last of one name. Cache-Control stays as it is, unless the renewal is no-store.
-func add(to, renewal http.Header) {
-	for name, lines := range renewal {
-		switch {
-		case name == "Set-Cookie":
-			to[name] = slices.Concat(lines, to[name])
-		case name == "Vary":
-			for _, line := range lines {
-				if !slices.Contains(to[name], line) {
-					to.Add(name, line)
-				}
-			}
-		case name != "Cache-Control" || to.Get(name) == "" || strings.Contains(lines[0], "no-store"):
-			to[name] = lines
-		}
+	if !isCommitted(c) {
+		a.auth.Core().Renew(c.Request().Context(), c.Response().Header())
 	}
 }
 

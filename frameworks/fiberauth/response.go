@@ -113,6 +113,10 @@ func addHeader(c fiber.Ctx, header http.Header) {
 			}
 			continue
 		case fiber.HeaderSetCookie:
+			for _, line := range lines {
+				given, _, _ := strings.Cut(line, "=")
+				forget(c, given)
+			}
 		default:
 			to.Del(name)
 		}
@@ -133,8 +137,24 @@ func addVary(c fiber.Ctx, line string) {
 	to.Add(fiber.HeaderVary, line)
 }
 
-// addCookies puts cookies into the response.
+// forget removes what the response says of a cookie and of its pieces.
+func forget(c fiber.Ctx, name string) {
+	var given []string
+	for key := range c.Response().Header.Cookies() {
+		if stem(string(key)) == stem(name) {
+			given = append(given, string(key))
+		}
+	}
+	for _, key := range given {
+		c.Response().Header.DelCookie(key)
+	}
+}
+
+// addCookies puts cookies into the response, in place of what it says of their names.
 func addCookies(c fiber.Ctx, cookies []*http.Cookie) {
+	for _, k := range cookies {
+		forget(c, k.Name)
+	}
 	for _, k := range cookies {
 		if line := k.String(); line != "" {
 			c.Response().Header.Add(fiber.HeaderSetCookie, line)

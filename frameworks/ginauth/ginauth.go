@@ -260,7 +260,7 @@ func (a *Auth) request(c *gin.Context) *http.Request {
 	})
 	if ctx != r.Context() {
 		c.Request = r.WithContext(ctx)
-		c.Writer = &writer{ResponseWriter: c.Writer, begin: func(h http.Header) { add(h, a.auth.Core().Renewal(ctx)) }}
+		c.Writer = &writer{ResponseWriter: c.Writer, begin: func(h http.Header) { a.auth.Core().Renew(ctx, h) }}
 	}
 	return c.Request
 }
@@ -268,8 +268,8 @@ func (a *Auth) request(c *gin.Context) *http.Request {
 // renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the answer,
 // unless that has begun.
 func (a *Auth) renew(c *gin.Context) {
-	if renewal := a.auth.Core().Renewal(c.Request.Context()); !c.Writer.Written() {
-		add(c.Writer.Header(), renewal)
+	if !c.Writer.Written() {
+		a.auth.Core().Renew(c.Request.Context(), c.Writer.Header())
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"net"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 )
@@ -51,23 +49,4 @@ func (w *writer) Flush() {
 func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.commit()
 	return w.ResponseWriter.Hijack()
-}
-
-// add adds the renewal of a session to a header, with its cookies first: a browser keeps
-// the last of one name. Cache-Control stays as it is, unless the renewal is no-store.
-func add(to, renewal http.Header) {
-	for name, lines := range renewal {
-		switch {
-		case name == "Set-Cookie":
-			to[name] = slices.Concat(lines, to[name])
-		case name == "Vary":
-			for _, line := range lines {
-				if !slices.Contains(to[name], line) {
-					to.Add(name, line)
-				}
-			}
-		case name != "Cache-Control" || to.Get(name) == "" || strings.Contains(lines[0], "no-store"):
-			to[name] = lines
-		}
-	}
 }

@@ -17,11 +17,12 @@ import (
 var mountingNames = map[string]string{
 	"Next-style": `NextAuth handlers GET POST auth() auth(request auth(context) auth((request) request.auth callbacks.authorized
 		signIn( AuthError signOut( redirectTo redirect unstable_update`,
-	"Solid-style":  `SolidAuth GET POST getSession prefix user signIn signOut @auth/solid-start/client`,
-	"Svelte-style": `SvelteKitAuth handle event.locals.auth() load signIn signOut POST CredentialsSignin provider signInPage signOutPage options authorizationParams className submitButton @auth/sveltekit/components @auth/sveltekit/client`,
-	"Qwik-style":   `QwikAuth$ onRequest useSession useSignIn providerId redirectTo options authorizationParams useSignOut failed fieldErrors formErrors cookie data`,
-	"Clients":      `SessionProvider session basePath refetchInterval refetchOnWindowFocus refetchWhenOffline useSession data status update getSession getProviders getCsrfToken signIn signOut`,
-	"Everywhere":   `Auth(request raw createActionURL isAuthAction setEnvDefaults skipCSRFCheck customFetch getToken encode decode`,
+	"Solid-style":          `SolidAuth GET POST getSession prefix user signIn signOut @auth/solid-start/client`,
+	"Svelte-style":         `SvelteKitAuth handle event.locals.auth() load signIn signOut POST CredentialsSignin provider signInPage signOutPage options authorizationParams className submitButton @auth/sveltekit/components @auth/sveltekit/client`,
+	"Qwik-style":           `QwikAuth$ onRequest useSession useSignIn providerId redirectTo options authorizationParams useSignOut failed fieldErrors formErrors cookie data`,
+	"Express, Hono, Astro": `ExpressAuth getSession( @auth/express initAuthConfig authHandler verifyAuth authUser auth-astro`,
+	"Clients":              `SessionProvider session basePath refetchInterval refetchOnWindowFocus refetchWhenOffline useSession data status update getSession getProviders getCsrfToken signIn signOut next-auth/webauthn required:`,
+	"Everywhere":           `Auth(request raw createActionURL isAuthAction setEnvDefaults skipCSRFCheck customFetch getToken encode decode`,
 }
 
 // TestMountings: each name of the integrations of Auth.js has a row, and each row is

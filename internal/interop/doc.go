@@ -1,8 +1,8 @@
 // Package interop holds tests of Latchkey against programs that others wrote:
 //
 //   - authjs: Auth.js, whose tokens, cookies, passkeys and browser clients are ours, too;
-//     those of SvelteKit and SolidStart run in Chromium; an API of examples reads its
-//     sessions; the site of docs/moving-from-authjs.md runs before and after its move;
+//     those of SvelteKit and SolidStart, and next-auth/webauthn, run in Chromium; both sites
+//     share a database; an API of examples reads its sessions; the site of docs/moving-from-authjs.md runs before and after its move;
 //     the definitions of its providers are compared with ours
 //   - the apps of examples/react and examples/sveltekit, which are built with Vite and
 //     driven in Chromium, and that of examples/nextjs, built with Next.js

@@ -14,6 +14,7 @@ import (
 type Header struct {
 	mu    sync.Mutex
 	lines http.Header
+	given []string // lines of Set-Cookie that Give has added
 	sent  bool
 }
 
@@ -46,6 +47,36 @@ func (h *Header) Take() http.Header {
 	lines := h.lines
 	h.lines = nil
 	return lines
+}
+
+// Give adds the collected headers to those of a response, as Merge does, and forgets them.
+// Cookies that an earlier call has added give way to later ones of their names.
+func (h *Header) Give(response http.Header) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	lines := h.lines
+	h.lines = nil
+	later := lines["Set-Cookie"]
+	if len(later) > 0 && len(h.given) > 0 {
+		response["Set-Cookie"] = slices.DeleteFunc(slices.Clone(response["Set-Cookie"]), func(line string) bool {
+			name, _, _ := strings.Cut(line, "=")
+			return slices.Contains(h.given, line) && Decides(later, name)
+		})
+	}
+	h.given = append(h.given, later...)
+	Merge(response, lines)
+}
+
+// Decide adds lines of Set-Cookie to a response. What the response has said of the same
+// cookies, or of pieces of them, is removed: the lines are complete by themselves.
+func Decide(response http.Header, lines ...string) {
+	given := slices.DeleteFunc(slices.Clone(response["Set-Cookie"]), func(line string) bool {
+		name, _, _ := strings.Cut(line, "=")
+		return Decides(lines, name)
+	})
+	if all := append(given, lines...); len(all) > 0 {
+		response["Set-Cookie"] = all
+	}
 }
 
 // send adds the collected headers to those of a response, which begins now.

@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +21,10 @@ import (
 
 // answerCases are about the way of cookies into answers of every kind.
 var answerCases = []testCase{
+	{"an answer has each cookie once and each word of Vary once, whatever is called", func(f *framework) {
+		f.post("/many", LoadSession, manyCalls)
+		f.post("/many/bare", Unguarded, manyCalls)
+	}, proveOnce},
 	{"the cookies of the application stand beside ours", func(f *framework) {
 		f.page("/cookies", LoadSession, func(c Context) {
 			c.SetCookie("one", "1")
@@ -232,4 +240,58 @@ func ask(ctx context.Context, c *latchkeytest.Client, pageURL string) (*http.Res
 		req.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value, Quoted: cookie.Quoted})
 	}
 	return c.Transport.RoundTrip(req)
+}
+
+// calls are what a handler can call that sets cookies. The sessions that rename makes are of
+// one piece and of several.
+var calls = map[string]func(c Context){
+	"session": func(c Context) { _, _ = c.Session() },
+	"user":    func(c Context) { _, _ = c.CurrentUser() },
+	"token":   func(c Context) { _, _ = c.CSRFToken() },
+	"forms":   func(c Context) { _, _ = c.Forms() },
+	"short":   func(c Context) { _, _ = c.UpdateSession(map[string]string{"name": "Countess"}) },
+	"long":    func(c Context) { _, _ = c.UpdateSession(map[string]string{"name": strings.Repeat("Countess", 900)}) },
+	"out":     func(c Context) { _, _ = c.SignOutURL(latchkey.SignOutOptions{RedirectTo: "/"}) },
+}
+
+// manyCalls is a handler that calls what the form names, in that order.
+func manyCalls(c Context) {
+	for _, call := range strings.Fields(c.FormValue("calls")) {
+		calls[call](c)
+	}
+	c.Write(http.StatusOK, "done")
+}
+
+// proveOnce checks R-713 for calls at random: a browser joins the pieces of a cookie that it
+// has, so that those of two sessions must not stand beside each other.
+func proveOnce(t *testing.T, f *framework) {
+	t.Helper()
+	seed, steps := race.Steps(t, 12)
+	random := rand.New(rand.NewPCG(seed, 713))
+	names := slices.Sorted(maps.Keys(calls))
+	for i := range steps {
+		do := []string{"session", "long", "session", "short"}
+		if i > 0 {
+			do = nil
+			for range 1 + random.IntN(5) {
+				do = append(do, names[random.IntN(len(names))])
+			}
+		}
+		p := f.openAs("Ada").Post([]string{"/many", "/many/bare"}[i%2], url.Values{"calls": {strings.Join(do, " ")}})
+		answers(t, p, http.StatusOK, "done")
+		seen := map[string]bool{}
+		note := func(what string) {
+			if seen[what] {
+				t.Errorf("R-713: after %v an answer has %s twice: %.900q", do, what, p.Header)
+			}
+			seen[what] = true
+		}
+		for _, line := range p.Header.Values("Set-Cookie") {
+			name, _, _ := strings.Cut(line, "=")
+			note("the cookie " + name)
+		}
+		for word := range strings.SplitSeq(strings.Join(p.Header.Values("Vary"), ","), ",") {
+			note("Vary: " + strings.ToLower(strings.TrimSpace(word)))
+		}
+	}
 }
