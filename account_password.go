@@ -183,11 +183,8 @@ func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *cu
 	}
 	renewed, done := renewing(ctx, x.setup, &x.visit, here)
 	u, err := d.MoveAddress(ctx, &x.events, token, directory.PasswordChange{UserID: here.user.ID, Keep: here.sessionID, Renew: renewed})
-	if errors.Is(err, directory.ErrAddressTaken) {
-		return nil, failure.Wrap(ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: err}))
-	}
 	if err != nil {
-		return nil, err
+		return nil, takenIf(err)
 	}
 	return p.changed(ctx, x.setup, &x.visit, &x.links, &u, noticeEmail), done()
 }

@@ -69,13 +69,13 @@ func (a *Auth) Routes(group string) ([]string, error) {
 // instance. Each store gets [Limits].StoreTimeout; if that does not suffice, Sweep returns
 // [storage.ErrUnfinished] with how many rows it has removed, and the next call goes on.
 // Other errors are ErrMissingAdapter and those of a store. Sweep also sends the mails that
-// are due by [Factors].RecoveryDelay, if Site.URL is set.
+// are due by [Factors].RecoveryDelay and by [users.EmailChange].Recover, if Site.URL is set.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	s, err := setupWithStore(ctx, a)
 	if err != nil {
 		return 0, err
 	}
-	remindOfLost(s, ctx, ownLinks(s))
+	remindOfDelays(s, ctx, ownLinks(s))
 	n, err := s.store.Sweep(ctx, s.now())
 	if s.config.AccountPage.Activity {
 		pruned, failed := directory.PruneActivities(ctx, s.store, s.now())

@@ -11,10 +11,12 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// Users who have lost every second factor: /factor?do=lost, stop and remove.
+// Users who have lost every second factor: /factor?do=lost, stop and remove. What is
+// mailed to them later, and to users who have lost the mailbox.
 
 // lostLink is longer than any request to remove lost factors is under way.
 const lostLink = longestDelay + shortestDelay
@@ -158,24 +160,47 @@ func lostMail(l *links, lost *directory.Lost, kind MessageKind) outgoing {
 	return outgoing{Message: m, UserID: lost.UserID}
 }
 
-// remindOfLost mails what is due to users whose lost factors are being removed, after
-// the answer to any request. A process looks every five minutes.
-func remindOfLost(s *setup, ctx context.Context, l *links) {
-	if s.config.Factors.RecoveryDelay == 0 || !assures(s) || l.origin.Text == "" || !s.directory.Factors.LooksForLost() {
+// remindOfDelays mails what is due to users whose lost factors are being removed, or whose
+// address is replaced, after the answer to any request. A process looks every five
+// minutes.
+func remindOfDelays(s *setup, ctx context.Context, l *links) {
+	isLost := s.config.Factors.RecoveryDelay > 0 && assures(s)
+	if !isLost && s.moves == nil || l.origin.Text == "" || !directory.LooksForDue(s.directory) {
 		return
 	}
 	links := *l
-	s.mails.runLater(ctx, "mails about lost factors", func(ctx context.Context) error {
-		due, err := s.directory.Factors.DueLost(ctx)
-		for i := range due {
-			kind := MessageRecoverySoon
-			if due[i].IsReady(s.now()) {
-				kind = MessageRecoveryReady
-			}
-			err = errors.Join(err, s.mails.send(ctx, lostMail(&links, &due[i], kind), asker{language: due[i].Language}))
+	s.mails.runLater(ctx, "mails about delays", func(ctx context.Context) error {
+		var faults []error
+		if isLost {
+			faults = append(faults, remindOfLost(s, ctx, &links))
 		}
-		return err
+		if s.moves != nil {
+			due, err := directory.DueRegains(ctx, s.directory)
+			faults = append(faults, err)
+			for i := range due {
+				faults = append(faults, s.moves.TellRegain(ctx, &due[i], func(ctx context.Context, m passwords.Mail) error {
+					return s.mails.send(ctx, wordedMail(&links, s.moves.Provider, m), asker{language: s.config.Texts.Languages[0]})
+				}))
+			}
+		}
+		return errors.Join(faults...)
 	})
+}
+
+// remindOfLost mails what is due to users whose lost factors are being removed.
+func remindOfLost(s *setup, ctx context.Context, l *links) error {
+	d := s.directory.Factors
+	due, err := d.DueLost(ctx)
+	for i := range due {
+		lost, kind := &due[i], MessageRecoverySoon
+		if lost.IsReady(s.now()) {
+			kind = MessageRecoveryReady
+		}
+		err = errors.Join(err, directory.TellLost(ctx, d, lost, func(ctx context.Context) error {
+			return s.mails.send(ctx, lostMail(l, lost, kind), asker{language: lost.Language})
+		}))
+	}
+	return err
 }
 
 // ownLinks returns the links of a site without a request. Their origin is empty if

@@ -64,9 +64,11 @@ const (
 	MessageFactorCode    MessageKind = "factor_code"    // its code is a second factor
 	MessageRecoveryReady MessageKind = "recovery_ready" // its URL removes the second factors, in the browser that asked
 	MessageInvitation    MessageKind = "invitation"     // its URL accepts an invitation
+	MessageRecoverEmail  MessageKind = "recover_email"  // its URL makes the address that of a user who has lost the mailbox, from Expires on
 
 	MessagePasswordChanged MessageKind = "password_changed" // the password was set, changed or removed
 	MessageEmailChange     MessageKind = "email_change"     // to the address that is about to be replaced; its URL undoes that
+	MessageEmailLost       MessageKind = "email_lost"       // to the address of that user, which is replaced at Expires; its URL stops that
 	MessageFactorAdded     MessageKind = "factor_added"     // a second factor was added
 	MessageFactorRemoved   MessageKind = "factor_removed"   // one was removed
 	MessageFactorsReset    MessageKind = "factors_reset"    // an administrator has removed all of them
@@ -82,7 +84,7 @@ const (
 // their own.
 func (k MessageKind) isNotice() bool {
 	switch k {
-	case MessagePasswordChanged, MessageEmailChange, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
+	case MessagePasswordChanged, MessageEmailChange, MessageEmailLost, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
 		MessageRecoveryUsed, MessageRecoveryMade, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon, MessageActedAs:
 		return true
 	}
@@ -132,20 +134,27 @@ func (p *mails) need(f *failure.List, field string) {
 // send counts a mail and delivers it. It fills From, Theme, Texts and Language.
 // Mails that were asked for share Limits.MailsPerRecipient, whatever their kind, and
 // a browser that is known for their user has as many again; of notices a mailbox gets
-// each kind once a day, but MessageEmailChange each time. Its error holds no secret of
-// the mail.
+// each kind once a day, but those about a change of address each time. A mail that fails
+// and that no client has asked for is not counted: it may be tried again. Its
+// error holds no secret of the mail.
 func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 	if by.knownFor != nil && m.UserID != "" {
 		by.Browser = by.knownFor(ctx, m.UserID)
 	}
-	if err := p.mayMail(ctx, &m, by); err != nil {
+	try, err := p.mayMail(ctx, &m, by)
+	if err != nil {
 		return err
 	}
 	m.From, m.Theme, m.Texts, m.Language = p.mail.From, p.theme, p.texts, by.language
 	ctx, step := p.log.Begin(ctx, telemetry.OpMail, "Mail.Send", "")
-	err := guarded.Within(ctx, p.timeout, "Mail.Send", func(ctx context.Context) error { return p.mail.Send(ctx, m.Message) })
+	err = guarded.Within(ctx, p.timeout, "Mail.Send", func(ctx context.Context) error { return p.mail.Send(ctx, m.Message) })
 	step.End(err)
 	if watch.Mail(ctx, p.log, p.health, string(m.Kind), err); err != nil {
+		if by.Requester == (limit.Requester{}) {
+			if undo := p.limits.Return(ctx, try); undo != nil {
+				p.log.Error(ctx, journal.NoSubject{}, undo)
+			}
+		}
 		return errors.New(redact.Text(err.Error(), append(p.secrets[:len(p.secrets):len(p.secrets)], m.URL, m.Token, m.Code), journal.LongestText))
 	}
 	return nil
@@ -154,19 +163,19 @@ func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 // mayMail counts a mail, and returns errTooManyMails if there were too many. A change of
 // address is told each time: an earlier one, of the owner or of a thief, must not silence
 // the next.
-func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) error {
+func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) (try limit.Try, err error) {
 	counted := p.limits.Mail(m.To, by.Requester)
 	switch {
-	case m.Kind == MessageEmailChange:
-		return nil
+	case m.Kind == MessageEmailChange, m.Kind == MessageEmailLost:
+		return try, nil
 	case m.Kind.isNotice():
 		counted = p.limits.Notice(m.To, string(m.Kind))
 	}
-	try, err := p.limits.Take(ctx, counted)
+	try, err = p.limits.Take(ctx, counted)
 	if err == nil && try.Wait > 0 {
 		err = errTooManyMails
 	}
-	return err
+	return try, err
 }
 
 // sendLater sends a mail after the answer to the request of ctx. write makes the

@@ -209,13 +209,15 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	p, ok := x.setup.providers[n.Provider]
 	if isSent(&n) && x.setup.moves != nil && n.Provider == x.setup.moves.Provider {
 		view.Email, view.About = n.Typed["email"], "signup"
-		if x.query.Get("type") == "reset" {
-			view.About = "reset"
+		if about := x.query.Get("type"); about == "reset" || about == "move" {
+			view.About = about
 		}
 	} else if ok && isSent(&n) {
 		view.Email, view.Again = n.Typed["email"], n.About == noticeAgain
 		view.CSRFToken, view.CallbackURL, view.FormOrigins = x.csrfToken, x.callbackURL, x.setup.formOrigins(&x.links, x.callbackURL)
 		view.Action, view.SignInURL = x.url(p.info().start+p.info().id), x.url("signin")
+	} else if x.setup.moves != nil && x.query.Get("type") == "move" {
+		view.About = "move"
 	}
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).VerifyRequest(view))
 }

@@ -91,6 +91,11 @@ type passwordKeeper interface {
 // prepareMoves sets s.moves, if users may change their addresses, and adds to f what is
 // missing for that. With a Password its flows serve.
 func prepareMoves(s *setup, f *failure.List) {
+	defer func() {
+		if s.moves != nil {
+			s.directory.MovesAddresses, s.moves.RegainDelay = true, s.config.Factors.RecoveryDelay
+		}
+	}()
 	if s.moves = s.passwords; s.moves != nil || !s.config.AccountPage.movesAddresses() {
 		return
 	}
@@ -163,6 +168,7 @@ func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
 		passwords.MailSignUp: MessageVerify, passwords.MailKnown: MessageAccountExists, passwords.MailTaken: MessageAccountExists,
 		passwords.MailReset: MessagePasswordReset, passwords.MailRenew: MessageNewPassword, passwords.MailChanged: MessagePasswordChanged,
 		passwords.MailAddress: MessageNewEmail, passwords.MailProve: MessageVerify, passwords.MailMoving: MessageEmailChange,
+		passwords.MailRegain: MessageRecoverEmail, passwords.MailReplaced: MessageEmailLost,
 	}[m.Kind]
 	switch m.Kind {
 	case passwords.MailSignUp:
@@ -173,6 +179,10 @@ func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
 		out.URL = l.url("account?do=email&token=" + m.Handle)
 	case passwords.MailMoving:
 		out.URL = l.url("password?do=undo&token=" + m.Handle)
+	case passwords.MailRegain:
+		out.URL = l.url("password?do=regain&token=" + m.Handle)
+	case passwords.MailReplaced:
+		out.URL = l.url("password?do=keep&token=" + m.Handle)
 	case passwords.MailKnown, passwords.MailTaken:
 		if out.URL = l.url("signin"); provider != "" {
 			out.OtherURL = l.url("password?do=forgot")

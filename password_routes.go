@@ -1,19 +1,15 @@
 package latchkey
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
-	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
@@ -21,7 +17,7 @@ import (
 )
 
 // The pages below {base path}/password: sign-up, its confirmation, and new passwords
-// by a link; and {base path}/invite. Looking at a link uses up nothing.
+// by a link, and links about addresses. Looking at a link uses up nothing.
 
 var errNoStep = failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no page about passwords has this name")))
 
@@ -29,7 +25,7 @@ var errNoStep = failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, 
 func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
 	p := passwordsOf(x.setup)
 	step, token := page.PasswordStep(x.query.Get("do")), x.query.Get("token")
-	if x.setup.moves == nil || p == nil && step != page.UndoStep {
+	if x.setup.moves == nil || p == nil && !step.IsOfAddress() {
 		return nil, errNoStep
 	}
 	view := page.Password{Step: step, Email: shownEmail(x.query.Get("email"))}
@@ -52,6 +48,8 @@ func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
 		return resetPassword(ctx, x, p, token)
 	case page.OfferStep:
 		return offerPasskey(ctx, x, p)
+	case page.RegainStep, page.KeepStep:
+		return lostMailbox(ctx, x, step, token)
 	case page.UndoStep:
 		if x.isPost() {
 			return undoMove(ctx, x, p, token)
@@ -266,11 +264,8 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 // passwords.
 func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	u, taken, err := x.setup.moves.Directory.UndoMove(ctx, &x.events, token)
-	if errors.Is(err, directory.ErrAddressTaken) {
-		return nil, failure.Wrap(ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: err}))
-	}
 	if err != nil {
-		return nil, err
+		return nil, takenIf(err)
 	}
 	if p == nil { // the owner signs in as ever
 		return &Response{Redirect: x.links.signIn(x.home())}, nil
@@ -281,69 +276,46 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 	return p.checkMail(&x.visit, &x.links, u.Email, "reset"), nil
 }
 
-// inviteRoute answers GET and POST /invite. Looking at an invitation uses up nothing,
-// and accepting one neither: the sign-in that proves its address takes it (F-095).
-func inviteRoute(ctx context.Context, x *exchange) (*Response, error) {
-	s, token := x.setup, x.query.Get("token")
-	rows := s.directory.Waiting(s.store)
-	in, err := rows.Invitation(ctx, token)
-	view := page.Invite{CSRFToken: x.csrfToken, Action: x.url("invite?token=" + url.QueryEscape(token)), Email: in.Email, Host: x.origin.Host(), Origin: x.home()}
-	own := s.config.Pages.Invite
-	switch {
-	case errors.Is(err, ErrNotFound) && own != "":
-		return x.ownPage(own, "error", string(ErrVerification)), nil
-	case errors.Is(err, ErrNotFound):
-		return pageResponse(s.pagesFor(ctx, &x.visit).Invite(page.Invite{Gone: true, Host: view.Host, Origin: view.Origin}))
-	case err != nil:
-		return nil, err
-	}
+// lostMailbox answers the links in the mails about an address that staff replaces: in the
+// new mailbox the one that moves it, and in the former one the one that stops that. It
+// needs no session. Looking at a link uses up nothing.
+func lostMailbox(ctx context.Context, x *exchange, step page.PasswordStep, token string) (*Response, error) {
+	s, d, stops := x.setup, x.setup.directory, step == page.KeepStep
 	x.hide(token)
-	here, err := s.visitor(ctx, &x.visit)
-	if err != nil {
-		return nil, err
-	}
-	isOther := here != nil && here.Email != in.Email
-	if isOther {
-		view.As, view.SignOutURL = nameOf(here), x.url("signout")
-	}
-	if x.isPost() && !isOther {
-		if err := rows.AcceptInvitation(ctx, token); err != nil {
+	switch {
+	case stops && !x.isPost():
+		r, err := directory.LookAtStop(ctx, d, token)
+		if err != nil {
 			return nil, err
 		}
-		return acceptInvitation(ctx, x, &in)
+		return passwordPage(ctx, x, passwordsOf(s), page.Password{Step: step, Email: r.From}, nil)
+	case stops:
+		err := directory.StopRegain(ctx, d, &x.events, token)
+		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "kept")}, err
+	case !x.isPost():
+		r, err := directory.LookAtRegain(ctx, d, token)
+		if err != nil {
+			return nil, err
+		}
+		return passwordPage(ctx, x, passwordsOf(s), page.Password{Step: step, Email: r.To}, nil)
 	}
-	if own != "" {
-		return x.ownPage(own, "token", token, "email", in.Email), nil
+	m, from, err := directory.MoveRegained(ctx, d, &x.events, token)
+	if err != nil {
+		return nil, takenIf(err)
 	}
-	view.FormOrigins = s.formOrigins(&x.links, in.CallbackURL)
-	return pageResponse(s.pagesFor(ctx, &x.visit).Invite(view))
+	if m.Undo != "" {
+		mailAsker(ctx, s, &x.visit, &x.links).Mail(func(context.Context) (passwords.Mail, error) {
+			return passwords.Mail{Kind: passwords.MailMoving, To: from, UserID: m.UserID, Handle: m.Undo, Expires: m.Until}, nil
+		})
+	}
+	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "address")}, nil
 }
 
-// acceptInvitation leads on from an invitation that was accepted. One that was mailed
-// proves the address, and creates its user; a known user signs in (F-206).
-func acceptInvitation(ctx context.Context, x *exchange, in *challenges.Invitation) (*Response, error) {
-	s, started := x.setup, x.now()
-	known, err := guarded.Optional(s.store.UserByEmail(ctx, in.Email))
-	if err != nil {
-		return nil, err
+// takenIf returns an ErrVerification for an address that another user has, and any other
+// error as it is.
+func takenIf(err error) error {
+	if errors.Is(err, directory.ErrAddressTaken) {
+		return failure.Wrap(ErrVerification, failure.Of(fault.LinkUsed, &failure.Mistake{Err: err}))
 	}
-	if x.callbackURL, err = x.resolveRedirect(ctx, cmp.Or(in.CallbackURL, x.home())); err != nil {
-		x.callbackURL = x.home()
-	}
-	p, mail := passwordsOf(s), mailProvider(s)
-	switch {
-	case !in.Mailed && p != nil && p.SignUp != SignUpClosed:
-		return &Response{Redirect: x.url("password") + weburl.WithQuery("", "do", "signup", "email", in.Email, "callbackUrl", x.callbackURL)}, nil
-	case !in.Mailed || known != nil || p == nil && mail == nil:
-		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.callbackURL), "email", in.Email)}, nil
-	case mail == nil || p != nil && p.SignUp == SignUpInvited:
-		token, _, err := p.flows.Directory.NewSignUp(ctx, &directory.SignUp{Email: in.Email, CallbackURL: x.callbackURL})
-		x.hide(token)
-		return &Response{Redirect: x.url("password?do=verify&token=" + token)}, err
-	}
-	x.provider = mail
-	res, err := x.completeSignIn(ctx, directory.Assertion{
-		Person: User{Email: in.Email}, ProvesEmail: true, ByLink: true, Counted: true, Started: started, Account: mail.account(in.Email),
-	})
-	return x.conclude(ctx, outcome{response: res}, err)
+	return err
 }

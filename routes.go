@@ -1,13 +1,20 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/latchkeyhq/latchkey/fault"
+	challenges "github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // route answers a request, in the order of docs/protocol.md.
@@ -18,7 +25,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if res, err := routeOpen(ctx, x); res != nil || err != nil {
 		return res, err
 	}
-	remindOfLost(x.setup, ctx, &x.links)
+	remindOfDelays(x.setup, ctx, &x.links)
 	x.takeCSRF()
 	if err := x.takeCallbackURL(ctx); err != nil {
 		return nil, err
@@ -144,4 +151,71 @@ func (s *setup) listProviders(l *links) *Response {
 		b = append(jsonscan.AppendText(b, l.url("callback/"+info.id)), '}')
 	}
 	return jsonBytes(http.StatusOK, append(b, '}'))
+}
+
+// inviteRoute answers GET and POST /invite. Looking at an invitation uses up nothing,
+// and accepting one neither: the sign-in that proves its address takes it (F-095).
+func inviteRoute(ctx context.Context, x *exchange) (*Response, error) {
+	s, token := x.setup, x.query.Get("token")
+	rows := s.directory.Waiting(s.store)
+	in, err := rows.Invitation(ctx, token)
+	view := page.Invite{CSRFToken: x.csrfToken, Action: x.url("invite?token=" + url.QueryEscape(token)), Email: in.Email, Host: x.origin.Host(), Origin: x.home()}
+	own := s.config.Pages.Invite
+	switch {
+	case errors.Is(err, ErrNotFound) && own != "":
+		return x.ownPage(own, "error", string(ErrVerification)), nil
+	case errors.Is(err, ErrNotFound):
+		return pageResponse(s.pagesFor(ctx, &x.visit).Invite(page.Invite{Gone: true, Host: view.Host, Origin: view.Origin}))
+	case err != nil:
+		return nil, err
+	}
+	x.hide(token)
+	here, err := s.visitor(ctx, &x.visit)
+	if err != nil {
+		return nil, err
+	}
+	isOther := here != nil && here.Email != in.Email
+	if isOther {
+		view.As, view.SignOutURL = nameOf(here), x.url("signout")
+	}
+	if x.isPost() && !isOther {
+		if err := rows.AcceptInvitation(ctx, token); err != nil {
+			return nil, err
+		}
+		return acceptInvitation(ctx, x, &in)
+	}
+	if own != "" {
+		return x.ownPage(own, "token", token, "email", in.Email), nil
+	}
+	view.FormOrigins = s.formOrigins(&x.links, in.CallbackURL)
+	return pageResponse(s.pagesFor(ctx, &x.visit).Invite(view))
+}
+
+// acceptInvitation leads on from an invitation that was accepted. One that was mailed
+// proves the address, and creates its user; a known user signs in (F-206).
+func acceptInvitation(ctx context.Context, x *exchange, in *challenges.Invitation) (*Response, error) {
+	s, started := x.setup, x.now()
+	known, err := guarded.Optional(s.store.UserByEmail(ctx, in.Email))
+	if err != nil {
+		return nil, err
+	}
+	if x.callbackURL, err = x.resolveRedirect(ctx, cmp.Or(in.CallbackURL, x.home())); err != nil {
+		x.callbackURL = x.home()
+	}
+	p, mail := passwordsOf(s), mailProvider(s)
+	switch {
+	case !in.Mailed && p != nil && p.SignUp != SignUpClosed:
+		return &Response{Redirect: x.url("password") + weburl.WithQuery("", "do", "signup", "email", in.Email, "callbackUrl", x.callbackURL)}, nil
+	case !in.Mailed || known != nil || p == nil && mail == nil:
+		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.callbackURL), "email", in.Email)}, nil
+	case mail == nil || p != nil && p.SignUp == SignUpInvited:
+		token, _, err := p.flows.Directory.NewSignUp(ctx, &directory.SignUp{Email: in.Email, CallbackURL: x.callbackURL})
+		x.hide(token)
+		return &Response{Redirect: x.url("password?do=verify&token=" + token)}, err
+	}
+	x.provider = mail
+	res, err := x.completeSignIn(ctx, directory.Assertion{
+		Person: User{Email: in.Email}, ProvesEmail: true, ByLink: true, Counted: true, Started: started, Account: mail.account(in.Email),
+	})
+	return x.conclude(ctx, outcome{response: res}, err)
 }

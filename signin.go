@@ -211,7 +211,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		who := &directory.SignIn{Assertion: in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
-			err = directory.AcceptVouched(ctx, d, who.User.ID)
+			err = directory.AcceptVouched(ctx, d, &x.events, who.User.ID)
 		}
 		return who, err
 	}

@@ -104,7 +104,21 @@ func keeperOf(ctx context.Context, s *setup, flows *passwords.Flows, mails bool)
 		Mail: func(write func(context.Context) (passwords.Mail, error)) {
 			mailLater(ctx, s.mails, by, &l, flows.Provider, write)
 		},
+	}, Send: func(ctx context.Context, m passwords.Mail) error {
+		err := tooManyIf(s.mails.send(ctx, wordedMail(&l, flows.Provider, m), by))
+		if err != nil && !errors.Is(err, ErrEmailSignIn) {
+			err = failure.Wrap(ErrEmailSignIn, err)
+		}
+		return err
 	}}, nil
+}
+
+// tooManyIf returns an ErrEmailSignIn for a mail too many, and any other error as it is.
+func tooManyIf(err error) error {
+	if errors.Is(err, errTooManyMails) {
+		return &Error{Type: ErrEmailSignIn, Code: "limit", Detail: fault.LimitMails, Err: err}
+	}
+	return err
 }
 
 // SignInLink mails a user a link that signs them in, and leads to a page of the site.
@@ -164,10 +178,7 @@ func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
 	if s.mails.mail.Send != nil {
 		in.Mail = func(ctx context.Context, to, url string, expires time.Time) error {
 			err := s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
-			if errors.Is(err, errTooManyMails) {
-				err = &Error{Type: ErrEmailSignIn, Code: "limit", Detail: fault.LimitMails, Err: err}
-			}
-			return err
+			return tooManyIf(err)
 		}
 	}
 	return in, nil

@@ -24,6 +24,9 @@ const (
 	ignore  = "mail.ignore"
 	notMe   = "mail.notme"
 	lost    = "mail.lost.text"
+
+	regain   = "mail.regain.text"
+	replaced = "mail.replaced.text"
 )
 
 // shapes are the kinds of mails that there are words for.
@@ -38,8 +41,11 @@ var shapes = map[latchkey.MessageKind]shape{
 	latchkey.MessageRecoveryReady: {subject: "mail.ready.subject", text: "mail.ready.text", action: "mail.ready.action", foot: notMe, once: true},
 	latchkey.MessageInvitation:    {subject: "mail.invitation.subject", action: "mail.invitation.action", foot: "mail.invitation.ignore", once: true},
 
+	latchkey.MessageRecoverEmail: {subject: "mail.regain.subject", text: regain, action: confirm, foot: ignore},
+
 	latchkey.MessagePasswordChanged: {subject: "mail.password.subject", text: "mail.password.text", action: account},
 	latchkey.MessageEmailChange:     {subject: "mail.change.subject", text: "mail.change.text", action: "mail.change.action", once: true},
+	latchkey.MessageEmailLost:       {subject: "mail.replaced.subject", text: replaced, action: "mail.lost.action"},
 	latchkey.MessageFactorAdded:     {subject: "mail.added.subject", text: notMe, action: account},
 	latchkey.MessageFactorRemoved:   {subject: "mail.removed.subject", text: notMe, action: account},
 	latchkey.MessageFactorsReset:    {subject: "mail.cleared.subject", text: "mail.cleared.text", action: account},
@@ -56,7 +62,7 @@ func (w wording) lead(s shape, m latchkey.Message) string {
 	switch s.text {
 	case "":
 		return ""
-	case lost:
+	case lost, regain, replaced:
 		return w.with(s.text, stamp(m.Expires))
 	case "mail.recovery.left":
 		return w.with(s.text, strconv.Itoa(m.Left))

@@ -19,6 +19,8 @@ type Keeper struct {
 	*passwords.Flows
 	From passwords.Asker
 	Host string // of the site; empty: it is not known
+	// Send sends a mail at once. Its error is public.
+	Send func(ctx context.Context, m passwords.Mail) error
 }
 
 var errNoHash = errors.New("latchkey: the hash of a password is empty")

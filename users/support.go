@@ -2,6 +2,7 @@ package users
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -37,6 +38,14 @@ func (u *Users) SendSignInLink(ctx context.Context, userID, redirectTo string) e
 // EmailChange is another e-mail address of a user.
 type EmailChange struct {
 	Email string
+
+	// Recover is for a user who cannot sign in, because the mailbox is lost. Both addresses
+	// are mailed at once and half-way, the former one with a link that stops the change. After
+	// latchkey.Factors.RecoveryDelay, and at least 72 hours, a link in the new mailbox works
+	// once, for a day. It ends the sessions, mailed links and remembered browsers of the
+	// user. Password, accounts and second factors stay. Any sign-in of the user stops the
+	// change.
+	Recover bool
 }
 
 // ChangeEmail begins the change of a user's e-mail address, or makes it at once:
@@ -48,6 +57,10 @@ type EmailChange struct {
 //     a session. The old address is told by a mail. If the new address is taken, the
 //     error is nil, and the mail tells the owner of that address. This needs
 //     latchkey.Site.URL, and a latchkey.Password or latchkey.EditEmail.
+//   - With Recover the user needs no session. A taken address is ErrConflict, and a user
+//     without an address is ErrNotFound. Within 30 days of another change the error is an
+//     [InputError] for Recover. If a mail cannot be sent, the change is withdrawn and the
+//     error is latchkey.ErrEmailSignIn. Check by other means that the user is asking.
 //
 // A text that is no e-mail address is an [InputError].
 func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) error {
@@ -73,7 +86,14 @@ func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) e
 	if err != nil {
 		return err
 	}
-	return k.Move(ctx, w.Events, &user, email, k.From)
+	if !c.Recover {
+		return k.Move(ctx, w.Events, &user, email, k.From)
+	}
+	err = k.Regain(ctx, w.Events, &user, email, k.Send)
+	if errors.Is(err, directory.ErrRegainRefused) {
+		err = wrong("Recover", directory.ErrRegainRefused.Error())
+	}
+	return err
 }
 
 // Activity is one thing that happened to a user, as the user may see it.

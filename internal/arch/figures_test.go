@@ -66,6 +66,9 @@ var budget = []struct {
 	// A guard decides in one place whether a request is for a page of the application's own:
 	// origin, whole path and query, and what stops a circle where it is in doubt.
 	{"which request is for an own page", 3, 0, 60, 0},
+	// Staff replaces the address of a user who has lost the mailbox: two kinds of mail, two
+	// links, and what is mailed half-way, in files that exist.
+	{"addresses of users who have lost the mailbox", 2, 0, 90, 0},
 	// Each list and map that New is handed is named where it is copied.
 	{"copies of what New is handed", 0, 0, 30, 0},
 	// What a client asks for is counted before it is known whether a mail leaves, and cookies

@@ -62,14 +62,6 @@ func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (Add
 
 // newMove does the work of NewMove in the transaction of s.
 func (d Passwords) newMove(ctx context.Context, s *Store, u *storage.User, to string) (m AddressMove, err error) {
-	isProven, err := isAddressProven(ctx, d.Directory, s, u)
-	if err != nil {
-		return m, err
-	}
-	accounts, err := s.ListAccounts(ctx, u.ID)
-	if err != nil {
-		return m, err
-	}
 	now := d.Now()
 	issued := d.Revocations.IssueTime(u.ID, now)
 	rows := d.Waiting(s)
@@ -77,12 +69,26 @@ func (d Passwords) newMove(ctx context.Context, s *Store, u *storage.User, to st
 	m.Handle, err = rows.Create(ctx, challenge.Draft{
 		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{From: u.Email, Issued: issued},
 	})
-	if err == nil && isProven {
-		m.Undo, err = rows.Create(ctx, challenge.Draft{
-			Purpose: challenge.Moved, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: now, Accounts: accountMarks(accounts)},
-		})
+	if err == nil {
+		m.Undo, err = newUndo(ctx, d.Directory, s, u, to)
 	}
 	return m, err
+}
+
+// newUndo stores the link that undoes a change of address, and returns its handle. It
+// returns "" for a user whose address was never proven.
+func newUndo(ctx context.Context, d *Directory, s *Store, u *storage.User, to string) (handle string, err error) {
+	isProven, err := isAddressProven(ctx, d, s, u)
+	if err != nil || !isProven {
+		return "", err
+	}
+	accounts, err := s.ListAccounts(ctx, u.ID)
+	if err != nil {
+		return "", err
+	}
+	return d.Waiting(s).Create(ctx, challenge.Draft{
+		Purpose: challenge.Moved, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: d.Now(), Accounts: accountMarks(accounts)},
+	})
 }
 
 // IsAddressProven reports whether the user has shown that the e-mail address is theirs,

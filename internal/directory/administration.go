@@ -46,9 +46,10 @@ func claim(ctx context.Context, s *Store, u *storage.User) error {
 }
 
 // AcceptVouched returns the error of CheckSuspension for a suspended user that the
-// application names, and clears Provisioned as claim does. It is for a sign-in without a
+// application names, clears Provisioned as claim does, and ends what staff does for users
+// that cannot sign in. It is for a sign-in without a
 // transaction. The user need not be stored.
-func AcceptVouched(ctx context.Context, d *Directory, userID string) error {
+func AcceptVouched(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := CheckSuspension(ctx, d, d.Store, userID); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func AcceptVouched(ctx context.Context, d *Directory, userID string) error {
 	if u == nil || err != nil {
 		return err
 	}
-	return claim(ctx, d.Store, u)
+	return endStaffWork(ctx, d, q, d.Store, &SignIn{User: *u})
 }
 
 // Change changes fields of a user and returns the user as stored.

@@ -34,6 +34,7 @@ type Directory struct {
 	EndlessTokens  bool           // sessions are JWTs, and nothing remembers that one has ended
 	StoredSessions bool           // sessions are rows
 	Factors        *Factors       // nil: the site has no second factors
+	MovesAddresses bool           // e-mail addresses of users can change
 	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
 	Hints          *Hints         // seals what a logout at a provider needs; nil: there is none
 	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
@@ -42,6 +43,8 @@ type Directory struct {
 	Tenant     string // empty: there is one site
 	Log        *journal.Logger
 	Now        func() time.Time
+
+	scan *dueScan // with Box
 }
 
 // Work is a piece of work on a directory, with its own outbox.
@@ -152,7 +155,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := d.resolve(ctx, q, s, signIn, current); err != nil {
 			return err
 		}
-		if err := claim(ctx, s, &signIn.User); err != nil {
+		if err := endStaffWork(ctx, d, q, s, signIn); err != nil {
 			return err
 		}
 		if signIn.begun.IsZero() { // nothing of a new user can have been ended yet

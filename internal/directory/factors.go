@@ -24,14 +24,14 @@ type Factors struct {
 	Skew   int                  // steps that clocks may be off; negative: none
 	Delay  time.Duration        // after which lost factors can be removed; 0: never
 	sealer *factor.Sealer
-	scan   *lostScan
 }
 
 // OfferFactors has the site offer second factors. secrets has the secret in use first,
 // and then older ones.
 func OfferFactors(d *Directory, f Factors, secrets []string, tenant string) {
-	f.Directory, f.sealer, f.scan = d, factor.NewSealer(secrets), &lostScan{}
-	d.Factors, d.Box, d.Tenant = &f, challenge.NewBox(secrets, tenant), tenant
+	f.Directory, f.sealer = d, factor.NewSealer(secrets)
+	d.Factors = &f
+	KeepChallenges(d, secrets, tenant)
 }
 
 // offers reports whether users can have factors of a kind.

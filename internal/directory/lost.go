@@ -99,14 +99,12 @@ func (d *Factors) mayBeginLost(ctx context.Context, s *Store, u *storage.User) e
 	if u.Email == "" || u.EmailVerified.IsZero() {
 		return ErrLostRefused
 	}
-	for _, purpose := range []challenge.Purpose{challenge.Moved, challenge.Recover} {
-		moves, err := d.Waiting(s).List(ctx, purpose, u.ID, "")
-		if err != nil {
-			return err
-		}
-		if len(moves) > 0 {
-			return ErrLostRefused
-		}
+	moved, err := hasMoved(ctx, d.Directory, s, u.ID)
+	if err != nil {
+		return err
+	}
+	if moved {
+		return ErrLostRefused
 	}
 	rows, err := d.Waiting(s).List(ctx, challenge.Lost, u.ID, "")
 	if err != nil {

@@ -2,53 +2,75 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Mails about lost second factors that are due.
+// Mails that are due while a delay passes, such as those about lost second factors.
 
-// lostScan is when a process has last looked for requests whose owner is to be told.
-type lostScan struct{ at atomic.Int64 }
+// dueScan is when a process has last looked for users who are to be told of a delay.
+type dueScan struct{ at atomic.Int64 }
 
-// lostEvery is how often a process looks.
-const lostEvery = 5 * time.Minute
+const (
+	dueEvery = 5 * time.Minute // between two looks of a process
+	dueLease = 5 * time.Minute // for which the process that sends a mail keeps others from it
+)
 
-// LooksForLost reports whether it is time to call DueLost, and begins the time anew.
-func (d *Factors) LooksForLost() bool {
+// LooksForDue reports whether it is time to mail users what is due to them, and begins
+// the time anew.
+func LooksForDue(d *Directory) bool {
+	if d.scan == nil {
+		return false
+	}
 	now, last := d.Now().UnixMilli(), d.scan.at.Load()
-	return d.Delay > 0 && (now-last >= lostEvery.Milliseconds() || now < last) && d.scan.at.CompareAndSwap(last, now)
+	return (now-last >= dueEvery.Milliseconds() || now < last) && d.scan.at.CompareAndSwap(last, now)
 }
 
-// DueLost returns the requests whose owner is to be told now, each at most twice:
-// half-way, and when its link works. Of concurrent calls one gets a request.
-func (d *Factors) DueLost(ctx context.Context) (due []Lost, err error) {
+// DueLost returns the requests whose owner is to be told now: half-way, and when the link
+// works. [TellLost] tells each owner once of each.
+func (d *Factors) DueLost(ctx context.Context) ([]Lost, error) {
 	all, err := d.lostRows(ctx, d.Store, "")
 	if err != nil {
 		return nil, err
 	}
 	now := d.Now()
-	all, err = d.notVoid(ctx, d.Store, slices.DeleteFunc(all, func(l Lost) bool { return l.tries >= l.mailsDue(now) }))
-	if err != nil {
-		return nil, err
+	return d.notVoid(ctx, d.Store, slices.DeleteFunc(all, func(l Lost) bool { return l.tries >= l.mailsDue(now) }))
+}
+
+// TellLost calls send, which mails the owner of a request what is due now. See tellDue.
+func TellLost(ctx context.Context, d *Factors, l *Lost, send func(context.Context) error) error {
+	return tellDue(ctx, d.Directory, challenge.Lost, l.Stop, l.mailsDue(d.Now()), send)
+}
+
+// tellDue calls send for the row that a handle names, unless most mails about it were
+// sent, and counts them once send has returned nil. A mail that fails is due
+// again. Of concurrent calls one sends: the row of its lease keeps the others out. If the
+// process crashes before the mail, another one sends it when the lease has ended. If it
+// crashes between the mail and the count, the user gets the mail twice.
+func tellDue(ctx context.Context, d *Directory, p challenge.Purpose, handle string, most int, send func(context.Context) error) error {
+	rows, slot := d.Waiting(d.Store), d.Now().UnixMilli()/dueLease.Milliseconds()
+	lease := func(slot int64) string { return string(p) + " " + strconv.FormatInt(slot, 10) + " " + handle }
+	if _, err := rows.Get(ctx, challenge.Due, lease(slot-1)); !errors.Is(err, storage.ErrNotFound) {
+		return err
 	}
-	for _, l := range all {
-		most, told := l.mailsDue(now), false
-		for l.tries < most {
-			row, err := d.Waiting(d.Store).Count(ctx, challenge.Lost, l.Stop, most)
-			if err != nil { // another process was faster, or it has ended
-				break
-			}
-			l.tries, told = row.Tries, row.Tries == most
-		}
-		if told {
-			due = append(due, l)
-		}
+	if _, err := rows.Create(ctx, challenge.Draft{Purpose: challenge.Due, Handle: lease(slot), Life: dueLease}); err != nil {
+		return failure.Ignoring(err, storage.ErrConflict)
 	}
-	return due, nil
+	row, err := rows.Get(ctx, p, handle) // another process may have told meanwhile
+	if err == nil && row.Tries < most {
+		err = send(ctx)
+	}
+	for err == nil && row.Tries < most {
+		row, err = rows.Count(ctx, p, handle, most)
+	}
+	return errors.Join(failure.Ignoring(failure.Ignoring(err, storage.ErrNotFound), challenge.ErrSpent), rows.End(ctx, challenge.Due, lease(slot)))
 }
 
 // mailsDue returns how many mails the owner should have got, besides the first.

@@ -25,7 +25,7 @@ var errChanged = failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failu
 // KeepChallenges has d keep challenges, sealed under secrets, of which the first is in
 // use. tenant is empty if there is one site.
 func KeepChallenges(d *Directory, secrets []string, tenant string) {
-	d.Box, d.Tenant = challenge.NewBox(secrets, tenant), tenant
+	d.Box, d.Tenant, d.scan = challenge.NewBox(secrets, tenant), tenant, &dueScan{}
 }
 
 // Waiting returns the challenges of the site in a store, which may be bound to a
@@ -161,7 +161,7 @@ func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) erro
 		}
 	}
 	_, err := s.Challenges().Delete(ctx, userID,
-		string(challenge.SignIn), string(challenge.Enrol), string(challenge.Reauth), string(challenge.Code), string(challenge.Reset), string(challenge.Email))
+		string(challenge.SignIn), string(challenge.Enrol), string(challenge.Reauth), string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.Regain))
 	return err
 }
 

@@ -14,7 +14,7 @@ var usersTexts = []Text{
 	{57, fault.AccountFresh, Visitor, "An account can be linked only shortly after a sign-in.", []string{"The session is older than that."}, "Sign in again and link the account then."},
 	{58, fault.AccountOther, Visitor, "What was proven belongs to another user than the one who is signed in.", []string{"The browser is signed in as another user."}, "Sign out first."},
 	{59, fault.UserMissing, Developer, "The user that `Authorize` returned is not in the store.", []string{"`Credentials.Authorize` returns ids that the Adapter does not know."}, "Create the user first, or set `Session.Strategy` to `JWTSessions`."},
-	{60, fault.LinkUsed, Visitor, "A link from a mail is unknown or was used.", []string{"A scanner of mails opened it first.", "The link was opened twice."}, "Ask for another link. If scanners are the cause, set `Email.ConfirmLink`."},
+	{60, fault.LinkUsed, Visitor, "A link from a mail is unknown or was used.", []string{"A scanner of mails opened it first.", "The link was opened twice.", "A link to an address that staff has given to a user was opened too early."}, "Ask for another link. If scanners are the cause, set `Email.ConfirmLink`."},
 	{61, fault.LinkExpired, Visitor, "A link from a mail has expired.", []string{"It was opened too late."}, "Ask for another link."},
 	{62, fault.LinkElsewhere, Visitor, "A link from a mail was opened in another browser than the one that asked for it.", []string{"The mail was read on another device."}, "Open the link in the same browser, or type the code."},
 	{63, fault.LinkNewer, Visitor, "A newer link was sent to the mailbox.", []string{"The link was asked for twice, and the older one was opened."}, "Open the newest mail."},

@@ -20,14 +20,22 @@ const (
 	AddressStep PasswordStep = "address" // a new address
 	MoveStep    PasswordStep = "move"    // a button that confirms the new address
 	UndoStep    PasswordStep = "undo"    // a button that takes the former address back
+	RegainStep  PasswordStep = "regain"  // a button that makes a new address that of a user who has lost the mailbox
+	KeepStep    PasswordStep = "keep"    // a button that keeps the former address of that user
 	OfferStep   PasswordStep = "offer"   // a passkey, after a sign-in by password: see [Offer]
 )
 
-var passwordSteps = []PasswordStep{SignUpStep, ForgotStep, VerifyStep, ResetStep, ChangeStep, AddressStep, MoveStep, UndoStep}
+var passwordSteps = []PasswordStep{SignUpStep, ForgotStep, VerifyStep, ResetStep, ChangeStep, AddressStep, MoveStep, UndoStep, RegainStep, KeepStep}
 
 // hasSecret reports whether the URL of the page holds the secret of a link.
 func (s PasswordStep) hasSecret() bool {
-	return s == VerifyStep || s == ResetStep || s == MoveStep || s == UndoStep
+	return s == VerifyStep || s == ResetStep || s == MoveStep || s.IsOfAddress()
+}
+
+// IsOfAddress reports whether the page is about a link that changes an address without a
+// session.
+func (s PasswordStep) IsOfAddress() bool {
+	return s == UndoStep || s == RegainStep || s == KeepStep
 }
 
 // submit returns the key of the text on the button.
@@ -39,7 +47,7 @@ func (s PasswordStep) submit() string {
 		return "password.reset.submit"
 	case VerifyStep:
 		return "password.signup.heading"
-	case MoveStep:
+	case MoveStep, RegainStep:
 		return "password.address.heading"
 	}
 	return "password." + string(s) + ".heading"

@@ -136,6 +136,10 @@ func finished(done string) string {
 		return "password.reset.done"
 	case "recovery":
 		return "lost.done"
+	case "address":
+		return "password.regain.done"
+	case "kept":
+		return "password.keep.done"
 	}
 	return ""
 }

@@ -69,7 +69,7 @@ func variations() []shown {
 	for _, v := range []Invite{{As: "~", SignOutURL: "/", Host: "shop.example"}, {Gone: true, Host: "shop.example", Origin: "/"}} {
 		all = append(all, shown{"invite", func(r *Renderer) (Page, error) { return r.Invite(v) }})
 	}
-	for _, about := range []string{"signup", "reset"} {
+	for _, about := range []string{"signup", "reset", "move"} {
 		all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{Email: "~", About: about}) }})
 	}
 	for _, notice := range []string{"password", "email", "forgotten", "nopassword"} {
@@ -87,7 +87,9 @@ func variations() []shown {
 		all = append(all, shown{"prove", func(r *Renderer) (Page, error) { return r.Prove(v) }})
 	}
 	all = append(all, passwordPages()...)
-	all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Done: "recovery"}) }})
+	for _, done := range []string{"recovery", "address", "kept"} {
+		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Done: done}) }})
+	}
 	all = append(all, profilePages()...)
 	all = append(all, shown{"account", func(r *Renderer) (Page, error) {
 		return r.Acting("/auth/signout").Account(Account{Devices: []Device{{Name: "Firefox", Acting: true}}})

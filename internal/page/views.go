@@ -57,7 +57,7 @@ type VerifyRequest struct {
 	// own request, not from the query. If it is empty, nothing below is shown.
 	Email       string
 	Again       bool   // this is not the first link
-	About       string // "signup" and "reset" are about a password, and offer no other mail; empty: a magic link
+	About       string // "signup" and "reset" are about a password, "move" about another address: no other mail is offered; empty: a magic link
 	CSRFToken   string // of the form that has another one sent
 	CallbackURL string // where the browser ends up; empty: not sent
 	Action      string // where the form is posted
@@ -77,10 +77,18 @@ func (v VerifyRequest) CodeLength() int { return 2 * v.CodeDigits }
 
 // Sent returns the key of the text that says what was sent.
 func (v VerifyRequest) Sent() string {
-	if v.About == "reset" {
-		return "password.sent.reset"
+	if v.About == "reset" || v.About == "move" {
+		return "password.sent." + v.About
 	}
 	return "password.sent"
+}
+
+// Lead returns the key of the text of a page that does not know the address.
+func (v VerifyRequest) Lead() string {
+	if v.About == "move" {
+		return "password.address.text"
+	}
+	return "verify.text"
 }
 
 // VerifyRequest renders the verify-request page.

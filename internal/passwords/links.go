@@ -199,6 +199,32 @@ func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storag
 	return handle, err
 }
 
+// Regain begins a change of the address of a user who cannot sign in, which staff has
+// asked for. send mails both addresses. If it fails, the change is withdrawn. See
+// [directory.AskToRegain] for other errors.
+func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User, to string, send func(context.Context, Mail) error) error {
+	d := f.Directory.Directory
+	r, err := directory.AskToRegain(ctx, d, q, u.ID, to, f.RegainDelay)
+	if err != nil {
+		return err
+	}
+	if err := f.TellRegain(ctx, &r, send); err != nil {
+		return errors.Join(err, directory.WithdrawRegain(ctx, d, q, &r))
+	}
+	return nil
+}
+
+// TellRegain mails both addresses of such a change what is due now, the former one first.
+func (f *Flows) TellRegain(ctx context.Context, r *directory.Regain, send func(context.Context, Mail) error) error {
+	return directory.TellRegain(ctx, f.Directory.Directory, r, func(ctx context.Context) error {
+		err := send(ctx, Mail{Kind: MailReplaced, To: r.From, UserID: r.UserID, Handle: r.Stop(), Expires: r.Ready})
+		if err == nil {
+			err = send(ctx, Mail{Kind: MailRegain, To: r.To, UserID: r.UserID, Handle: r.Link, Expires: r.Ready})
+		}
+		return err
+	})
+}
+
 // mailMove sends the mails about a change of address. One goes to the new address, or
 // tells the user that has it. The other goes to the former address, if the change can be
 // undone.

@@ -37,16 +37,18 @@ type MailKind int
 
 // The kinds of mail.
 const (
-	NoMail      MailKind = iota
-	MailSignUp           // the link that completes a sign-up
-	MailKnown            // a sign-up with the address of a user
-	MailReset            // the link that sets a new password
-	MailRenew            // the same, because the password is known to others
-	MailChanged          // the password was set or changed
-	MailAddress          // the link that proves a new address
-	MailProve            // the link that proves the address of a user who came in without
-	MailMoving           // to the former address, with the link that undoes the change
-	MailTaken            // a user wanted to take the address of another
+	NoMail       MailKind = iota
+	MailSignUp            // the link that completes a sign-up
+	MailKnown             // a sign-up with the address of a user
+	MailReset             // the link that sets a new password
+	MailRenew             // the same, because the password is known to others
+	MailChanged           // the password was set or changed
+	MailAddress           // the link that proves a new address
+	MailProve             // the link that proves the address of a user who came in without
+	MailMoving            // to the former address, with the link that undoes the change
+	MailRegain            // the link that makes this the address of a user who has lost the mailbox
+	MailReplaced          // to the former address of that user, with the link that stops it
+	MailTaken             // a user wanted to take the address of another
 )
 
 // Mail is a mail to be sent. The zero Mail is none.
@@ -66,6 +68,7 @@ type Flows struct {
 	Limits          *limit.Limits
 	Hasher          Hasher
 	LinkLife        time.Duration // of a reset link
+	RegainDelay     time.Duration // until the address of a user who has lost the mailbox moves; at least 72 h
 	SignUpOpen      bool          // everybody can create an account
 	SignUpInvited   bool          // only addresses that have accepted an invitation get a link
 	AllowUnverified bool          // users come in before their address is proven

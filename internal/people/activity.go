@@ -10,7 +10,7 @@ import (
 // kept are the types of event that are activities of a user. A user sees them.
 var kept = []event.Type{
 	event.SignIn, event.SessionOpened, event.UserEvicted, event.AccountLinked, event.AccountUnlinked,
-	event.PasswordSet, event.PasswordChanged, event.PasswordReset, event.EmailAsked, event.EmailChanged, event.EmailReverted,
+	event.PasswordSet, event.PasswordChanged, event.PasswordReset, event.EmailAsked, event.EmailChanged, event.EmailStopped, event.EmailReverted,
 	event.FactorAdded, event.FactorRemoved, event.FactorReset, event.FactorFailed, event.RecoveryUsed, event.RecoveryChanged,
 	event.RecoveryAsked, event.RecoveryStopped, event.RecoveryDone, event.PasswordRemoved, event.PasswordRequired,
 	event.BrowserTrusted, event.UserSuspended, event.UserRestored, event.UserExported, event.ImpersonationStarted,

@@ -3,6 +3,7 @@ package sitetest
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -136,6 +137,21 @@ func TestOwnAddress(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// the page after the form says what the link does, and does not speak of a sign-in.
+func TestPageAfterAnAddressWasAsked(t *testing.T) {
+	s := newAddressSite(t, latchkey.JWTSessions)
+	b := s.newBrowser()
+	b.password()
+	if page := b.get("/auth/verify-request?type=move").words(); !strings.Contains(page, "the address changes") || strings.Contains(page, "sign in link") {
+		t.Errorf("R-721 without the address: %s", page)
+	}
+	maps.Copy(b.header, opens)
+	sent := b.post("/auth/account?do=email", "email", "new@example.com")
+	if page := b.get(strings.TrimPrefix(sent.location(), siteOrigin)).words(); !strings.Contains(page, "We are sending an email to new@example.com") || !strings.Contains(page, "this becomes your address") {
+		t.Errorf("R-721 with the address: %s", page)
+	}
 }
 
 // P-032: an administrator's change waits for the user, who opens the link in a session.

@@ -42,12 +42,12 @@ var builtIn = []struct {
 }
 
 // english has all English texts.
-var english = join(englishPages, englishProfile, lost["en"])
+var english = join(englishPages, englishProfile, lost["en"], regained["en"])
 
 // both returns a function that returns the texts of pages and profile and those of the
-// tag in lost. They are built on first use.
+// tag in lost and regained. They are built on first use.
 func both(tag string, pages, profile func() Texts) func() Texts {
-	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag]) })
+	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag], regained[tag]) })
 }
 
 // join returns all texts in one map. Of a repeated key the last text counts.

@@ -1,0 +1,267 @@
+package sitetest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/users"
+)
+
+// regain has staff give a user who has lost the mailbox another address, and returns the
+// paths of the links in both mailboxes: the one that moves the address, and the one that
+// stops that.
+func (s *managedSite) regain(userID, to string) (link, stop string) {
+	s.t.Helper()
+	if err := s.auth.Users().ChangeEmail(s.t.Context(), userID, users.EmailChange{Email: to, Recover: true}); err != nil {
+		s.t.Fatal(err)
+	}
+	return path(s.lastMail(latchkey.MessageRecoverEmail)), path(s.lastMail(latchkey.MessageEmailLost))
+}
+
+// mailsOf returns how many mails of a kind were sent.
+func (s *managedSite) mailsOf(kind latchkey.MessageKind) (n int) {
+	for _, m := range s.sent() {
+		if m.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+const regainDelay = 72 * time.Hour
+
+// P-033: the address of a user who has lost the mailbox moves after a delay, once, and
+// both mailboxes are told twice.
+func TestLostMailbox(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s := newAddressSite(t, strategy)
+		phone, b := s.newBrowser(), s.newBrowser()
+		phone.password()
+		s.clock.Advance(time.Minute)
+		link, _ := s.regain("alice-1", "new@example.com")
+		if n, old := s.lastMail(latchkey.MessageRecoverEmail), s.lastMail(latchkey.MessageEmailLost); n.To != "new@example.com" || old.To != "alice@example.com" || !old.Expires.Equal(s.clock.Now().Add(regainDelay)) {
+			t.Errorf("P-033 the mails: %+v, %+v", n, old)
+		}
+		s.clock.Advance(regainDelay - time.Hour)
+		for range 3 {
+			b.get("/auth/signin")
+			s.clock.Advance(6 * time.Minute)
+		}
+		for _, kind := range []latchkey.MessageKind{latchkey.MessageRecoverEmail, latchkey.MessageEmailLost} {
+			if n := s.mailsOf(kind); n != 2 {
+				t.Errorf("P-033 %d mails %s, want one at once and one half-way", n, kind)
+			}
+		}
+		if a := b.post(link); a.error() != "Verification" || s.address("alice-1") != "alice@example.com" {
+			t.Fatalf("P-033 too early: to %q, %q", a.location(), s.address("alice-1"))
+		}
+		s.clock.Advance(time.Hour)
+		if a := b.get(link); a.Code != http.StatusOK || s.address("alice-1") != "alice@example.com" || a.Header().Get("Referrer-Policy") != "no-referrer" {
+			t.Fatalf("P-033 looking: %d to %q", a.Code, a.location())
+		}
+		if a := b.post(link); !strings.Contains(a.location(), "done=address") || s.address("alice-1") != "new@example.com" || b.isLive() || phone.isLive() {
+			t.Fatalf("P-033 to %q, %q, live: %t %t\n%s", a.location(), s.address("alice-1"), b.isLive(), phone.isLive(), s.log.text())
+		}
+		if a := b.post(link); a.error() != "Verification" {
+			t.Errorf("P-033 twice: to %q", a.location())
+		}
+		if err := s.auth.Users().ChangeEmail(t.Context(), "alice-1", users.EmailChange{Email: "third@example.com", Recover: true}); !names(err, "Recover") {
+			t.Errorf("P-033 within 30 days: %v", err)
+		}
+		undo := s.lastMail(latchkey.MessageEmailChange)
+		s.clock.Advance(48 * time.Hour)
+		if b.post(path(undo)); undo.To != "alice@example.com" || s.address("alice-1") != "alice@example.com" {
+			t.Errorf("P-034 not me: %q", s.address("alice-1"))
+		}
+	})
+}
+
+// names reports whether err is an InputError for a field.
+func names(err error, field string) bool {
+	in, is := errors.AsType[*users.InputError](err)
+	return is && in.Field == field
+}
+
+// P-033: what stops the change.
+func TestLostMailboxIsStopped(t *testing.T) {
+	for name, stop := range map[string]func(s *managedSite, stop string){
+		"P-033 the link": func(s *managedSite, stop string) {
+			b := s.newBrowser()
+			if a := b.get(stop); a.Code != http.StatusOK {
+				s.t.Errorf("%d to %q", a.Code, a.location())
+			}
+			b.post(stop)
+		},
+		"P-033 a sign-in": func(s *managedSite, _ string) { s.newBrowser().password() },
+		"P-033 an end of the sessions": func(s *managedSite, _ string) {
+			if err := s.auth.Users().EndSessions(s.t.Context(), "alice-1"); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		"P-033 a suspension": func(s *managedSite, _ string) {
+			if err := s.auth.Users().Suspend(s.t.Context(), "alice-1", users.SuspendOptions{}); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		"P-033 another address": func(s *managedSite, _ string) {
+			if _, err := s.store.UpdateUser(s.t.Context(), "alice-1", storage.UserChange{Email: new("else@example.com")}); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+				s := newAddressSite(t, strategy)
+				link, stopLink := s.regain("alice-1", "new@example.com")
+				s.clock.Advance(time.Minute)
+				stop(s, stopLink)
+				before := s.address("alice-1")
+				s.clock.Advance(regainDelay)
+				b := s.newBrowser()
+				if a := b.post(link); a.error() == "" || s.address("alice-1") != before {
+					t.Errorf("to %q, the address is %q", a.location(), s.address("alice-1"))
+				}
+			})
+		})
+	}
+	t.Run("P-033 the link that stops moves nothing", func(t *testing.T) {
+		s := newAddressSite(t, latchkey.JWTSessions)
+		_, stop := s.regain("alice-1", "new@example.com")
+		s.clock.Advance(regainDelay)
+		b := s.newBrowser()
+		if a := b.post(strings.Replace(stop, "do=keep", "do=regain", 1)); a.error() != "Verification" || s.address("alice-1") != "alice@example.com" {
+			t.Errorf("to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+	})
+	t.Run("P-033 too late", func(t *testing.T) {
+		s := newAddressSite(t, latchkey.JWTSessions)
+		link, _ := s.regain("alice-1", "new@example.com")
+		s.clock.Advance(regainDelay + 24*time.Hour)
+		b := s.newBrowser()
+		if a := b.post(link); a.error() != "Verification" || s.address("alice-1") != "alice@example.com" {
+			t.Errorf("to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+	})
+}
+
+// P-033: the second factor and the password stay, and the factor is asked for.
+func TestLostMailboxKeepsFactors(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s, f, ann := newGuardedSite(t, strategy)
+		link, _ := s.regain(ann.ID, "new@example.com")
+		s.clock.Advance(regainDelay)
+		b := s.newBrowser()
+		b.post(link)
+		s.clock.Advance(time.Minute)
+		if b.tries("new@example.com", annsPass); b.isLive() {
+			t.Error("P-033 the factor is not asked for")
+		}
+		if b.factor("totp", f.code(0)); !b.isLive() {
+			t.Errorf("P-033 the user does not get in\n%s", s.log.text())
+		}
+	})
+}
+
+// P-033: what ChangeEmail refuses, and that a change is withdrawn of which a mailbox could
+// not be told.
+func TestLostMailboxIsRefused(t *testing.T) {
+	fails := ""
+	s := newAddressSite(t, latchkey.JWTSessions, func(c *latchkey.Config) {
+		c.Mail.Send = func(_ context.Context, m latchkey.Message) error {
+			if m.To == fails {
+				return http.ErrServerClosed
+			}
+			return nil
+		}
+	})
+	if _, err := s.store.CreateUser(t.Context(), storage.User{ID: "bob-1", Email: "bob@example.com", EmailVerified: s.clock.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.store.CreateUser(t.Context(), storage.User{ID: "eve-1"}); err != nil {
+		t.Fatal(err)
+	}
+	change := func(userID, to string) error {
+		return s.auth.Users().ChangeEmail(t.Context(), userID, users.EmailChange{Email: to, Recover: true})
+	}
+	if err := change("alice-1", "bob@example.com"); !errors.Is(err, latchkey.ErrConflict) {
+		t.Errorf("P-033 a taken address: %v", err)
+	}
+	if err := change("eve-1", "new@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
+		t.Errorf("P-033 a user without an address: %v", err)
+	}
+	if err := change("alice-1", "nothing"); !names(err, "Email") {
+		t.Errorf("P-033 no address: %v", err)
+	}
+	for _, fails = range []string{"alice@example.com", "new@example.com"} {
+		if err := change("alice-1", "new@example.com"); !errors.Is(err, latchkey.ErrEmailSignIn) {
+			t.Errorf("P-033 no mail to %s: %v", fails, err)
+		}
+		for _, row := range s.store.Contents().Challenges {
+			t.Errorf("P-033 no mail to %s: %s is left", fails, row.Purpose)
+		}
+	}
+}
+
+// a mail about a delay that fails is due again, at the next look.
+func TestFailedReminderIsSentAgain(t *testing.T) {
+	t.Run("P-033 of a lost mailbox", func(t *testing.T) {
+		fails, told := false, 0
+		s := newAddressSite(t, latchkey.JWTSessions, func(c *latchkey.Config) {
+			c.Mail.Send = func(_ context.Context, m latchkey.Message) error {
+				if fails {
+					return http.ErrServerClosed
+				}
+				told++
+				return nil
+			}
+		})
+		if err := s.auth.Users().ChangeEmail(t.Context(), "alice-1", users.EmailChange{Email: "new@example.com", Recover: true}); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.Advance(regainDelay / 2)
+		b := s.newBrowser()
+		fails = true
+		b.get("/auth/signin")
+		fails = false
+		for range 2 {
+			s.clock.Advance(6 * time.Minute)
+			b.get("/auth/signin")
+		}
+		if told != 4 {
+			t.Errorf("R-720 %d mails, want two at once and two later", told)
+		}
+	})
+	t.Run("of lost factors", func(t *testing.T) {
+		fails, told := false, map[latchkey.MessageKind]int{}
+		s := newLostSite(t, func(c *latchkey.Config) {
+			c.Mail.Send = func(_ context.Context, m latchkey.Message) error {
+				if fails {
+					return http.ErrServerClosed
+				}
+				told[m.Kind]++
+				return nil
+			}
+		})
+		s.t = t
+		b := s.asks()
+		for _, kind := range []latchkey.MessageKind{latchkey.MessageRecoverySoon, latchkey.MessageRecoveryReady} {
+			s.clock.Advance(36 * time.Hour)
+			fails = true
+			b.get("/auth/signin")
+			fails = false
+			for range 2 {
+				s.clock.Advance(6 * time.Minute)
+				b.get("/auth/signin")
+			}
+			if told[kind] != 1 {
+				t.Errorf("R-720 %d mails %s", told[kind], kind)
+			}
+		}
+	})
+}
