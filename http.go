@@ -182,11 +182,12 @@ func asGet(r *Request) *Request {
 var judgedBy = []string{"Cookie", "Authorization", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For"}
 
 // isAlike reports whether two requests for one host have the same credentials and come
-// from the same client. With all, it compares all headers instead, but not the client.
-// Requests that share one header map are alike. Their paths may differ.
+// from the same client. Requests that share one header map are alike. With all, which is
+// for tenants, isAlike compares all headers and the path instead, but not the client: it
+// takes no other path than what a handler leaves that takes a prefix off.
 func isAlike(a, b *Request, all bool) bool {
 	switch {
-	case a.Host != b.Host:
+	case a.Host != b.Host, all && a.URL.Path != b.URL.Path && !(isSameMap(a.Header, b.Header) && strings.HasSuffix(a.URL.Path, b.URL.Path)):
 		return false
 	case isSameMap(a.Header, b.Header):
 		return true

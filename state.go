@@ -115,7 +115,7 @@ func stateFor(a *Auth, r *http.Request) *requestState {
 	if state == nil || state.auth != a {
 		return nil
 	}
-	if state.r == nil || state.r.Host != r.Host || !isSameMap(state.r.Header, r.Header) { // which is seldom
+	if state.r == nil || state.r.Host != r.Host || !isSameMap(state.r.Header, r.Header) || a.tenants != nil && state.r.URL.Path != r.URL.Path { // which is seldom
 		if !state.isAbout(requestHead(r)) {
 			return nil
 		}

@@ -159,6 +159,50 @@ func TestTenantsConfigurationFails(t *testing.T) {
 	}
 }
 
+// TestTenantsOfPaths: R-717. What a handler asks of another tenant's path, in a request made
+// of its own, is that tenant's: its guard does not believe what was found out for the first.
+func TestTenantsOfPaths(t *testing.T) {
+	s := plainsite.New(t)
+	auth := newTenants(t, latchkey.Tenants{
+		Name: func(_ context.Context, r *latchkey.Request) (string, error) {
+			tenant, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+			return tenant, nil
+		},
+		Config: func(_ context.Context, tenant string) (*latchkey.Config, error) {
+			c := plainsite.Config(s.Store)
+			c.Site.URL, c.Pages.SignIn = plainsite.URL+"/"+tenant+"/auth", "/"+tenant+"/sign-in"
+			return &c, nil
+		},
+	})
+	page := auth.RequireSession(http.NotFoundHandler())
+	to := func(path string, change func(*http.Request) *http.Request) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			sub := change(r)
+			sub.URL = &url.URL{Path: path}
+			page.ServeHTTP(w, sub)
+		})
+	}
+	same := func(r *http.Request) *http.Request { return r.WithContext(r.Context()) }
+	clone := func(r *http.Request) *http.Request { return r.Clone(r.Context()) }
+	for name, row := range map[string]struct {
+		inner  http.Handler
+		tenant string
+	}{
+		"the page itself":                  {page, "blue"},
+		"a prefix is taken off":            {http.StripPrefix("/blue", page), "blue"},
+		"a copy of the request, elsewhere": {to("/red/x", same), "red"},
+		"a clone of it, elsewhere":         {to("/red/x", clone), "red"},
+		"a clone of it, at the same page":  {to("/blue/page", clone), "blue"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.Send(auth.Middleware(row.inner), http.MethodGet, "/blue/page", nil)
+			if to := a.Header().Get("Location"); !strings.HasPrefix(to, plainsite.URL+"/"+row.tenant+"/sign-in") {
+				t.Errorf("R-717 the guard leads to %q, want the page of %s", to, row.tenant)
+			}
+		})
+	}
+}
+
 // NewTenants names every function that is missing, before there is a request.
 func TestNewTenantsNeedsBothFunctions(t *testing.T) {
 	name := func(context.Context, *latchkey.Request) (string, error) { return "a", nil }
