@@ -47,8 +47,8 @@ func claim(ctx context.Context, s *Store, u *storage.User) error {
 
 // AcceptVouched returns the error of CheckSuspension for a suspended user that the
 // application names, clears Provisioned as claim does, and ends what staff does for users
-// that cannot sign in. It is for a sign-in without a
-// transaction. The user need not be stored.
+// that cannot sign in. It is for a sign-in without a transaction. The user need not be
+// stored.
 func AcceptVouched(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := CheckSuspension(ctx, d, d.Store, userID); err != nil {
 		return err

@@ -220,7 +220,7 @@ func (r *Revocations) voidAtProvider(ctx context.Context, names []string, at tim
 		if at.After(now) {
 			last = at
 		}
-		return r.void(ctx, nil, r.writtenThere(names), at, last.Add(max(r.Life, r.EvidenceLife, r.RowLife)))
+		return r.void(ctx, nil, r.keysThere(names), at, last.Add(max(r.Life, r.EvidenceLife, r.RowLife)))
 	}
 	for _, name := range names {
 		own, known := r.own.Get(name)

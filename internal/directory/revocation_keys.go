@@ -10,11 +10,10 @@ import (
 // token of one sign-in has the same.
 func (o TokenOrigin) ids() []string { return []string{o.SessionID, o.UserID, o.Subject} }
 
-// What ends sessions is written under names that need no secret: an end outlives the
-// secret of the instance that records it. The ids of sign-ins are random, and the
-// names at a provider are hashes already. The id of a user may be guessed: a reader of the
-// store can then tell when the sessions of that user were ended. Names under the secrets
-// are read as well, for ends that were written so before.
+// The end of a sign-in is written under a name that needs no secret: it outlives the secret
+// of the instance that records it, and its id is random. The ids of users and their
+// names at a provider may be those of another site on the same store, which the secrets keep
+// apart. Ends of those are written under all secrets that the instance has.
 
 // signInName returns the name under which a token's sign-in is revoked, or "" if the token
 // does not name its sign-in. It names no site: the id is random, and every site that has
@@ -35,20 +34,11 @@ func (r *Revocations) signInKeys(o TokenOrigin) []string {
 	return append(r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID), r.signInName(o))
 }
 
-// keysThere returns the keys under which sessions may be revoked that have one of the names
+// keysThere returns the keys under which sessions are revoked that have one of the names
 // at their provider.
-func (r *Revocations) keysThere(names []string) []string {
-	all := r.writtenThere(names)
+func (r *Revocations) keysThere(names []string) (all []string) {
 	for _, name := range names {
 		all = append(all, r.Keys.All(keys.RevokedThere, name)...)
-	}
-	return all
-}
-
-// writtenThere returns the keys under which they are revoked.
-func (r *Revocations) writtenThere(names []string) (all []string) {
-	for _, name := range names {
-		all = append(all, r.Keys.Lasting(keys.RevokedThere, name))
 	}
 	return all
 }
@@ -73,17 +63,13 @@ func (r *Revocations) issuedThere(named []ProviderNames) map[string]time.Time {
 // writtenFor returns the keys under which the sign-ins of a user are revoked.
 // Users belong to the Adapter, whatever configuration uses it: what the Adapter
 // itself remembers of a user is true for all of them. In a store beside it, which
-// tenants and sites may share, two users may have one id: if the configuration does not
-// say which site it is, only the secrets tell them apart.
+// tenants and sites may share, two users may have one id.
 func (r *Revocations) writtenFor(userID string) []string {
 	switch {
 	case userID == "":
 		return nil
 	case r.InAdapter:
 		return new(keys.Keys).All(keys.RevokedUser, userID)
-	}
-	if r.Keys.NamesSite() {
-		return []string{r.Keys.Lasting(keys.RevokedUser, userID)}
 	}
 	return r.Keys.All(keys.RevokedUser, userID)
 }
@@ -95,6 +81,5 @@ func (r *Revocations) userKeys(userID string) []string {
 	if len(written) == 0 || r.InAdapter || !r.Keys.NamesSite() {
 		return written
 	}
-	written = append(written, r.Keys.All(keys.RevokedUser, userID)...)
 	return append(written, r.Keys.AnySite().All(keys.RevokedUser, userID)...)
 }
