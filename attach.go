@@ -26,7 +26,7 @@ func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) 
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
 	}
-	state := &requestState{auth: c.auth, header: header, neutral: &neutralRequest{ctx: ctx, head: r}}
+	state := &requestState{auth: c.auth, header: header, neutral: &neutralRequest{ctx: ctx, head: r}, path: urlPath(r.URL)}
 	return state.within(ctx)
 }
 

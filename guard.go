@@ -226,7 +226,7 @@ func (a *Auth) serve(w http.ResponseWriter, r *http.Request) served {
 	if state := stateFor(a, r); state != nil {
 		return served{state: state, w: w, r: r}
 	}
-	state := &requestState{auth: a, r: r}
+	state := &requestState{auth: a, r: r, path: urlPath(r.URL)}
 	s := served{state: state, r: r.WithContext(state.within(r.Context()))}
 	s.w, s.late = lateheader.Wrap(w, &state.late)
 	return s

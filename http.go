@@ -90,11 +90,14 @@ func requestHead(r *http.Request) *Request {
 func (r *Response) Send(w http.ResponseWriter) {
 	h := w.Header()
 	for name, values := range r.Header {
-		if name == "Vary" { // what a handler around this one depends on counts, too
+		switch name {
+		case "Vary": // what a handler around this one depends on counts, too
 			lateheader.Merge(h, http.Header{name: values})
-			continue
+		case "Set-Cookie": // and so do other cookies
+			lateheader.Decide(h, values...)
+		default:
+			h[name] = values
 		}
-		h[name] = values
 	}
 	decideCookies(h, r.Cookies)
 	status := r.Status
@@ -182,12 +185,11 @@ func asGet(r *Request) *Request {
 var judgedBy = []string{"Cookie", "Authorization", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For"}
 
 // isAlike reports whether two requests for one host have the same credentials and come
-// from the same client. Requests that share one header map are alike. With all, which is
-// for tenants, isAlike compares all headers and the path instead, but not the client: it
-// takes no other path than what a handler leaves that takes a prefix off.
+// from the same client. With all, it compares all headers instead, but not the client.
+// Requests that share one header map are alike. Their paths may differ.
 func isAlike(a, b *Request, all bool) bool {
 	switch {
-	case a.Host != b.Host, all && a.URL.Path != b.URL.Path && !(isSameMap(a.Header, b.Header) && strings.HasSuffix(a.URL.Path, b.URL.Path)):
+	case a.Host != b.Host:
 		return false
 	case isSameMap(a.Header, b.Header):
 		return true
@@ -200,6 +202,30 @@ func isAlike(a, b *Request, all bool) bool {
 		}
 	}
 	return a.RemoteAddr == b.RemoteAddr && a.TLS == b.TLS
+}
+
+// urlPath returns the path of a URL, which may be nil.
+func urlPath(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return u.Path
+}
+
+// isAbout reports whether r is the request of the state, or one that was made of it
+// and would be judged alike.
+func (s *requestState) isAbout(r *Request) bool {
+	own, byTenant := s.head(), s.auth.tenants != nil // whose functions may ask about any header
+	return own != nil && isAlike(own, r, byTenant) && (!byTenant || isAtPath(s, r, isSameMap(own.Header, r.Header)))
+}
+
+// isAtPath reports whether the path of r is that of the state, or with isSame what is left
+// of it when a handler has taken a prefix off.
+func isAtPath(s *requestState, r *Request, isSame bool) bool {
+	path := urlPath(r.URL)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return path == s.path || isSame && strings.HasSuffix(s.path, path)
 }
 
 // isSameMap reports whether a change of one header is one of the other, too.

@@ -22,6 +22,7 @@ type requestState struct {
 	late    lateheader.Header
 	r       *http.Request   // as it came
 	neutral *neutralRequest // in its place, without net/http
+	path    string          // as it came, or when the tenant was asked for: a handler may rewrite it in place
 
 	mu      sync.Mutex
 	known   bool           // who is signed in
@@ -57,13 +58,6 @@ func stateIn(ctx context.Context) *requestState {
 	return state
 }
 
-// isAbout reports whether r is the request of the state, or one that was made of it
-// and would be judged alike.
-func (s *requestState) isAbout(r *Request) bool {
-	own := s.head()
-	return own != nil && isAlike(own, r, s.auth.tenants != nil) // whose functions may ask about any header
-}
-
 // head does what request does, for callers that do not hold the lock.
 func (s *requestState) head() *Request {
 	if s.neutral == nil {
@@ -89,7 +83,9 @@ func (s *requestState) request() *Request {
 		return requestHead(s.r)
 	}
 	if n.make != nil {
-		n.head, n.make = n.make(), nil
+		if n.head, n.make = n.make(), nil; n.head != nil {
+			s.path = urlPath(n.head.URL)
+		}
 	}
 	return n.head
 }
@@ -104,7 +100,7 @@ func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *
 	if state := stateFor(a, r); state != nil {
 		return state, r
 	}
-	state := &requestState{auth: a, header: w.Header(), r: r}
+	state := &requestState{auth: a, header: w.Header(), r: r, path: urlPath(r.URL)}
 	return state, r.WithContext(state.within(r.Context()))
 }
 
@@ -115,7 +111,7 @@ func stateFor(a *Auth, r *http.Request) *requestState {
 	if state == nil || state.auth != a {
 		return nil
 	}
-	if state.r == nil || state.r.Host != r.Host || !isSameMap(state.r.Header, r.Header) || a.tenants != nil && state.r.URL.Path != r.URL.Path { // which is seldom
+	if state.r == nil || state.r.Host != r.Host || !isSameMap(state.r.Header, r.Header) || a.tenants != nil { // which is seldom
 		if !state.isAbout(requestHead(r)) {
 			return nil
 		}
@@ -151,6 +147,7 @@ func (s *requestState) resolve() (*setup, error) {
 		if r == nil {
 			return nil, errOver
 		}
+		s.path = urlPath(r.URL)
 		found, fault := findSetup(s.auth, s.context(), r)
 		s.config = &resolvedSetup{found, fault}
 	}

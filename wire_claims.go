@@ -21,43 +21,44 @@ import (
 // What the claims of a session token say of its user and its sign-in.
 
 // keptClaims are what no callback and no update may set, change or drop.
-type keptClaims struct {
-	names  []string
-	values [11]any // nil: absent, and stays so
+type keptClaims []keptClaim
+
+// keptClaim is a claim as it was; a nil value: absent, and stays so.
+type keptClaim struct {
+	name  string
+	value any
 }
 
-// keepClaims returns the values of the named claims, of which there may be eleven.
-func keepClaims(c Claims, names ...string) (kept keptClaims) {
-	kept.names = names
-	for i, name := range names {
-		kept.values[i] = c[name]
+// with returns k with the named claims of c.
+func (k keptClaims) with(c Claims, names ...string) keptClaims {
+	for _, name := range names {
+		k = append(k, keptClaim{name, c[name]})
 	}
-	return kept
+	return k
 }
 
 // holds reports whether a claim of c is as it was.
-func (k *keptClaims) holds(c Claims, name string) bool {
-	i := slices.Index(k.names, name)
-	return i < 0 || reflect.DeepEqual(k.values[i], c[name])
+func (k keptClaims) holds(c Claims, name string) bool {
+	i := slices.IndexFunc(k, func(was keptClaim) bool { return was.name == name })
+	return i < 0 || reflect.DeepEqual(k[i].value, c[name])
 }
 
 // putBack returns c with the claims as they were. It does not change the map
 // that a callback returned, which may be shared.
-func (k *keptClaims) putBack(c Claims) Claims {
+func (k keptClaims) putBack(c Claims) Claims {
 	copied := false
-	for i, name := range k.names {
-		was, now := k.values[i], c[name]
-		if reflect.DeepEqual(was, now) {
+	for _, was := range k {
+		if reflect.DeepEqual(was.value, c[was.name]) {
 			continue
 		}
 		if !copied {
 			c, copied = maps.Clone(c), true
 		}
-		if was == nil {
-			delete(c, name)
+		if was.value == nil {
+			delete(c, was.name)
 			continue
 		}
-		c[name] = was
+		c[was.name] = was.value
 	}
 	return c
 }
@@ -256,14 +257,15 @@ func laterOf(a, b time.Time) time.Time {
 // keepOwn remembers the claims that no callback may set, raise or drop, and more.
 // assured says that those of proofs are among them, and acts that act is.
 func keepOwn(c Claims, assured, acts bool, more ...string) keptClaims {
-	names := append(more, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID, jwtclaims.ActorSession)
+	kept := make(keptClaims, 0, 12).with(c, more...)
+	kept = kept.with(c, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID, jwtclaims.ActorSession)
 	if acts {
-		names = append(names, jwtclaims.Actor)
+		kept = kept.with(c, jwtclaims.Actor)
 	}
 	if assured {
-		names = append(names, jwtclaims.Proved, jwtclaims.AMR, jwtclaims.ACR)
+		kept = kept.with(c, jwtclaims.Proved, jwtclaims.AMR, jwtclaims.ACR)
 	}
-	return keepClaims(c, names...)
+	return kept
 }
 
 // putAssurance writes into claims what the user has proven.

@@ -66,8 +66,9 @@ func (at *AtProvider) All() []ProviderNames {
 	return slices.DeleteFunc(append(slices.Clone(at.Former), at.ProviderNames), ProviderNames.isEmpty)
 }
 
-// beside returns at with the names of the session that the new one takes the place of. A
-// sign-in that has no names of its own gets the last of those.
+// beside returns at with the names of the session that the new one takes the place of, each
+// once, with the earliest ID token that had it. A sign-in that has no names of its own gets
+// the last of those.
 func (at *AtProvider) beside(former []ProviderNames) *AtProvider {
 	if len(former) == 0 {
 		return at
@@ -76,12 +77,25 @@ func (at *AtProvider) beside(former []ProviderNames) *AtProvider {
 	if at != nil {
 		joined = *at
 	}
-	former = slices.DeleteFunc(slices.Clone(former), func(n ProviderNames) bool { return n == joined.ProviderNames })
-	if last := len(former) - 1; joined.isEmpty() && last >= 0 {
+	if last := len(former) - 1; joined.isEmpty() {
 		joined.ProviderNames, former = former[last], former[:last]
 	}
-	joined.Former = former[:min(len(former), mostFormerNames)]
+	joined.Former = nil
+	for _, n := range former {
+		i := slices.IndexFunc(joined.Former, n.isSame)
+		switch {
+		case i >= 0 && n.Issued.Before(joined.Former[i].Issued):
+			joined.Former[i].Issued = n.Issued
+		case i < 0 && len(joined.Former) < mostFormerNames:
+			joined.Former = append(joined.Former, n)
+		}
+	}
 	return &joined
+}
+
+// isSame reports whether both are names of one session.
+func (n ProviderNames) isSame(other ProviderNames) bool {
+	return n.SID == other.SID && n.Sub == other.Sub
 }
 
 // keepNames keeps the names of the session in which an account is linked: it goes on, by

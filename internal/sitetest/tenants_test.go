@@ -184,6 +184,17 @@ func TestTenantsOfPaths(t *testing.T) {
 	}
 	same := func(r *http.Request) *http.Request { return r.WithContext(r.Context()) }
 	clone := func(r *http.Request) *http.Request { return r.Clone(r.Context()) }
+	inPlace := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = "/red/x"
+		page.ServeHTTP(w, r)
+	})
+	noURL := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _, err := auth.Core().ReadSession(r.Context(), &latchkey.Request{Host: r.Host, Header: r.Header})
+		if err != nil {
+			t.Log(err)
+		}
+		page.ServeHTTP(w, r)
+	})
 	for name, row := range map[string]struct {
 		inner  http.Handler
 		tenant string
@@ -193,6 +204,8 @@ func TestTenantsOfPaths(t *testing.T) {
 		"a copy of the request, elsewhere": {to("/red/x", same), "red"},
 		"a clone of it, elsewhere":         {to("/red/x", clone), "red"},
 		"a clone of it, at the same page":  {to("/blue/page", clone), "blue"},
+		"the path is rewritten in place":   {inPlace, "red"},
+		"a request without a URL":          {noURL, "blue"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.Send(auth.Middleware(row.inner), http.MethodGet, "/blue/page", nil)
