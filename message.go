@@ -118,7 +118,8 @@ type asker struct {
 	language string
 	// knownFor returns the id of the browser if a user has signed in in it, else "".
 	// nil: no browser.
-	knownFor func(ctx context.Context, userID string) string
+	knownFor  func(ctx context.Context, userID string) string
+	isCounted bool // the mail was counted for the client
 }
 
 var errTooManyMails = &failure.Mistake{Err: errors.New("too many mails to this mailbox, or asked for by this client")}
@@ -164,7 +165,11 @@ func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 // address is told each time: an earlier one, of the owner or of a thief, must not silence
 // the next.
 func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) (try limit.Try, err error) {
-	counted := p.limits.Mail(m.To, by.Requester)
+	of := by.Requester
+	if by.isCounted {
+		of.Client = ""
+	}
+	counted := p.limits.Mail(m.To, of)
 	switch {
 	case m.Kind == MessageEmailChange, m.Kind == MessageEmailLost:
 		return try, nil
@@ -195,7 +200,7 @@ func (p *mails) sendLater(ctx context.Context, by asker, write func(context.Cont
 		if err != nil || m.Kind == "" {
 			return failure.Ignoring(err, ErrNotFound)
 		}
-		by.Client = "" // it was counted
+		by.isCounted = true
 		return p.send(ctx, m, by)
 	})
 }

@@ -58,8 +58,8 @@ type EmailChange struct {
 //     error is nil, and the mail tells the owner of that address. This needs
 //     latchkey.Site.URL, and a latchkey.Password or latchkey.EditEmail.
 //   - With Recover the user needs no session. A taken address is ErrConflict, and a user
-//     without an address is ErrNotFound. Within 30 days of another change the error is an
-//     [InputError] for Recover. If a mail cannot be sent, the change is withdrawn and the
+//     without an address is ErrNotFound. Within 30 days of another change, and for an address
+//     that the user has never proven, the error is an [InputError] for Recover. If a mail cannot be sent, the change is withdrawn and the
 //     error is latchkey.ErrEmailSignIn. Check by other means that the user is asking.
 //
 // A text that is no e-mail address is an [InputError].
@@ -90,8 +90,10 @@ func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) e
 		return k.Move(ctx, w.Events, &user, email, k.From)
 	}
 	err = k.Regain(ctx, w.Events, &user, email, k.Send)
-	if errors.Is(err, directory.ErrRegainRefused) {
-		err = wrong("Recover", directory.ErrRegainRefused.Error())
+	for _, refused := range []error{directory.ErrRegainRefused, directory.ErrRegainUnproven} {
+		if errors.Is(err, refused) {
+			err = wrong("Recover", refused.Error())
+		}
 	}
 	return err
 }

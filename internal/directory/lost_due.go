@@ -21,6 +21,7 @@ type dueScan struct{ at atomic.Int64 }
 const (
 	dueEvery = 5 * time.Minute // between two looks of a process
 	dueLease = 5 * time.Minute // for which the process that sends a mail keeps others from it
+	duePause = 6 * time.Hour   // after a mail that failed, or may have
 )
 
 // LooksForDue reports whether it is time to mail users what is due to them, and begins
@@ -51,27 +52,37 @@ func TellLost(ctx context.Context, d *Factors, l *Lost, send func(context.Contex
 
 // tellDue calls send for the row that a handle names, unless most mails about it were
 // sent, and counts them once send has returned nil. A mail that fails is due
-// again. Of concurrent calls one sends: the row of its lease keeps the others out. If the
+// again six hours later. Of concurrent calls one sends: the row of its lease keeps the others out. If the
 // process crashes before the mail, another one sends it when the lease has ended. If it
 // crashes between the mail and the count, the user gets the mail twice.
 func tellDue(ctx context.Context, d *Directory, p challenge.Purpose, handle string, most int, send func(context.Context) error) error {
 	rows, slot := d.Waiting(d.Store), d.Now().UnixMilli()/dueLease.Milliseconds()
 	lease := func(slot int64) string { return string(p) + " " + strconv.FormatInt(slot, 10) + " " + handle }
-	if _, err := rows.Get(ctx, challenge.Due, lease(slot-1)); !errors.Is(err, storage.ErrNotFound) {
-		return err
+	pause := pauseOf(p, handle)
+	for _, kept := range []string{lease(slot - 1), pause} {
+		if _, err := rows.Get(ctx, challenge.Due, kept); !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
 	}
 	if _, err := rows.Create(ctx, challenge.Draft{Purpose: challenge.Due, Handle: lease(slot), Life: dueLease}); err != nil {
 		return failure.Ignoring(err, storage.ErrConflict)
 	}
 	row, err := rows.Get(ctx, p, handle) // another process may have told meanwhile
 	if err == nil && row.Tries < most {
-		err = send(ctx)
+		if err = send(ctx); err != nil {
+			err = errors.Join(err, rows.End(ctx, challenge.Due, pause)) // that has expired
+			_, failed := rows.Create(ctx, challenge.Draft{Purpose: challenge.Due, Handle: pause, Life: duePause})
+			err = errors.Join(err, failed)
+		}
 	}
 	for err == nil && row.Tries < most {
 		row, err = rows.Count(ctx, p, handle, most)
 	}
 	return errors.Join(failure.Ignoring(failure.Ignoring(err, storage.ErrNotFound), challenge.ErrSpent), rows.End(ctx, challenge.Due, lease(slot)))
 }
+
+// pauseOf returns the handle of the row that keeps a mail back which has failed.
+func pauseOf(p challenge.Purpose, handle string) string { return string(p) + " failed " + handle }
 
 // mailsDue returns how many mails the owner should have got, besides the first.
 func (l *Lost) mailsDue(now time.Time) int {

@@ -24,6 +24,10 @@ const (
 	regainLife  = 24 * time.Hour // of the link, when it works
 )
 
+// ErrRegainUnproven reports that the address of a user was never proven, so that no mailbox
+// can have been lost.
+var ErrRegainUnproven = errors.New("the user has never proven the present e-mail address: create a user for the new one")
+
 // ErrRegainRefused reports that the address of a user has changed within 30 days, or that
 // a change was asked for.
 var ErrRegainRefused = errors.New("the e-mail address of this user was to change within the last 30 days")
@@ -65,7 +69,7 @@ func readRegain(row *challenge.Row) (r Regain, err error) {
 
 // AskToRegain stores a change of the address of a user who cannot sign in. It replaces an
 // earlier one. delay is at least 72 hours; less is taken for that. It returns
-// ErrRegainRefused within 30 days of another change, ErrConflict for an address that is a
+// ErrRegainRefused within 30 days of another change, ErrRegainUnproven, ErrConflict for an address that is a
 // user's, and ErrNotFound for a user without an address.
 func AskToRegain(ctx context.Context, d *Directory, q *Outbox, userID, to string, delay time.Duration) (r Regain, err error) {
 	delay = max(delay, regainDelay)
@@ -104,6 +108,13 @@ func mayRegain(ctx context.Context, d *Directory, s *Store, u *storage.User, to 
 	if other != nil {
 		return storage.ErrConflict
 	}
+	isProven, err := isAddressProven(ctx, d, s, u)
+	if err == nil && !isProven { // what is attached to it may be another person's
+		err = ErrRegainUnproven
+	}
+	if err != nil {
+		return err
+	}
 	moved, err := hasMoved(ctx, d, s, u.ID)
 	if err == nil && moved {
 		err = ErrRegainRefused
@@ -132,7 +143,8 @@ func endStaffWork(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn
 	return endRegain(ctx, d, q, s, signIn)
 }
 
-// endRegain ends a change that is under way, because its user signs in.
+// endRegain ends a change that is under way, because its user signs in, or proves who they
+// are in a session.
 func endRegain(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
 	if !d.MovesAddresses || s.challenges == nil || signIn.IsNew {
 		return nil
@@ -191,7 +203,8 @@ func StopRegain(ctx context.Context, d *Directory, q *Outbox, stop string) error
 // WithdrawRegain stops a change of which a mailbox could not be told, whatever becomes of
 // its record.
 func WithdrawRegain(ctx context.Context, d *Directory, q *Outbox, r *Regain) error {
-	return q.InTxAnyway(ctx, d.Store, stopRegain(d, q, r.Stop()))
+	err := q.InTxAnyway(ctx, d.Store, stopRegain(d, q, r.Stop()))
+	return errors.Join(err, d.Waiting(d.Store).End(ctx, challenge.Due, pauseOf(challenge.Regain, r.Stop())))
 }
 
 // stopRegain returns a function that stops the change that a link names.
@@ -229,14 +242,14 @@ func checkRegain(ctx context.Context, d *Directory, s *Store, r *Regain) (storag
 	return u, voidIf(err)
 }
 
-// mayMove does what checkRegain does, and returns an error too if the change is not due,
-// or the user is suspended.
+// mayMove does what checkRegain does, and returns an error too if the change is not due, a
+// mailbox was not reminded, or the user is suspended.
 func mayMove(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.User, error) {
 	u, err := checkRegain(ctx, d, s, r)
 	switch {
 	case err != nil:
 		return u, err
-	case r.tries == 0 || d.Now().Before(r.Ready):
+	case d.Now().Before(r.Ready), r.tries < r.mailsDue(d.Now()):
 		return u, errEarly
 	}
 	return u, refuse(d, &Assertion{}, u.Suspension)

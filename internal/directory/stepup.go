@@ -109,6 +109,9 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 			return err
 		}
 		q.Add(up.Event, nil)
+		if err := endRegain(ctx, d, q, s, &SignIn{User: storage.User{ID: up.Of.UserID}}); err != nil {
+			return err
+		}
 		if !void.IsZero() { // which may be seconds ahead
 			void = void.Add(time.Millisecond)
 		}

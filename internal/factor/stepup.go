@@ -64,13 +64,18 @@ func (h *Held) ByFactor(amr []string) bool {
 	return false
 }
 
+// isOtherFirst reports whether a word is for a first proof that is no mail.
+func isOtherFirst(word string) bool {
+	return word == Password || word == Federated || word == Hardware || word == Software
+}
+
 // Provable returns the kinds that the user can prove in a session, the strongest first.
 // If a mail has opened the session, a mailed code is no second factor in it. Neither is a
 // passkey if one without user verification is all that was proven.
 func (h *Held) Provable(offered []storage.FactorKind, amr []string) []storage.FactorKind {
 	var first []string
-	if len(amr) > 0 && amr[0] == Email {
-		first = amr[:1]
+	if slices.Contains(amr, Email) && !slices.ContainsFunc(amr, isOtherFirst) {
+		first = []string{Email}
 	} else if !slices.Contains(amr, Present) && !isBeside(amr, Hardware, Software) {
 		first = amr
 	}

@@ -214,12 +214,13 @@ func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User
 	return nil
 }
 
-// TellRegain mails both addresses of such a change what is due now, the former one first.
+// TellRegain mails both addresses of such a change what is due now. The new one comes
+// first: if it cannot be told, the former one is not mailed again and again.
 func (f *Flows) TellRegain(ctx context.Context, r *directory.Regain, send func(context.Context, Mail) error) error {
 	return directory.TellRegain(ctx, f.Directory.Directory, r, func(ctx context.Context) error {
-		err := send(ctx, Mail{Kind: MailReplaced, To: r.From, UserID: r.UserID, Handle: r.Stop(), Expires: r.Ready})
+		err := send(ctx, Mail{Kind: MailRegain, To: r.To, UserID: r.UserID, Handle: r.Link, Expires: r.Ready})
 		if err == nil {
-			err = send(ctx, Mail{Kind: MailRegain, To: r.To, UserID: r.UserID, Handle: r.Link, Expires: r.Ready})
+			err = send(ctx, Mail{Kind: MailReplaced, To: r.From, UserID: r.UserID, Handle: r.Stop(), Expires: r.Ready})
 		}
 		return err
 	})
