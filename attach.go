@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -14,6 +16,14 @@ import (
 // What integrations with frameworks without net/http are built on, beside [Core]:
 // what the context of a request remembers there, and what can be had without
 // turning a request into a [Request].
+
+// neutralRequest is one of a framework without net/http, made when it is needed.
+type neutralRequest struct {
+	ctx  context.Context
+	make func() *Request // nil: it has been asked
+	head *Request        // nil: not made yet, or over
+	csrf string          // the token that a cookie of this response has; empty: none
+}
 
 // LoadSession does what [Auth.LoadSession] does, for frameworks without
 // net/http. It returns a context in which [SessionFrom] reads the session of r
@@ -172,7 +182,10 @@ func (a *Auth) settle(ctx context.Context, about *Request, r *reading, err error
 	s.known, s.reading, s.err = true, r, err
 	if s.header == nil { // it would come last, and win
 		s.late.Change(func(h http.Header) {
-			delete(h, "Set-Cookie")
+			h["Set-Cookie"] = slices.DeleteFunc(h["Set-Cookie"], func(line string) bool {
+				name, _, _ := strings.Cut(line, "=")
+				return slices.Contains(s.renewed, name)
+			})
 			delete(h, browser.SessionTokenHeader)
 		})
 	}

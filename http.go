@@ -212,13 +212,6 @@ func urlPath(u *url.URL) string {
 	return u.Path
 }
 
-// isAbout reports whether r is the request of the state, or one that was made of it
-// and would be judged alike.
-func (s *requestState) isAbout(r *Request) bool {
-	own, byTenant := s.head(), s.auth.tenants != nil // whose functions may ask about any header
-	return own != nil && isAlike(own, r, byTenant) && (!byTenant || isAtPath(s, r, isSameMap(own.Header, r.Header)))
-}
-
 // isAtPath reports whether the path of r is that of the state, or with isSame what is left
 // of it when a handler has taken a prefix off.
 func isAtPath(s *requestState, r *Request, isSame bool) bool {

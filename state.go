@@ -29,14 +29,7 @@ type requestState struct {
 	config  *resolvedSetup // nil: not asked for yet, or the same for every request
 	reading *reading
 	err     error
-}
-
-// neutralRequest is one of a framework without net/http, made when it is needed.
-type neutralRequest struct {
-	ctx  context.Context
-	make func() *Request // nil: it has been asked
-	head *Request        // nil: not made yet, or over
-	csrf string          // the token that a cookie of this response has; empty: none
+	renewed []string // names of the cookies that keep the session alive
 }
 
 // resolvedSetup is the configuration that a request has got.
@@ -56,6 +49,13 @@ func stateIn(ctx context.Context) *requestState {
 		return nil
 	}
 	return state
+}
+
+// isAbout reports whether r is the request of the state, or one that was made of it
+// and would be judged alike.
+func (s *requestState) isAbout(r *Request) bool {
+	own, byTenant := s.head(), s.auth.tenants != nil // whose functions may ask about any header
+	return own != nil && isAlike(own, r, byTenant) && (!byTenant || isAtPath(s, r, isSameMap(own.Header, r.Header)))
 }
 
 // head does what request does, for callers that do not hold the lock.
@@ -212,6 +212,9 @@ var errOver = errors.New("latchkey: the request is over: look at the session in 
 // renew puts the cookies that keep the session alive into the response. What it has
 // decided about the session already stands (R-620).
 func (s *requestState) renew(x *exchange) {
+	for _, c := range x.cookies.Out {
+		s.renewed = append(s.renewed, c.Name)
+	}
 	s.inResponse(func(h http.Header) {
 		addVary(h)
 		if x.setup.config.Session.Bearer {

@@ -74,6 +74,9 @@ var budget = []struct {
 	// What a client asks for is counted before it is known whether a mail leaves, and cookies
 	// are added in place of earlier ones: a few lines in files that exist.
 	{"mails that are counted alike, and cookies once", 0, 0, 20, 0},
+	// With tenants the path of a request is remembered as it came, and what renews a session
+	// is told from the other cookies of an answer: lines in files that exist.
+	{"requests within requests of tenants", 0, 0, 40, 0},
 }
 
 // What the root package may grow to.

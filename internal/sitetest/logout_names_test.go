@@ -1,6 +1,7 @@
 package sitetest
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -117,6 +118,41 @@ func (s *oauthSite) authResponseAs(b *browser, provider, sub, sid string) (back 
 	s.t.Helper()
 	s.issuer.SignInAs(latchkeytest.Person{Subject: sub, Name: sub, Email: sub + "@example.com", EmailVerified: true, Claims: map[string]any{"sid": sid}})
 	return s.authResponse(b, provider)
+}
+
+// Whatever a site has configured, its sessions can be read, with callbacks and without: each
+// of these keeps claims that no callback may change.
+func TestEverythingTogetherIsRead(t *testing.T) {
+	all := []func(*latchkey.Config){
+		func(c *latchkey.Config) { c.Session.ActAs = latchkey.ActAs{Max: time.Hour} },
+		func(c *latchkey.Config) { c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorTOTP} },
+		withIssuer(func(o *latchkey.OAuth) { o.Logout = everyWay }),
+		func(c *latchkey.Config) {
+			c.AccountPage = latchkey.AccountPage{Enabled: true, Edit: latchkey.EditEmail}
+		},
+		func(c *latchkey.Config) {
+			c.Callbacks.Token = func(_ context.Context, info latchkey.TokenInfo) (latchkey.Claims, error) { return info.Claims, nil }
+		},
+	}
+	both(t, "with", func(t *testing.T, strategy latchkey.Strategy) {
+		for chosen := range 1 << len(all) {
+			var some []func(*latchkey.Config)
+			for i, change := range all {
+				if chosen&(1<<i) != 0 {
+					some = append(some, change)
+				}
+			}
+			s := newOAuthSite(t, append(some, func(c *latchkey.Config) {
+				c.Session.Strategy, c.Session.Bearer = strategy, true
+				c.Mail.Send = func(context.Context, latchkey.Message) error { return nil }
+			})...)
+			b := s.newBrowser()
+			s.mustSignIn(b)
+			if app := "Bearer " + appToken(t, b); !b.isLive() || !strings.Contains(s.newBrowser().shows(app).session(), "user") {
+				t.Errorf("the choices %05b: %s", chosen, s.log.text())
+			}
+		}
+	})
 }
 
 // a sign-out that an instance with the old secret alone records is one after that

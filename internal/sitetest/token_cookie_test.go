@@ -93,6 +93,24 @@ func TestTokenCookie(t *testing.T) {
 			t.Errorf("the cookie that was set again: %v, %d requests", err, s.tokenRequests())
 		}
 	})
+	t.Run("R-718 a change of the session in the same request keeps the new cookie", func(t *testing.T) {
+		s := newJarSite(t)
+		b := s.enter()
+		s.clock.Advance(2 * time.Hour)
+		h := s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := s.auth.AccessToken(w, r, "issuer", latchkey.TokenOptions{}); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.auth.UpdateSession(w, r, "news"); err != nil {
+				t.Error(err)
+			}
+		}))
+		b.serve(h, b.request(http.MethodGet, "/api", "", ""))
+		s.clock.Advance(2 * time.Hour)
+		if _, err := b.ask(latchkey.TokenOptions{}, false); err != nil {
+			t.Errorf("R-718 the refresh token that was issued is lost: %v", err)
+		}
+	})
 	t.Run("T-044 nothing is renewed once the response has begun", func(t *testing.T) {
 		s := newJarSite(t)
 		b := s.enter()
