@@ -212,13 +212,11 @@ func urlPath(u *url.URL) string {
 	return u.Path
 }
 
-// isAtPath reports whether the path of r is that of the state, or with isSame what is left
-// of it when a handler has taken a prefix off.
-func isAtPath(s *requestState, r *Request, isSame bool) bool {
-	path := urlPath(r.URL)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return path == s.path || isSame && strings.HasSuffix(s.path, path)
+// isAtPath reports whether r has a path, or with isSame what is left of it when a handler
+// has taken a prefix off.
+func isAtPath(path string, r *Request, isSame bool) bool {
+	at := urlPath(r.URL)
+	return at == path || isSame && strings.HasSuffix(path, at)
 }
 
 // isSameMap reports whether a change of one header is one of the other, too.

@@ -22,7 +22,7 @@ type requestState struct {
 	late    lateheader.Header
 	r       *http.Request   // as it came
 	neutral *neutralRequest // in its place, without net/http
-	path    string          // as it came, or when the tenant was asked for: a handler may rewrite it in place
+	path    string          // as it came, or as neutral has it at first: a handler may rewrite it in place
 
 	mu      sync.Mutex
 	known   bool           // who is signed in
@@ -54,18 +54,21 @@ func stateIn(ctx context.Context) *requestState {
 // isAbout reports whether r is the request of the state, or one that was made of it
 // and would be judged alike.
 func (s *requestState) isAbout(r *Request) bool {
-	own, byTenant := s.head(), s.auth.tenants != nil // whose functions may ask about any header
-	return own != nil && isAlike(own, r, byTenant) && (!byTenant || isAtPath(s, r, isSameMap(own.Header, r.Header)))
+	own, path := s.head()
+	byTenant := s.auth.tenants != nil // whose functions may ask about any header
+	return own != nil && isAlike(own, r, byTenant) && (!byTenant || isAtPath(path, r, isSameMap(own.Header, r.Header)))
 }
 
-// head does what request does, for callers that do not hold the lock.
-func (s *requestState) head() *Request {
+// head does what request does, for callers that do not hold the lock. It returns the path
+// beside it.
+func (s *requestState) head() (own *Request, path string) {
 	if s.neutral == nil {
-		return requestHead(s.r)
+		return requestHead(s.r), s.path
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.request()
+	own = s.request()
+	return own, s.path
 }
 
 // context returns the context of the request as it came.
@@ -147,7 +150,6 @@ func (s *requestState) resolve() (*setup, error) {
 		if r == nil {
 			return nil, errOver
 		}
-		s.path = urlPath(r.URL)
 		found, fault := findSetup(s.auth, s.context(), r)
 		s.config = &resolvedSetup{found, fault}
 	}
