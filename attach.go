@@ -17,7 +17,7 @@ import (
 // what the context of a request remembers there, and what can be had without
 // turning a request into a [Request].
 
-// neutralRequest is one of a framework without net/http, made when it is needed.
+// neutralRequest holds the request of a framework without net/http, made when it is needed.
 type neutralRequest struct {
 	ctx  context.Context
 	make func() *Request // nil: it has been asked

@@ -100,7 +100,7 @@ func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return fail(ctx, "transaction", err)
 }
 
-// runError is what the function of a transaction has returned in one run, and not what the
+// runError wraps what the function of a transaction has returned in one run, not what the
 // database said before or after it. The runs of InTx share nothing else, so that the error of
 // an earlier run cannot be taken for that of the last one.
 type runError struct{ error }

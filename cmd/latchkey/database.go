@@ -112,7 +112,7 @@ func postgresDatabase(rawURL string) (database, error) {
 	}, nil
 }
 
-// onlyPrisma are parameters of a URL that Prisma reads and PostgreSQL refuses. The
+// onlyPrisma lists parameters of a URL that Prisma reads and PostgreSQL refuses. The
 // drivers of Go send each of them to the server.
 var onlyPrisma = []string{
 	"connection_limit", "pool_timeout", "socket_timeout", "pgbouncer", "statement_cache_size", "single_use_connections", "sslaccept", "sslidentity",

@@ -15,7 +15,7 @@ import (
 
 // Mails that are due while a delay passes, such as those about lost second factors.
 
-// dueScan is when a process has last looked for users who are to be told of a delay.
+// dueScan holds when a process has last looked for users who are to be told of a delay.
 type dueScan struct{ at atomic.Int64 }
 
 const (

@@ -31,7 +31,7 @@ type AtProvider struct {
 	Hint   Hint            // for a logout at the provider
 }
 
-// mostFormerNames is how many sign-ins of former sessions a session keeps the names of.
+// mostFormerNames bounds the former sign-ins whose names a session keeps.
 // The first ones stay: a thief cannot push them out by linking accounts.
 const mostFormerNames = 3
 
@@ -106,7 +106,7 @@ func (signIn *SignIn) keepNames() {
 	}
 }
 
-// namesClaim is what a session token says of the session at its providers.
+// namesClaim holds what a session token says of the session at its providers.
 type namesClaim struct {
 	Provider string       `json:"p,omitempty"`
 	SID      string       `json:"sid,omitempty"`
