@@ -7,6 +7,10 @@ BENCH ?= .
 # `make vet` looks at the same packages, and nobody debugs these programs: a test's
 # program links a third faster without what a debugger reads.
 FAST := -vet=off -ldflags=-w
+
+# The compiler collects no garbage below 800 MiB, which saves a quarter of its time.
+# Not for `go test`, whose tests would run with these settings.
+QUICK := GOGC=off GOMEMLIMIT=800MiB
 COUNT ?= 1
 STEPS ?= 100000
 
@@ -37,16 +41,16 @@ setup: ## install what the tests need: a browser, database servers, npm packages
 	scripts/setup
 
 tools: ## build gofumpt, staticcheck, govulncheck and benchstat, at the versions of tools/go.mod, into .bin
-	GOWORK=off go -C tools build -o ../.bin/ tool
+	$(QUICK) GOWORK=off go -C tools build -o ../.bin/ tool
 
 linters: ## of these tools, the two that `make lint` runs
-	GOWORK=off go -C tools build -o ../.bin/ mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck
+	$(QUICK) GOWORK=off go -C tools build -o ../.bin/ mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck
 
 fmt: tools ## format every Go file
 	scripts/gofiles | xargs .bin/gofumpt -w
 
 vet: ## go vet, every module
-	go vet work
+	$(QUICK) go vet work
 
 lint: linters ## formatting, staticcheck, shell syntax, nothing private in the files
 	scripts/lint
