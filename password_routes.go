@@ -284,11 +284,11 @@ func lostMailbox(ctx context.Context, x *exchange, step page.PasswordStep, token
 	x.hide(token)
 	switch {
 	case stops && !x.isPost():
-		r, err := directory.LookAtStop(ctx, d, token)
+		kept, err := directory.LookAtStop(ctx, d, token)
 		if err != nil {
 			return nil, err
 		}
-		return passwordPage(ctx, x, passwordsOf(s), page.Password{Step: step, Email: r.From}, nil)
+		return passwordPage(ctx, x, passwordsOf(s), page.Password{Step: step, Email: kept}, nil)
 	case stops:
 		err := directory.StopRegain(ctx, d, &x.events, token)
 		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "kept")}, err

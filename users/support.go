@@ -59,8 +59,11 @@ type EmailChange struct {
 //     latchkey.Site.URL, and a latchkey.Password or latchkey.EditEmail.
 //   - With Recover the user needs no session. A taken address is ErrConflict, and a user
 //     without an address is ErrNotFound. Within 30 days of another change, and for an address
-//     that the user has never proven, the error is an [InputError] for Recover. If a mail cannot be sent, the change is withdrawn and the
-//     error is latchkey.ErrEmailSignIn. Check by other means that the user is asking.
+//     that the user has never proven, the error is an [InputError] for Recover. If a mail
+//     cannot be sent, the change is withdrawn and the error is latchkey.ErrEmailSignIn. While
+//     the same change is under way, the call does nothing. A change to any other address
+//     replaces it. After three changes in a day the error is latchkey.ErrEmailSignIn with
+//     the Code limit. Check by other means that the user is asking.
 //
 // A text that is no e-mail address is an [InputError].
 func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) error {

@@ -42,6 +42,7 @@ const (
 	Invite  Purpose = "invite"  // an invitation
 	ActAs   Purpose = "actas"   // an administrator who acts as a user
 	Regain  Purpose = "regain"  // another address for a user who has lost the mailbox, after a delay
+	Keep    Purpose = "keep"    // the way to stop that, from the mailbox that was lost
 	Due     Purpose = "due"     // a mail that is being sent because of a delay; its handle is no secret
 	Recover Purpose = "recover" // a former address that was given back lately
 	Recodes Purpose = "recodes" // that recovery codes were made lately; its handle is no secret

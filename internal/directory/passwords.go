@@ -161,7 +161,7 @@ func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) erro
 		}
 	}
 	_, err := s.Challenges().Delete(ctx, userID,
-		string(challenge.SignIn), string(challenge.Enrol), string(challenge.Reauth), string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.Regain))
+		string(challenge.SignIn), string(challenge.Enrol), string(challenge.Reauth), string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.Regain), string(challenge.Keep))
 	return err
 }
 

@@ -189,7 +189,7 @@ func endWith(ctx context.Context, d *Directory, q *Outbox, userID string, change
 // address stays: it belongs to the owner of that address.
 var pendingPurposes = []string{
 	string(challenge.SignIn), string(challenge.Enrol), string(challenge.Codes), string(challenge.Reauth),
-	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs), string(challenge.Regain),
+	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs), string(challenge.Regain), string(challenge.Keep),
 }
 
 // deleteChallenges deletes the challenges of a user that pendingPurposes names, such as

@@ -49,6 +49,7 @@ const (
 	ProviderSession  Kind = "provider session"       // an issuer, a client id, and a sid
 	ProviderSubject  Kind = "provider subject"       // an issuer, a client id, and a sub
 	ExportsOfUser    Kind = "exports of user"        // a user's id
+	ChangesForUser   Kind = "changes for user"       // a user's id
 	NewestCode       Kind = "newest code"            // an e-mail address
 )
 

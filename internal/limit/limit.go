@@ -160,6 +160,12 @@ func (l *Limits) Export(userID string) Event {
 	return Event{target: budget{l.keys.Of(keys.ExportsOfUser, userID), storage.Rate{Events: 5, Per: 24 * time.Hour}}}
 }
 
+// ChangeFor returns the event of a change of address that staff asks for: three in a day
+// for a user. The former mailbox is told of each.
+func (l *Limits) ChangeFor(userID string) Event {
+	return Event{target: budget{l.keys.Of(keys.ChangesForUser, userID), storage.Rate{Events: 3, Per: 24 * time.Hour}}}
+}
+
 // Code returns the event of a short code to a mailbox: one in a second, so that one
 // of them is the newest.
 func (l *Limits) Code(email string) Event {

@@ -200,13 +200,21 @@ func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storag
 }
 
 // Regain begins a change of the address of a user who cannot sign in, which staff has
-// asked for. send mails both addresses. If it fails, the change is withdrawn. See
-// [directory.AskToRegain] for other errors.
+// asked for. send mails both addresses. If it fails, the change is withdrawn. Regain does
+// nothing if the same change is under way. After three changes in a day it returns an
+// ErrEmailSignIn with the Code limit. See [directory.AskToRegain] for other errors.
 func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User, to string, send func(context.Context, Mail) error) error {
 	d := f.Directory.Directory
-	r, err := directory.AskToRegain(ctx, d, q, u.ID, to, f.RegainDelay)
+	try, err := f.Limits.Take(ctx, f.Limits.ChangeFor(u.ID))
+	if err == nil && try.Wait > 0 {
+		err = &fault.Error{Type: fault.ErrEmailSignIn, Code: "limit", Detail: fault.LimitMails, Err: &failure.Mistake{Err: errors.New("too many changes of one user's address")}}
+	}
 	if err != nil {
 		return err
+	}
+	r, err := directory.AskToRegain(ctx, d, q, u.ID, to, f.RegainDelay)
+	if err != nil {
+		return errors.Join(failure.Ignoring(err, directory.ErrRegainPending), f.Limits.Return(ctx, try))
 	}
 	if err := f.TellRegain(ctx, &r, send); err != nil {
 		return errors.Join(err, directory.WithdrawRegain(ctx, d, q, &r))
@@ -220,7 +228,7 @@ func (f *Flows) TellRegain(ctx context.Context, r *directory.Regain, send func(c
 	return directory.TellRegain(ctx, f.Directory.Directory, r, func(ctx context.Context) error {
 		err := send(ctx, Mail{Kind: MailRegain, To: r.To, UserID: r.UserID, Handle: r.Link, Expires: r.Ready})
 		if err == nil {
-			err = send(ctx, Mail{Kind: MailReplaced, To: r.From, UserID: r.UserID, Handle: r.Stop(), Expires: r.Ready})
+			err = send(ctx, Mail{Kind: MailReplaced, To: r.From, UserID: r.UserID, Handle: r.Stop, Expires: r.Ready})
 		}
 		return err
 	})

@@ -3,6 +3,7 @@ package sitetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -332,4 +333,100 @@ func TestFailedReminderIsSentAgain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// recover has staff ask for another address of a user.
+func (s *managedSite) recover(userID, to string) error {
+	s.t.Helper()
+	return s.auth.Users().ChangeEmail(s.t.Context(), userID, users.EmailChange{Email: to, Recover: true})
+}
+
+// the same change again changes and sends nothing. Another address replaces it, and
+// the link in each mail to the former mailbox stops what is under way.
+func TestLostMailboxIsAskedForTwice(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s := newAddressSite(t, strategy)
+		link, first := s.regain("alice-1", "new@example.com")
+		for range 5 {
+			s.clock.Advance(time.Hour)
+			if err := s.recover("alice-1", "New@example.com"); err != nil {
+				t.Fatalf("R-724 the same address: %v", err)
+			}
+		}
+		if n := s.mailsOf(latchkey.MessageEmailLost) + s.mailsOf(latchkey.MessageRecoverEmail); n != 2 {
+			t.Errorf("R-724 %d mails, want 2", n)
+		}
+		b := s.newBrowser()
+		s.clock.Advance(regainDelay/2 - 5*time.Hour)
+		b.get("/auth/signin")
+		s.clock.Advance(regainDelay / 2)
+		if a := b.get(link); a.Code != http.StatusOK {
+			t.Errorf("R-724 the first link after a second call: %d to %q", a.Code, a.location())
+		}
+		second, _ := s.regain("alice-1", "other@example.com")
+		s.clock.Advance(time.Hour)
+		if a := b.post(link); a.error() != "Verification" || s.address("alice-1") != "alice@example.com" {
+			t.Errorf("R-724 the replaced link: to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+		if a := b.post(first); !strings.Contains(a.location(), "done=kept") {
+			t.Errorf("R-724 the stop link of the first mail: to %q", a.location())
+		}
+		s.clock.Advance(regainDelay / 2)
+		b.get("/auth/signin")
+		s.clock.Advance(regainDelay / 2)
+		if a := b.post(second); a.error() != "Verification" || s.address("alice-1") != "alice@example.com" {
+			t.Errorf("R-724 the stopped link: to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+		if a := b.post(first); a.error() != "Verification" {
+			t.Errorf("R-724 the stop link once more: to %q", a.location())
+		}
+	})
+}
+
+// a change whose mails failed leaves the one that has replaced it alone.
+func TestWithdrawnChangeStopsNoOther(t *testing.T) {
+	var s *managedSite
+	inner := false
+	s = newAddressSite(t, latchkey.JWTSessions, func(c *latchkey.Config) {
+		c.Mail.Send = func(_ context.Context, m latchkey.Message) error {
+			if m.To != "new@example.com" {
+				return nil
+			}
+			inner = true
+			if err := s.recover("alice-1", "other@example.com"); err != nil {
+				t.Error(err)
+			}
+			return http.ErrServerClosed
+		}
+	})
+	if err := s.recover("alice-1", "new@example.com"); !errors.Is(err, latchkey.ErrEmailSignIn) || !inner {
+		t.Fatalf("R-724 %v, %t", err, inner)
+	}
+	pending := 0
+	for _, row := range s.store.Contents().Challenges {
+		if row.Purpose == "regain" && row.Identifier == "other@example.com" || row.Purpose == "keep" {
+			pending++
+		}
+	}
+	if pending != 2 {
+		t.Errorf("R-724 %d rows of the other change are left, want 2", pending)
+	}
+}
+
+// of many changes to many addresses few reach the former mailbox.
+func TestLostMailboxIsNotFlooded(t *testing.T) {
+	s := newAddressSite(t, latchkey.JWTSessions)
+	var last error
+	for i := range 20 {
+		last = s.recover("alice-1", fmt.Sprintf("new%d@example.com", i))
+		s.clock.Advance(time.Minute)
+	}
+	limited, is := errors.AsType[*latchkey.Error](last)
+	if n := s.mailsOf(latchkey.MessageEmailLost); n != 3 || !is || limited.Code != "limit" || !errors.Is(last, latchkey.ErrEmailSignIn) {
+		t.Errorf("R-725 %d mails, error %v", n, last)
+	}
+	s.clock.Advance(24 * time.Hour)
+	if err := s.recover("alice-1", "next@example.com"); err != nil {
+		t.Errorf("R-725 a day later: %v", err)
+	}
 }

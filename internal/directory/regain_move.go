@@ -1,0 +1,116 @@
+package directory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// The link in the new mailbox of a user who has lost the former one.
+
+// LookAtRegain returns the change that a link makes, without making it. It returns an
+// ErrVerification for a link that is void, or does not work yet, and ErrAccessDenied for a
+// suspended user.
+func LookAtRegain(ctx context.Context, d *Directory, link string) (r Regain, err error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Regain, link)
+	if err != nil {
+		return r, voidIf(err)
+	}
+	if r, err = readRegain(row); err == nil {
+		_, err = mayMove(ctx, d, d.Store, &r)
+	}
+	return r, err
+}
+
+// checkRegain returns the user of a change, or errChanged if the user is gone, has
+// another address by now, or all sessions of the user were ended since.
+func checkRegain(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.User, error) {
+	u, err := s.User(ctx, r.UserID)
+	if err == nil && u.Email != r.From {
+		err = errChanged
+	}
+	if err == nil {
+		err = Passwords{d}.isLater(ctx, s, u.ID, r.Issued)
+	}
+	return u, voidIf(err)
+}
+
+// mayMove does what checkRegain does, and returns an error too if the change is not due, a
+// mailbox was not reminded, or the user is suspended.
+func mayMove(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.User, error) {
+	u, err := checkRegain(ctx, d, s, r)
+	switch {
+	case err != nil:
+		return u, err
+	case d.Now().Before(r.Ready), r.tries < r.mailsDue(d.Now()):
+		return u, errEarly
+	}
+	return u, refuse(d, &Assertion{}, u.Suspension)
+}
+
+// MoveRegained makes the change of a link. It ends the sessions, the links and the known
+// browsers of the user, and keeps password, accounts and second factors: the user signs in
+// with those. The link works once. The errors are those of [LookAtRegain], and
+// ErrAddressTaken. The owner of the former address can undo the change, with the handle in
+// the result, if that was proven.
+func MoveRegained(ctx context.Context, d *Directory, q *Outbox, link string) (m AddressMove, from string, err error) {
+	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		r, err := takeRegain(ctx, d, s, link)
+		if err != nil {
+			return err
+		}
+		m, err = moveRegained(ctx, d, q, s, r)
+		from = r.From
+		return err
+	})
+	if errors.Is(err, storage.ErrConflict) {
+		err = ErrAddressTaken
+	}
+	return m, from, err
+}
+
+// takeRegain locks the user of a link, and uses the link up.
+func takeRegain(ctx context.Context, d *Directory, s *Store, link string) (r Regain, err error) {
+	row, err := d.Waiting(s).Get(ctx, challenge.Regain, link)
+	if err != nil {
+		return r, voidIf(err)
+	}
+	if _, err := s.LockUser(ctx, row.UserID); err != nil {
+		return r, voidIf(err)
+	}
+	if r, err = readRegain(row); err != nil {
+		return r, err
+	}
+	if _, err := mayMove(ctx, d, s, &r); err != nil { // before the link is used up
+		return r, err
+	}
+	_, err = d.Waiting(s).Take(ctx, challenge.Regain, link) // a sign-in may have ended it
+	return r, voidIf(err)
+}
+
+// moveRegained does the work of MoveRegained with a link that was used up.
+func moveRegained(ctx context.Context, d *Directory, q *Outbox, s *Store, r Regain) (m AddressMove, err error) {
+	p := Passwords{d}
+	u, err := s.User(ctx, r.UserID)
+	if err != nil {
+		return m, err
+	}
+	m = AddressMove{UserID: u.ID, To: r.To, Until: d.Now().Add(undoLife)}
+	if m.Undo, err = newUndo(ctx, d, s, &u, r.To); err != nil {
+		return m, err
+	}
+	if err := p.recordMove(ctx, s, &u, r.To); err != nil {
+		return m, err
+	}
+	if _, err := p.giveAddress(ctx, q, s, &u, r.To); err != nil {
+		return m, err
+	}
+	if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
+		return m, err
+	}
+	q.Add(event.Event{Type: event.EmailChanged, UserID: u.ID}, nil)
+	return m, p.dropProofs(ctx, s, u.ID)
+}

@@ -1,0 +1,92 @@
+package directory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+)
+
+// What stops the change of an address that staff has asked for: the link in the former
+// mailbox, a sign-in, and a mail that could not be sent.
+
+// endStaffWork ends what staff may do, or has begun, for a user who has not signed in: see
+// claim and endRegain.
+func endStaffWork(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
+	if err := claim(ctx, s, &signIn.User); err != nil {
+		return err
+	}
+	return endRegain(ctx, d, q, s, signIn)
+}
+
+// endRegain ends a change that is under way, because its user signs in, or proves who they
+// are in a session.
+func endRegain(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
+	if !d.MovesAddresses || s.challenges == nil || signIn.IsNew {
+		return nil
+	}
+	_, err := dropRegain(ctx, d, q, s, signIn.User.ID)
+	return failure.Ignoring(err, errors.ErrUnsupported) // a layout without the table
+}
+
+// dropRegain deletes the changes of a user that are under way, with the links that stop
+// them, and adds the event of it. It reports whether there was one.
+func dropRegain(ctx context.Context, d *Directory, q *Outbox, s *Store, userID string) (bool, error) {
+	rows, err := d.Waiting(s).List(ctx, challenge.Regain, userID, "") // those that have expired are none
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	_, err = s.Challenges().Delete(ctx, userID, string(challenge.Regain), string(challenge.Keep))
+	if err == nil {
+		q.Add(event.Event{Type: event.EmailStopped, UserID: userID}, nil)
+	}
+	return true, err
+}
+
+// LookAtStop returns the address that a link keeps, without using it up. It returns an
+// ErrVerification for a link that is void.
+func LookAtStop(ctx context.Context, d *Directory, stop string) (kept string, err error) {
+	row, err := d.Waiting(d.Store).Get(ctx, challenge.Keep, stop)
+	if err != nil {
+		return "", voidIf(err)
+	}
+	return row.Identifier, nil
+}
+
+// StopRegain stops the change that is under way for the user of a link, which may be
+// another one than the mail with the link was about. It returns an ErrVerification
+// for a link that is void.
+func StopRegain(ctx context.Context, d *Directory, q *Outbox, stop string) error {
+	return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		row, err := d.Waiting(s).Get(ctx, challenge.Keep, stop)
+		if err == nil {
+			_, err = s.LockUser(ctx, row.UserID)
+		}
+		if err != nil {
+			return voidIf(err)
+		}
+		was, err := dropRegain(ctx, d, q, s, row.UserID)
+		if err == nil && !was {
+			err = errChanged
+		}
+		return err
+	})
+}
+
+// WithdrawRegain stops a change of which a mailbox could not be told, whatever becomes of
+// its record. It does nothing if another change has replaced that one.
+func WithdrawRegain(ctx context.Context, d *Directory, q *Outbox, r *Regain) error {
+	err := q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, r.UserID); err != nil {
+			return err
+		}
+		if _, err := d.Waiting(s).Get(ctx, challenge.Regain, r.Link); err != nil {
+			return voidIf(err)
+		}
+		_, err := dropRegain(ctx, d, q, s, r.UserID)
+		return err
+	})
+	return errors.Join(err, d.Waiting(d.Store).End(ctx, challenge.Due, pauseOf(challenge.Regain, r.Link)))
+}
