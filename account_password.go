@@ -22,7 +22,7 @@ import (
 // The account page where the library keeps passwords, or lets users change their address:
 // a new password, a new address, known browsers.
 
-// accountPassword answers GET and POST /account with do=password, email or forget. It
+// accountPassword answers GET and POST /account with do=password, email, keep or forget. It
 // returns nil for any other do, and where the configuration has none of it.
 func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	p := passwordsOf(x.setup)
@@ -32,6 +32,8 @@ func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Resp
 		return moveAddress(ctx, x, p, here)
 	case x.setup.moves != nil && do == "email":
 		return askForAddress(ctx, x, p, here)
+	case x.setup.moves != nil && do == "keep" && x.isPost(): // a defence, which takes no proof
+		return backToAccount(&x.links, &x.visit, noticeKept, here.user.ID), directory.KeepAddress(ctx, x.setup.directory, &x.events, here.user.ID)
 	case p == nil:
 	case do == "password":
 		return changePassword(ctx, x, p, here)
@@ -227,6 +229,10 @@ func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (store
 func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, u *User, byPasskey bool) error {
 	if s.moves != nil {
 		view.AddressURL = l.url("account?do=email")
+		to, err := directory.ReplacementFor(ctx, s.directory, u.ID)
+		if view.Replacement, view.KeepAction = to, l.url("account?do=keep"); err != nil {
+			return err
+		}
 	}
 	if s.passwords == nil {
 		return nil

@@ -46,6 +46,7 @@ const (
 	noticeEmail     = "email"      // the address was
 	noticeForgotten = "forgotten"  // a known browser is not known any more
 	noticeProfile   = "profile"    // the name or the picture was changed
+	noticeKept      = "kept"       // the address stays that was to be replaced
 	// … and not done.
 	noticeLast      = "last"  // the account is the last way in
 	noticeTaken     = "taken" // the account is another user's
@@ -157,7 +158,7 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 	}
 	switch left.About {
 	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten,
-		noticePassword, noticeUnset, noticeEmail, noticeProfile:
+		noticePassword, noticeUnset, noticeEmail, noticeProfile, noticeKept:
 		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:
 		view.Error = left.About

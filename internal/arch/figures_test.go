@@ -69,6 +69,9 @@ var budget = []struct {
 	// Staff replaces the address of a user who has lost the mailbox: two kinds of mail, two
 	// links, and what is mailed half-way, in files that exist.
 	{"addresses of users who have lost the mailbox", 2, 0, 90, 0},
+	// The account page shows and stops such a change, a former mailbox hears of more, and
+	// there is a word for a mailbox that is gone: lines in files that exist.
+	{"what a lost mailbox hears, and what stops its change", 0, 0, 60, 0},
 	// Each list and map that New is handed is named where it is copied.
 	{"copies of what New is handed", 0, 0, 30, 0},
 	// What a client asks for is counted before it is known whether a mail leaves, and cookies

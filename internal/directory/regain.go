@@ -139,6 +139,16 @@ func regainsOf(ctx context.Context, d *Directory, s *Store, userID string) (all 
 	return all, err
 }
 
+// ReplacementFor returns the address that staff has asked for in place of a user's, which
+// comes after a delay. It returns "" if no change is under way.
+func ReplacementFor(ctx context.Context, d *Directory, userID string) (to string, err error) {
+	all, err := regainsOf(ctx, d, d.Store, userID)
+	for i := range all {
+		to = all[i].To
+	}
+	return to, err
+}
+
 // isUnderWay reports whether a change can still happen, and both mailboxes were told or
 // are being told. If the process has crashed before that, a change is none.
 func (r *Regain) isUnderWay(now time.Time) bool {

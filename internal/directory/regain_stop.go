@@ -75,6 +75,18 @@ func StopRegain(ctx context.Context, d *Directory, q *Outbox, stop string) error
 	})
 }
 
+// KeepAddress stops the change that is under way for a user, in a session of the user. It
+// does nothing if there is none.
+func KeepAddress(ctx context.Context, d *Directory, q *Outbox, userID string) error {
+	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, userID); err != nil {
+			return err
+		}
+		_, err := dropRegain(ctx, d, q, s, userID)
+		return err
+	})
+}
+
 // WithdrawRegain stops a change of which a mailbox could not be told, whatever becomes of
 // its record. It does nothing if another change has replaced that one.
 func WithdrawRegain(ctx context.Context, d *Directory, q *Outbox, r *Regain) error {

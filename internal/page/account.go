@@ -18,7 +18,7 @@ type Account struct {
 	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, nopassword, factor, unfactor, profile; unknown: no message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, nopassword, factor, unfactor, profile, kept; unknown: no message
 	Error  string // what failed: last, taken, link, confirm, lastfactor, unverified, factor; unknown: the general message
 
 	Own Own
@@ -34,6 +34,8 @@ type Account struct {
 	HasPassword    bool   // there is one
 	RemovePassword string // where the form that removes it is posted; empty: not offered
 	AddressURL     string // where the address is changed; empty: not offered
+	Replacement    string // the address that staff has asked for in place of it, which comes after a delay; empty: none
+	KeepAction     string // where the form is posted that stops that
 
 	Browsers     []Device // that are known; Action of each is ForgetAction
 	ForgetAction string   // where a known browser is forgotten; it sends browser
@@ -82,6 +84,9 @@ func (r *Renderer) Account(v Account) (Page, error) {
 	if v.Script != "" {
 		p.nonce = nonce()
 	}
+	if v.Replacement != "" {
+		view.Moving = message{"account.replaced", v.Replacement}
+	}
 	view.Factors = r.newSecondStepView(&v)
 	view.Facts, view.Recent = r.facts(&v), r.recent(v.Own.Activity)
 	p.clock = p.clock || len(view.Recent) > 0
@@ -114,6 +119,7 @@ type accountView struct {
 
 	Done   string // key of a text; empty: none
 	Failed message
+	Moving message // says that the address is to be replaced; zero: it is not
 	Facts  []fact
 	Recent []frameRow
 	More   []providerForm
@@ -144,6 +150,8 @@ func notice(code string, others bool) string {
 			return "account.notice.others.stay"
 		}
 		return "account.notice.unlinked"
+	case "kept":
+		return "password.keep.done"
 	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "forgotten", "nopassword", "factor", "unfactor", "profile":
 		return "account.notice." + code
 	}

@@ -95,7 +95,7 @@ var someAccount = Account{
 		Browsers:  []TrustedBrowser{{ID: "b1", Name: "Firefox", System: "Linux", Until: time.Date(2026, 4, 1, 8, 30, 0, 0, time.UTC)}},
 		AddAction: "/account/totp", RemoveAction: "/account/remove", RecoveryAction: "/account/recovery", ForgetAction: "/account/forget", StopAction: "/account/stop",
 	},
-	PasswordURL: "/auth/account?do=password", HasPassword: true, AddressURL: "/auth/account?do=email", RemovePassword: "/auth/account?do=unset",
+	PasswordURL: "/auth/account?do=password", HasPassword: true, AddressURL: "/auth/account?do=email", Replacement: "new@example.com", KeepAction: "/auth/account?do=keep", RemovePassword: "/auth/account?do=unset",
 	Browsers: []Device{{ID: "b1", Name: "Firefox", System: "Linux", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC)}}, ForgetAction: "/auth/account?do=forget",
 	Script:    "/auth/passkey.js",
 	EndAction: "/account/end", OthersAction: "/account/others", SignOutURL: "/auth/signout", DeleteURL: "/account/delete",

@@ -430,3 +430,33 @@ func TestLostMailboxIsNotFlooded(t *testing.T) {
 		t.Errorf("R-725 a day later: %v", err)
 	}
 }
+
+// the account page shows the change, and a button stops it in an old session.
+func TestAccountPageStopsRecovery(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s := newAddressSite(t, strategy)
+		b := s.newBrowser()
+		b.password()
+		s.clock.Advance(time.Hour) // too old to change anything
+		link, _ := s.regain("alice-1", "new@example.com")
+		shown := b.get("/auth/account").Body.String()
+		if !strings.Contains(shown, "new@example.com") || !strings.Contains(shown, "do=keep") {
+			t.Errorf("R-726 the page does not show the change\n%s", shown)
+		}
+		if a := b.post("/auth/account?do=keep"); !strings.HasSuffix(a.location(), "/auth/account") {
+			t.Errorf("R-726 to %q, %d", a.location(), a.Code)
+		}
+		if shown := b.get("/auth/account").Body.String(); strings.Contains(shown, "new@example.com") || !strings.Contains(shown, "stays as it is") {
+			t.Errorf("R-726 the page after it\n%s", shown)
+		}
+		s.clock.Advance(regainDelay / 2)
+		b.get("/auth/signin")
+		s.clock.Advance(regainDelay / 2)
+		if a := s.newBrowser().post(link); a.error() != "Verification" || s.address("alice-1") != "alice@example.com" {
+			t.Errorf("R-726 to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+		if a := b.post("/auth/account?do=keep"); !strings.HasSuffix(a.location(), "/auth/account") {
+			t.Errorf("R-726 without a change: to %q, %d", a.location(), a.Code)
+		}
+	})
+}
