@@ -193,26 +193,21 @@ func (d *Factors) LookAtLost(ctx context.Context, stop string) (Lost, error) {
 }
 
 // StopLost stops the request that a link names, or returns ErrVerification if the link is
-// void.
+// void. No audit log holds it up.
 func (d *Factors) StopLost(ctx context.Context, q *Outbox, stop string) error {
-	return q.together(ctx, d.Store, stopLost(d, q, stop))
-}
-
-// WithdrawLost stops a request whose owner could not be told of it, whatever becomes of
-// its record.
-func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
-	return q.InTxAnyway(ctx, d.Store, stopLost(d, q, l.Stop))
-}
-
-// stopLost returns a function that stops the request that a link names.
-func stopLost(d *Factors, q *Outbox, stop string) func(context.Context, *Store) error {
-	return func(ctx context.Context, s *Store) error {
+	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		row, err := d.Waiting(s).Take(ctx, challenge.Lost, stop)
 		if err == nil {
 			q.Add(event.Event{Type: event.RecoveryStopped, UserID: row.UserID}, nil)
 		}
 		return voidIf(err)
-	}
+	})
+}
+
+// WithdrawLost stops a request whose owner could not be told of it, whatever becomes of
+// its record.
+func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
+	return d.StopLost(ctx, q, l.Stop)
 }
 
 // StopLostOf stops the requests of a user: in a session, or because the user has shown a
@@ -225,7 +220,7 @@ func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID st
 		if all, err := d.lostOf(ctx, d.Store, userID); err != nil || len(all) == 0 {
 			return err
 		}
-		return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error { return d.StopLostOf(ctx, q, s, userID) })
+		return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error { return d.StopLostOf(ctx, q, s, userID) })
 	}
 	ended, err := d.endLost(ctx, s, userID)
 	if ended > 0 {

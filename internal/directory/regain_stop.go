@@ -57,9 +57,9 @@ func LookAtStop(ctx context.Context, d *Directory, stop string) (kept string, er
 
 // StopRegain stops the change that is under way for the user of a link, which may be
 // another one than the mail with the link was about. It returns an ErrVerification
-// for a link that is void.
+// for a link that is void. No audit log holds it up.
 func StopRegain(ctx context.Context, d *Directory, q *Outbox, stop string) error {
-	return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
+	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		row, err := d.Waiting(s).Get(ctx, challenge.Keep, stop)
 		if err == nil {
 			_, err = s.LockUser(ctx, row.UserID)

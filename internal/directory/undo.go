@@ -39,10 +39,10 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 // accounts, passkeys, second factors and recovery codes. If several changes were asked for within the
 // life of such a link, the first of them counts. It takes the address from a user that has not proven it or
 // came after that. It returns ErrAddressTaken if any other user has the address by now;
-// that user keeps it. The link works once. taken is the address that the user had. For 30
-// days [Factors.BeginLost] refuses the user.
+// that user keeps it. The link works once. No audit log holds it up. taken is the address
+// that the user had. For 30 days [Factors.BeginLost] refuses the user.
 func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, taken string, err error) {
-	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
+	err = q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, taken, err = d.undoMove(ctx, q, s, handle)
 		return err
 	})

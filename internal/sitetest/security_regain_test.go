@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/users"
 )
@@ -459,4 +461,92 @@ func TestAccountPageStopsRecovery(t *testing.T) {
 			t.Errorf("R-726 without a change: to %q, %d", a.location(), a.Code)
 		}
 	})
+}
+
+// withRequiredLog returns a change of a configuration to one that requires its audit log,
+// and a switch that breaks the log.
+func withRequiredLog() (change func(*latchkey.Config), broken *atomic.Bool) {
+	desk := newAuditDesk()
+	return func(c *latchkey.Config) {
+		desk.Adapter, _ = c.Adapter.(*memoryadapter.Adapter)
+		c.Adapter, c.Operations.Audit.Store, c.Operations.Audit.Required = desk, true, true
+	}, desk.broken
+}
+
+// what defends a user does not wait for an audit log that is required and away.
+func TestStopsNeedNoAuditLog(t *testing.T) {
+	for name, stop := range map[string]func(s *managedSite, session *browser, link string) *answer{
+		"R-727 the link": func(s *managedSite, _ *browser, link string) *answer {
+			b := s.newBrowser()
+			return b.post(link)
+		},
+		"R-727 the account page": func(_ *managedSite, session *browser, _ string) *answer {
+			return session.post("/auth/account?do=keep")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+				change, broken := withRequiredLog()
+				s := newAddressSite(t, strategy, change)
+				session := s.newBrowser()
+				session.password()
+				link, stopLink := s.regain("alice-1", "new@example.com")
+				broken.Store(true)
+				if a := stop(s, session, stopLink); a.error() != "" {
+					t.Errorf("to %q", a.location())
+				}
+				broken.Store(false)
+				s.clock.Advance(regainDelay / 2)
+				s.newBrowser().get("/auth/signin")
+				s.clock.Advance(regainDelay / 2)
+				if s.newBrowser().post(link); s.address("alice-1") != "alice@example.com" {
+					t.Error("the change was not stopped")
+				}
+			})
+		})
+	}
+	t.Run("R-727 the undo", func(t *testing.T) {
+		change, broken := withRequiredLog()
+		s := newAddressSite(t, latchkey.JWTSessions, change)
+		b := s.newBrowser()
+		link, _ := s.regain("alice-1", "new@example.com")
+		s.clock.Advance(regainDelay / 2)
+		b.get("/auth/signin")
+		s.clock.Advance(regainDelay / 2)
+		b.post(link)
+		undo := path(s.sent()[len(s.sent())-1])
+		broken.Store(true)
+		if a := b.post(undo); a.error() != "" || s.address("alice-1") != "alice@example.com" {
+			t.Errorf("to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+	})
+	for name, stop := range map[string]func(s *lostSite, session *browser) *answer{
+		"R-727 the link about lost factors": func(s *lostSite, _ *browser) *answer {
+			b := s.newBrowser()
+			return b.post(path(s.mails(latchkey.MessageRecoveryStarted)[0]))
+		},
+		"R-727 the account page about lost factors": func(_ *lostSite, session *browser) *answer {
+			return session.post("/auth/account?do=stop")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change, broken := withRequiredLog()
+			s := newLostSite(t, change)
+			s.t = t
+			session := s.newBrowser()
+			session.challenge()
+			session.factor("totp", s.code(0))
+			s.clock.Advance(time.Minute)
+			s.asks()
+			broken.Store(true)
+			if a := stop(s, session); a.error() != "" {
+				t.Errorf("to %q", a.location())
+			}
+			for _, row := range s.store.Contents().Challenges {
+				if row.Purpose == "lost" && row.Expires.After(s.clock.Now().Add(72*time.Hour)) && row.Expires.Before(s.clock.Now().Add(5*24*time.Hour)) {
+					t.Error("the removal was not stopped")
+				}
+			}
+		})
+	}
 }
