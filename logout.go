@@ -287,7 +287,7 @@ func frontChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response 
 func endFramed(ctx context.Context, x *exchange, p *oauthProvider) error {
 	s := x.setup
 	name := directory.ProviderName(s.keys, keys.ProviderSession, x.query.Get("iss"), p.ClientID, x.query.Get("sid"))
-	own, err := s.sessions.isNamed(ctx, &x.visit, name)
+	own, err := s.sessions.isNamed(ctx, &x.visit, p.ID, name)
 	if err != nil || !own {
 		return err
 	}

@@ -315,7 +315,7 @@ func sessionAtProvider(p *oauthProvider, g *Grant) *directory.AtProvider {
 	if !p.tracked {
 		return nil
 	}
-	at := &directory.AtProvider{ProviderNames: directory.ProviderNames{Issued: oauth.IssuedAt(g.IDToken)}}
+	at := &directory.AtProvider{ProviderNames: directory.ProviderNames{Provider: p.ID, Issued: oauth.IssuedAt(g.IDToken)}}
 	name := func(kind keys.Kind, claim string) string {
 		value, _ := g.IDToken[claim].(string)
 		issuer, _ := g.IDToken["iss"].(string)

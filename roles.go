@@ -143,9 +143,9 @@ type sessionStrategy interface {
 	acts(ctx context.Context, v *visit) bool
 	// markOf returns a reference to the session that a sign-in has just opened.
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
-	// isNamed reports whether the session of the browser is one to which a provider
-	// gives the name.
-	isNamed(ctx context.Context, v *visit, name string) (bool, error)
+	// isNamed reports whether the session of the browser is one to which the provider
+	// with the id gives the name.
+	isNamed(ctx context.Context, v *visit, provider, name string) (bool, error)
 	// close ends the session and returns which one that was: the zero value if there was
 	// none. With an error it ends the session later.
 	close(ctx context.Context, v *visit) (endedSession, error)

@@ -212,13 +212,13 @@ func (t *tokenStrategy) addEnd(o *directory.Outbox, claims Claims) endedSession 
 	return ended
 }
 
-func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, name string) (bool, error) {
+func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	claims, err := t.claims(ctx, v)
 	if claims == nil || err != nil {
 		return false, err
 	}
 	_, names := namesIn(claims)
-	return directory.HasSID(names, name), nil
+	return directory.HasSID(names, provider, name), nil
 }
 
 func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {

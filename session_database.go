@@ -323,10 +323,10 @@ func (d *databaseStrategy) end(ctx context.Context, events *directory.Outbox, to
 	return ended, err
 }
 
-func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, name string) (bool, error) {
+func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	found, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if found == nil || err != nil {
 		return false, err
 	}
-	return directory.HasSID(directory.NamesOf(&found.Row), name), nil
+	return directory.HasSID(directory.NamesOf(&found.Row), provider, name), nil
 }

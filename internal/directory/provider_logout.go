@@ -81,9 +81,8 @@ func nameSession(d *Directory, signIn *SignIn) error {
 		return nil
 	}
 	row := &signIn.Session
-	row.ProviderSID, row.ProviderSub, row.ProviderIssued = at.SID, at.Sub, at.Issued
 	hint, err := d.Hints.Seal(at.Hint, row.UserID, row.Provider, d.Now(), hintLife)
-	row.Sealed = keepFormer(hint, at.Former)
+	at.keepNames(row, hint)
 	return err
 }
 

@@ -18,9 +18,10 @@ import (
 
 // ProviderNames is what an OpenID Provider calls the session of a sign-in there.
 type ProviderNames struct {
-	SID    string    `json:"sid,omitempty"` // of ProviderName; empty: the ID token has none
-	Sub    string    `json:"sub,omitempty"`
-	Issued time.Time `json:"iat,omitzero"` // the iat of the ID token
+	Provider string    `json:"p,omitempty"`   // its id
+	SID      string    `json:"sid,omitempty"` // of ProviderName; empty: the ID token has none
+	Sub      string    `json:"sub,omitempty"`
+	Issued   time.Time `json:"iat,omitzero"` // the iat of the ID token
 }
 
 // AtProvider is what a sign-in says of the session at its provider.
@@ -95,7 +96,17 @@ func (at *AtProvider) beside(former []ProviderNames) *AtProvider {
 
 // isSame reports whether both are names of one session.
 func (n ProviderNames) isSame(other ProviderNames) bool {
-	return n.SID == other.SID && n.Sub == other.Sub
+	return n.Provider == other.Provider && n.SID == other.SID && n.Sub == other.Sub
+}
+
+// besides returns the names that are kept beside those of the session itself. provider is
+// the one under which the session is kept. The session's own names are among them if they
+// are of another provider: nothing else says of which.
+func (at *AtProvider) besides(provider string) []ProviderNames {
+	if at.Provider == "" || at.Provider == provider || at.isEmpty() {
+		return at.Former
+	}
+	return append(slices.Clone(at.Former), at.ProviderNames)
 }
 
 // keepNames keeps the names of the session in which an account is linked: it goes on, by
@@ -117,7 +128,7 @@ type namesClaim struct {
 
 // names returns the names of one sign-in.
 func (c *namesClaim) names() ProviderNames {
-	n := ProviderNames{SID: c.SID, Sub: c.Sub}
+	n := ProviderNames{Provider: c.Provider, SID: c.SID, Sub: c.Sub}
 	if seconds, err := c.Issued.Float64(); err == nil {
 		n.Issued, _ = jwtclaims.Instant(seconds)
 	}
@@ -126,7 +137,7 @@ func (c *namesClaim) names() ProviderNames {
 
 // claim returns the names as a claim has them.
 func (n *ProviderNames) claim() map[string]any {
-	return map[string]any{"sid": n.SID, "sub": n.Sub, "iat": jwtclaims.UnixSeconds(n.Issued)}
+	return map[string]any{"p": n.Provider, "sid": n.SID, "sub": n.Sub, "iat": jwtclaims.UnixSeconds(n.Issued)}
 }
 
 // Claim returns what a session token says of the session at its providers. provider is
@@ -134,10 +145,10 @@ func (n *ProviderNames) claim() map[string]any {
 func (at *AtProvider) Claim(provider string) map[string]any {
 	claim := at.claim()
 	claim["p"] = provider
-	if len(at.Former) > 0 {
-		former := make([]any, len(at.Former)) // as in claims that were decoded
-		for i := range at.Former {
-			former[i] = at.Former[i].claim()
+	if besides := at.besides(provider); len(besides) > 0 {
+		former := make([]any, len(besides)) // as in claims that were decoded
+		for i := range besides {
+			former[i] = besides[i].claim()
 		}
 		claim["former"] = former
 	}
@@ -158,13 +169,13 @@ func ReadNames(raw []byte) (provider string, names []ProviderNames) {
 	return read.Provider, at.All()
 }
 
-// keepFormer returns the field Sealed of a stored session: the sealed hint, and after it
-// the names of former sessions, which are under no secret.
-func keepFormer(hint string, former []ProviderNames) string {
-	for _, n := range former {
-		hint += " " + n.SID + "." + n.Sub + "." + strconv.FormatInt(n.Issued.UnixMilli(), 10)
+// keepNames writes into the row of a session what its providers call it. hint is sealed.
+// The names beside the session's own, which are under no secret, follow it in Sealed.
+func (at *AtProvider) keepNames(row *storage.StoredSession, hint string) {
+	row.ProviderSID, row.ProviderSub, row.ProviderIssued, row.Sealed = at.SID, at.Sub, at.Issued, hint
+	for _, n := range at.besides(row.Provider) {
+		row.Sealed += " " + n.SID + "." + n.Sub + "." + strconv.FormatInt(n.Issued.UnixMilli(), 10) + "." + n.Provider
 	}
-	return hint
 }
 
 // FormerOnly returns the field Sealed of a stored session without its hint.
@@ -178,19 +189,22 @@ func FormerOnly(sealed string) string {
 
 // NamesOf returns all names of a stored session, its own last.
 func NamesOf(row *storage.StoredSession) []ProviderNames {
-	at := AtProvider{ProviderNames: ProviderNames{row.ProviderSID, row.ProviderSub, row.ProviderIssued}, Former: formerIn(row.Sealed)}
+	at := AtProvider{ProviderNames: ProviderNames{row.Provider, row.ProviderSID, row.ProviderSub, row.ProviderIssued}, Former: formerIn(row.Sealed)}
 	return at.All()
 }
 
-// formerIn returns the names that keepFormer has written.
+// formerIn returns the names that keepNames has written behind the hint.
 func formerIn(sealed string) (former []ProviderNames) {
 	_, text, _ := strings.Cut(sealed, " ")
 	for _, one := range strings.Fields(text) {
-		part := strings.Split(one, ".")
-		if len(part) != 3 {
+		part := strings.SplitN(one, ".", 4)
+		if len(part) < 3 {
 			continue
 		}
 		n := ProviderNames{SID: part[0], Sub: part[1]}
+		if len(part) == 4 { // rows of earlier versions name no provider
+			n.Provider = part[3]
+		}
 		if ms, err := strconv.ParseInt(part[2], 10, 64); err == nil {
 			n.Issued = time.UnixMilli(ms)
 		}
@@ -199,7 +213,7 @@ func formerIn(sealed string) (former []ProviderNames) {
 	return former
 }
 
-// HasSID reports whether one of the names is a session at a provider.
-func HasSID(names []ProviderNames, sid string) bool {
-	return sid != "" && slices.ContainsFunc(names, func(n ProviderNames) bool { return n.SID == sid })
+// HasSID reports whether one of the names is a session at the provider with the id.
+func HasSID(names []ProviderNames, provider, sid string) bool {
+	return sid != "" && slices.ContainsFunc(names, func(n ProviderNames) bool { return n.Provider == provider && n.SID == sid })
 }

@@ -88,6 +88,38 @@ func TestLinkedSessionsEndAtEachProvider(t *testing.T) {
 	})
 }
 
+func TestFramesEndSessionsOfTheirProvider(t *testing.T) {
+	both(t, "R-741 two providers of one issuer and client", func(t *testing.T, strategy latchkey.Strategy) {
+		frame := func(s *logoutSite, b *browser, provider, sid string) {
+			b.get("/auth/frontchannel-logout/" + provider + "?iss=" + s.issuer.URL + "&sid=" + sid)
+		}
+		opened := func() (*logoutSite, *browser) {
+			s := newLogoutSite(t, strategy, everyWay, untracked, second(unchanged))
+			return s, s.enter("ada", "s1")
+		}
+		s, b := opened()
+		frame(s, b, "second", "s1")
+		live(t, b)
+		frame(s, b, "issuer", "s1")
+		dead(t, b)
+		for _, end := range [][2]string{{"issuer", "s1"}, {"second", "s2"}} {
+			s, b := opened()
+			s.joins(b, "second", "work", "s2")
+			frame(s, b, "issuer", "s2")
+			frame(s, b, "second", "s1")
+			live(t, b)
+			frame(s, b, end[0], end[1])
+			dead(t, b)
+		}
+		s, b = opened()
+		s.joins(b, "plain", "home", "s3") // whose logout is off: the session is found by its former name
+		frame(s, b, "second", "s1")
+		live(t, b)
+		frame(s, b, "issuer", "s1")
+		dead(t, b)
+	})
+}
+
 func TestActingEndsWithLogoutOfTheAdministrator(t *testing.T) {
 	for name, strategy := range strategies {
 		t.Run("R-701 "+name, func(t *testing.T) {
