@@ -28,9 +28,15 @@ func (d *databaseStrategy) renewal(v *visit, _ *currentUser, p directory.Proof) 
 	return renewal{
 		stored: func(ctx context.Context, s *directory.Store, after time.Time) error {
 			next.Proved = laterOf(p.At, after).UTC()
+			if err := directory.NameProven(ctx, d.setup.directory, s, former, p.AtProvider, &next); err != nil {
+				return err
+			}
 			return s.RenewSession(ctx, former, next)
 		},
-		done: func(context.Context) error {
+		done: func(ctx context.Context) error {
+			if err := directory.ConfirmProven(ctx, d.setup.directory, &next); err != nil {
+				return err
+			}
 			v.credential.Put(browser.Escape(next.Token), next.Expires)
 			return nil
 		},
@@ -54,9 +60,27 @@ func (t *tokenStrategy) renewal(v *visit, here *currentUser, p directory.Proof) 
 				return directory.ErrNoToken
 			}
 			putAssurance(claims, p)
+			if err := t.nameProven(v, claims, p.AtProvider); err != nil {
+				return err
+			}
 			return t.seal(ctx, v, claims, life{})
 		},
 	}
+}
+
+// nameProven writes into claims what the provider of a proof calls the session, beside the
+// names that it has. It does nothing if at is nil.
+func (t *tokenStrategy) nameProven(v *visit, claims Claims, at *directory.AtProvider) error {
+	if at == nil {
+		return nil
+	}
+	provider, names := namesIn(claims)
+	joined := at.Beside(names)
+	if at.Provider == provider {
+		return t.nameSession(v, joined, claims.String(jwtclaims.SessionID), provider, claims)
+	}
+	claims[jwtclaims.Provider] = joined.Claim(provider)
+	return nil
 }
 
 // Ways to prove who the user of a session is, besides the kinds of second factors.

@@ -51,7 +51,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		}
 		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
-	if err := t.nameSession(v, who, claims); err != nil {
+	if err := t.nameSession(v, who.AtProvider, who.Session.ID, who.Account.Provider, claims); err != nil {
 		return err
 	}
 	trigger := TriggerSignIn

@@ -235,7 +235,7 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 			x.setup.log.Error(ctx, x, failure.Wrap(ErrReauth, err))
 		}
 	}
-	return finishProof(ctx, x, p, second, amr, "")
+	return finishProof(ctx, x, p, second, directory.Proof{AMR: amr})
 }
 
 // completeAtProvider answers the callback of a provider that was asked to identify the
@@ -259,7 +259,7 @@ func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *d
 	if amr == nil {
 		amr = factor.First(in.Account.Type, nil)
 	}
-	return finishProof(ctx, x, p, nil, amr, in.ACR)
+	return finishProof(ctx, x, p, nil, directory.Proof{AMR: amr, ACR: in.ACR, AtProvider: in.AtProvider})
 }
 
 // failedAtProvider leads back to the page that asked, after a callback that proves
@@ -297,18 +297,18 @@ func wrongProof(v *visit, l *links, p *proving, reason ErrorType) *Response {
 	return &Response{Redirect: reauthURL(l, p.byFactor, p.back, append(p.way.params(), "error", string(reason))...)}
 }
 
-// finishProof renews the session, which has amr and acr proven now.
-func finishProof(ctx context.Context, x *exchange, p *proving, second *directory.Second, amr []string, acr string) (*Response, error) {
+// finishProof renews the session with what was shown now. It sets At of the proof.
+func finishProof(ctx context.Context, x *exchange, p *proving, second *directory.Second, shown directory.Proof) (*Response, error) {
 	s, here := x.setup, p.here
-	proof := directory.Proof{At: s.now()}
+	proof := directory.Proof{At: s.now(), AtProvider: shown.AtProvider}
 	if assures(s) {
-		proof.AMR, proof.ACR = factor.Raised(here.AMR, here.ACR, amr, acr)
+		proof.AMR, proof.ACR = factor.Raised(here.AMR, here.ACR, shown.AMR, shown.ACR)
 	}
 	renewed := s.sessions.renewal(&x.visit, here, proof)
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	err := directory.CompleteStepUp(ctx, s.directory, &x.events, directory.StepUp{
 		Of: p.of, Second: second, Since: laterOf(here.since, here.Proved), Renew: renewed.stored,
-		Event: Event{Type: event.StepUp, UserID: here.user.ID, SessionID: here.sessionID, Provider: p.way.Provider, AMR: amr, ACR: acr},
+		Event: Event{Type: event.StepUp, UserID: here.user.ID, SessionID: here.sessionID, Provider: p.way.Provider, AMR: shown.AMR, ACR: shown.ACR},
 	})
 	if err == nil {
 		err = renewed.done(ctx)

@@ -330,17 +330,16 @@ func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
 	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
 }
 
-// nameSession writes into claims which provider has opened the session and what it calls
-// the session, and has the browser keep what a logout there needs.
-func (t *tokenStrategy) nameSession(v *visit, who *directory.SignIn, claims Claims) error {
-	at := who.AtProvider
+// nameSession writes into the claims of a session which provider has opened it and what its
+// providers call it, and has the browser keep what a logout there needs.
+func (t *tokenStrategy) nameSession(v *visit, at *directory.AtProvider, sessionID, provider string, claims Claims) error {
 	if at == nil {
 		v.cookies.EndHint()
 		return nil
 	}
-	claims[jwtclaims.Provider] = at.Claim(who.Account.Provider)
+	claims[jwtclaims.Provider] = at.Claim(provider)
 	maxAge := t.setup.config.Session.MaxAge
-	sealed, err := t.setup.hints.Seal(at.Hint, who.Session.ID, who.Account.Provider, v.now(), maxAge)
+	sealed, err := t.setup.hints.Seal(at.Hint, sessionID, provider, v.now(), maxAge)
 	if err != nil {
 		return failure.Wrap(ErrJWTSession, err)
 	}

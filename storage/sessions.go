@@ -31,8 +31,10 @@ type SessionAdapter interface {
 // user's identity. Without it the session is made anew and the old one ended.
 type SessionRenewalAdapter interface {
 	// RenewSession replaces the token, Expires, Proved, AMR and ACR of the session
-	// with the given token by those of next, in one atomic step. Everything else stays
-	// as stored, and the other fields of next are ignored. A session that is gone is
+	// with the given token by those of next, in one atomic step. If next has a
+	// ProviderSID or a ProviderSub, RenewSession replaces ProviderSID, ProviderSub,
+	// ProviderIssued and Sealed, too, as far as the store keeps them. Everything else
+	// stays as stored, and the other fields of next are ignored. A session that is gone is
 	// ErrNotFound. A taken token is ErrConflict. Afterwards no session has the old
 	// token.
 	RenewSession(ctx context.Context, token string, next StoredSession) error

@@ -89,6 +89,9 @@ func (a *Adapter) RenewSession(ctx context.Context, token string, next storage.S
 			return storage.ErrConflict
 		}
 		s.Token, s.Expires, s.Proved, s.AMR, s.ACR = to, next.Expires, next.Proved, next.AMR, next.ACR
+		if next.ProviderSID != "" || next.ProviderSub != "" {
+			s.ProviderSID, s.ProviderSub, s.ProviderIssued, s.Sealed = next.ProviderSID, next.ProviderSub, next.ProviderIssued, next.Sealed
+		}
 		remove(d, d.sessions, from)
 		put(d, d.sessions, to, copySession(s))
 		return nil

@@ -78,10 +78,16 @@ func (s sessions) renewal(ctx context.Context, next storage.StoredSession) (stat
 	if err := s.db.fitsColumn(ctx, "sessions", "expires", l.arg(next.Expires)); err != nil {
 		return "", nil, err
 	}
-	for _, change := range []struct {
+	type change struct {
 		column string
 		to     any
-	}{{"proved", l.arg(next.Proved)}, {"amr", null(strings.Join(next.AMR, " "))}, {"acr", null(next.ACR)}} {
+	}
+	changes := []change{{"proved", l.arg(next.Proved)}, {"amr", null(strings.Join(next.AMR, " "))}, {"acr", null(next.ACR)}}
+	if next.ProviderSID != "" || next.ProviderSub != "" {
+		changes = append(changes, change{"provider_sid", null(next.ProviderSID)}, change{"provider_sub", null(next.ProviderSub)},
+			change{"provider_issued", l.arg(next.ProviderIssued)}, change{"sealed", null(next.Sealed)})
+	}
+	for _, change := range changes {
 		if !l.has("sessions." + change.column) {
 			continue
 		}

@@ -80,6 +80,9 @@ var budget = []struct {
 	// With tenants the path of a request is remembered as it came, and what renews a session
 	// is told from the other cookies of an answer: lines in files that exist.
 	{"requests within requests of tenants", 0, 0, 40, 0},
+	// What a provider calls a session after another proof there is written into the claims of
+	// a JWT session, and into the row of a stored one: a function, and lines in files that exist.
+	{"names of proofs at a provider", 0, 0, 30, 0},
 }
 
 // What the root package may grow to.

@@ -42,6 +42,8 @@ type Proof struct {
 	AMR []string
 	ACR string
 	At  time.Time
+
+	AtProvider *AtProvider // what the provider that was asked calls the session there; nil: no logout is configured, or none was asked
 }
 
 // Proof returns what the sign-in has proven. It is not older than the sign-in counts
@@ -51,7 +53,7 @@ func (signIn *SignIn) Proof() Proof {
 	if at.IsZero() || signIn.Second != nil && signIn.begun.After(at) {
 		at = signIn.begun
 	}
-	return Proof{signIn.AMR, signIn.ACR, at}
+	return Proof{AMR: signIn.AMR, ACR: signIn.ACR, At: at}
 }
 
 // Held returns the factors of a user.

@@ -67,10 +67,10 @@ func (at *AtProvider) All() []ProviderNames {
 	return slices.DeleteFunc(append(slices.Clone(at.Former), at.ProviderNames), ProviderNames.isEmpty)
 }
 
-// beside returns at with the names of the session that the new one takes the place of, each
+// Beside returns at with the names of the session that the new one takes the place of, each
 // once, with the earliest ID token that had it. A sign-in that has no names of its own gets
 // the last of those.
-func (at *AtProvider) beside(former []ProviderNames) *AtProvider {
+func (at *AtProvider) Beside(former []ProviderNames) *AtProvider {
 	if len(former) == 0 {
 		return at
 	}
@@ -99,10 +99,10 @@ func (n ProviderNames) isSame(other ProviderNames) bool {
 	return n.Provider == other.Provider && n.SID == other.SID && n.Sub == other.Sub
 }
 
-// besides returns the names that are kept beside those of the session itself. provider is
+// kept returns the names that are kept beside those of the session itself. provider is
 // the one under which the session is kept. The session's own names are among them if they
 // are of another provider: nothing else says of which.
-func (at *AtProvider) besides(provider string) []ProviderNames {
+func (at *AtProvider) kept(provider string) []ProviderNames {
 	if at.Provider == "" || at.Provider == provider || at.isEmpty() {
 		return at.Former
 	}
@@ -113,7 +113,7 @@ func (at *AtProvider) besides(provider string) []ProviderNames {
 // another token.
 func (signIn *SignIn) keepNames() {
 	if signIn.IsLink || signIn.Connects {
-		signIn.AtProvider = signIn.AtProvider.beside(signIn.JoinedNames)
+		signIn.AtProvider = signIn.AtProvider.Beside(signIn.JoinedNames)
 	}
 }
 
@@ -145,7 +145,7 @@ func (n *ProviderNames) claim() map[string]any {
 func (at *AtProvider) Claim(provider string) map[string]any {
 	claim := at.claim()
 	claim["p"] = provider
-	if besides := at.besides(provider); len(besides) > 0 {
+	if besides := at.kept(provider); len(besides) > 0 {
 		former := make([]any, len(besides)) // as in claims that were decoded
 		for i := range besides {
 			former[i] = besides[i].claim()
@@ -173,7 +173,7 @@ func ReadNames(raw []byte) (provider string, names []ProviderNames) {
 // The names beside the session's own, which are under no secret, follow it in Sealed.
 func (at *AtProvider) keepNames(row *storage.StoredSession, hint string) {
 	row.ProviderSID, row.ProviderSub, row.ProviderIssued, row.Sealed = at.SID, at.Sub, at.Issued, hint
-	for _, n := range at.besides(row.Provider) {
+	for _, n := range at.kept(row.Provider) {
 		row.Sealed += " " + n.SID + "." + n.Sub + "." + strconv.FormatInt(n.Issued.UnixMilli(), 10) + "." + n.Provider
 	}
 }

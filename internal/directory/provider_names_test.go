@@ -24,7 +24,7 @@ func TestNamesBesideEachOther(t *testing.T) {
 		var session *AtProvider
 		for _, linked := range c.links {
 			former := session.All()
-			session = (&AtProvider{ProviderNames: linked}).beside(former)
+			session = (&AtProvider{ProviderNames: linked}).Beside(former)
 		}
 		got := ""
 		for i, n := range session.All() {

@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -10,7 +11,7 @@ import (
 )
 
 // RenewSession replaces the token, Expires, Proved, AMR and ACR of a session by
-// those of next. Of any number of concurrent calls at most one succeeds. A session
+// those of next, and its names at a provider if next has any. Of any number of concurrent calls at most one succeeds. A session
 // that is gone is ErrNotFound. A store that cannot renew gets a new session with
 // the same ID, or with one of its own if it refuses that ID, and the old session is
 // deleted afterwards.
@@ -65,6 +66,9 @@ func (in sessionRows) renew(ctx context.Context, token string, next storage.Stor
 		return err
 	}
 	row.Token, row.Expires, row.Proved, row.AMR, row.ACR = next.Token, next.Expires, next.Proved, next.AMR, next.ACR
+	if next.ProviderSID != "" || next.ProviderSub != "" {
+		row.ProviderSID, row.ProviderSub, row.ProviderIssued, row.Sealed = next.ProviderSID, next.ProviderSub, next.ProviderIssued, next.Sealed
+	}
 	if err := in.createAgain(ctx, row); err != nil {
 		return err
 	}
@@ -72,6 +76,43 @@ func (in sessionRows) renew(ctx context.Context, token string, next storage.Stor
 		return errors.Join(err, failure.Ignoring(in.end(ctx, next.Token), storage.ErrNotFound))
 	}
 	return nil
+}
+
+// NameProven writes into next, with which the session of a token is about to be renewed,
+// what the provider of a proof calls the session, beside the names that it has. It
+// writes nothing if at is nil.
+func NameProven(ctx context.Context, d *Directory, s *Store, token string, at *AtProvider, next *storage.StoredSession) error {
+	if at == nil || at.isEmpty() {
+		return nil
+	}
+	found, err := s.Session(ctx, token)
+	if err != nil {
+		return err
+	}
+	row := &found.Row
+	hint, _, _ := strings.Cut(row.Sealed, " ")
+	if at.Provider == row.Provider {
+		hint, err = d.Hints.Seal(at.Hint, row.UserID, row.Provider, d.Now(), hintLife)
+	}
+	next.Provider = row.Provider
+	at.Beside(NamesOf(row)).keepNames(next, hint)
+	return err
+}
+
+// ConfirmProven is called after the renewal of a session with what NameProven has written
+// is committed. If a provider has ended a session with one of the names meanwhile,
+// ConfirmProven deletes it and returns ErrNoToken. A logout records its instant first and
+// looks for sessions afterwards, so that one of the two sees the other.
+func ConfirmProven(ctx context.Context, d *Directory, renewed *storage.StoredSession) error {
+	void, err := d.Revocations.isVoidAtProvider(ctx, nil, NamesOf(renewed))
+	if err == nil && !void {
+		return nil
+	}
+	if err == nil {
+		err = ErrNoToken
+	}
+	_, undone := d.Store.DeleteSession(context.WithoutCancel(ctx), renewed.Token)
+	return errors.Join(err, failure.Ignoring(undone, storage.ErrNotFound))
 }
 
 // createAgain stores a session with an ID that another row has. If the store refuses

@@ -27,6 +27,7 @@ var renewalPromises = []promise[renewalStore]{
 			next := filledSession(storage.User{ID: "ignored"}, fmt.Sprint("at ", expires.Unix()))
 			next.ID, next.Tenant, next.Provider, next.UserAgent, next.Sealed = "ignored", "ignored", "ignored", "ignored", "ignored"
 			next.Created, next.Expires = instant, expires
+			next.ProviderSID, next.ProviderSub, next.ProviderIssued = "", "", instant
 			ok(t, a.RenewSession(t.Context(), want.Token, next))
 			_, _, err := a.GetSessionAndUser(t.Context(), want.Token)
 			is(t, "GetSessionAndUser with the old token", err, storage.ErrNotFound)
@@ -72,6 +73,33 @@ var renewalPromises = []promise[renewalStore]{
 			got, _, err := a.GetSessionAndUser(t.Context(), token)
 			ok(t, err)
 			sameSession(t, fmt.Sprint("session after renewal ", i+1), got, next)
+		}
+	}},
+	{"R-742 a renewed session gets the names of a provider, if there are any", func(t *testing.T, a renewalStore) {
+		u := newUser(t, a, "")
+		ok(t, a.CreateSession(t.Context(), filledSession(u, "old")))
+		want, _, err := a.GetSessionAndUser(t.Context(), "old")
+		ok(t, err)
+		next := storage.StoredSession{
+			Token: "new", Expires: instant.Add(time.Hour), Proved: want.Proved, AMR: want.AMR, ACR: want.ACR,
+			ProviderSID: "new sid", ProviderIssued: instant, Sealed: "new names",
+		}
+		ok(t, a.RenewSession(t.Context(), "old", next))
+		got, _, err := a.GetSessionAndUser(t.Context(), "new")
+		ok(t, err)
+		want.Token, want.Expires = next.Token, next.Expires
+		if want.ProviderSID != "" { // the layout has a place for them
+			want.ProviderSID, want.ProviderSub, want.ProviderIssued = next.ProviderSID, "", next.ProviderIssued
+		}
+		if want.Sealed != "" {
+			want.Sealed = next.Sealed
+		}
+		sameWholeSession(t, "renewed session", got, want)
+		if able, can := storage.Adapter(a).(storage.ProviderLogoutAdapter); can && want.ProviderSID != "" {
+			gone, err := able.DeleteProviderSessions(t.Context(), []string{"new sid"}, nil, instant)
+			if err != nil || len(gone) != 1 {
+				t.Errorf("DeleteProviderSessions by the new name: %d sessions, error %v", len(gone), err)
+			}
 		}
 	}},
 	{"a session that is gone is ErrNotFound", func(t *testing.T, a renewalStore) {
