@@ -54,6 +54,7 @@ type explained struct {
 	Detail fault.Detail      `json:"detail"`
 	Code   string            `json:"reference,omitempty"`
 	Time   string            `json:"time,omitempty"`
+	Clock  string            `json:"clock,omitempty"` // what the time says of the clock of the site
 	Party  explain.Party     `json:"party"`
 	What   string            `json:"what"`
 	Causes []string          `json:"causes"`
@@ -101,13 +102,22 @@ func (p *program) openReference(code string, line *explain.Line) (explained, err
 	r, err := explain.NewCodec(secrets).Open(code, p.now())
 	switch {
 	case err == nil:
-		return explained{Detail: r.Detail, Code: explain.Spelled(code), Time: r.Time.Format(time.RFC3339)}, nil
+		return explained{Detail: r.Detail, Code: explain.Spelled(code), Time: r.Time.Format(time.RFC3339), Clock: aheadOf(r.Time, p.now())}, nil
 	case line != nil:
 		return explained{Detail: line.Detail, Code: line.Reference, Time: line.Time}, nil
 	case len(secrets) == 0:
 		return explained{}, errors.New("there is no secret to open a code with: set AUTH_SECRET, or use --env-file or --log")
 	}
 	return explained{}, err
+}
+
+// aheadOf says by how much the clock of the machine that made a code at a time is ahead
+// of this one, or "" if it need not be. The code may be older than that.
+func aheadOf(at, now time.Time) string {
+	if !at.After(now) {
+		return ""
+	}
+	return fmt.Sprintf("The code is from a clock that is ahead of the one here by at least %v. Have both set by NTP.", at.Sub(now).Round(time.Second))
 }
 
 // lineAbout returns the line of the log called name about a code. It returns nil without
@@ -136,6 +146,9 @@ func (e *explained) print(out io.Writer) {
 	fmt.Fprintf(out, "%s", e.Detail)
 	if e.Time != "" {
 		fmt.Fprintf(out, " at %s", e.Time)
+	}
+	if e.Clock != "" {
+		fmt.Fprintf(out, "\n%s", e.Clock)
 	}
 	fmt.Fprintf(out, "\n%s\n\nCauses, the most likely one first:\n", e.What)
 	for _, cause := range e.Causes {

@@ -40,6 +40,19 @@ func TestExplain(t *testing.T) {
 			t.Errorf("exit %d: %s", exit, errs)
 		}
 	})
+	t.Run("R-780 a code of a clock that is ahead", func(t *testing.T) {
+		early := explain.NewCodec([]string{old}).Make(fault.IDTokenExpired, time.Now().Add(7*time.Minute))
+		exit, out, errs := explainIt("", []string{"AUTH_SECRET=" + old}, early)
+		if exit != exitOK || !strings.HasPrefix(out, "idtoken.expired at 20") || !strings.Contains(out, "from a clock that is ahead") {
+			t.Errorf("exit %d: %s%s", exit, out, errs)
+		}
+	})
+	t.Run("R-781 a code of an instance with other secrets", func(t *testing.T) {
+		exit, _, errs := explainIt("", []string{"AUTH_SECRET=" + newer}, code)
+		if exit != exitProblem || !strings.Contains(errs, "or another instance has other secrets") {
+			t.Errorf("exit %d: %s", exit, errs)
+		}
+	})
 	t.Run("O-063 a detail, without secrets", func(t *testing.T) {
 		if exit, out, _ := explainIt("", nil, "store.schema"); exit != exitOK || !strings.Contains(out, "latchkey migrate") {
 			t.Errorf("exit %d: %s", exit, out)

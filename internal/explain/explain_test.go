@@ -110,8 +110,11 @@ func TestCodesAndSecrets(t *testing.T) {
 	if _, err := NewCodec([]string{newer}).Open(code, now()); !errors.Is(err, ErrForeign) {
 		t.Errorf("O-060 gone: %v", err)
 	}
-	if _, err := NewCodec([]string{old}).Open(code, now().Add(-time.Hour)); !errors.Is(err, ErrForeign) {
+	if _, err := NewCodec([]string{old}).Open(code, now().Add(-27*time.Hour)); !errors.Is(err, ErrForeign) {
 		t.Errorf("O-060 from the future: %v", err)
+	}
+	if r, err := NewCodec([]string{old}).Open(code, now().Add(-26*time.Hour)); err != nil || !r.Time.After(now().Add(-26*time.Hour)) {
+		t.Errorf("R-780 from a clock that is ahead: %+v, %v", r, err)
 	}
 	if got := NewCodec(nil).Make(fault.StoreAway, now()); got != "" {
 		t.Errorf("O-060 without a secret: %q", got)

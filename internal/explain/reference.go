@@ -32,8 +32,12 @@ const (
 // firstMinute returns the minute from which codes count.
 func firstMinute() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
+// mostAhead is how far the clock of the machine that made a code may be ahead: more than
+// the widest mistake in a time zone.
+const mostAhead = 26 * time.Hour
+
 // ErrForeign reports that no secret opens a reference code.
-var ErrForeign = errors.New("not a reference code of this site, or its secret is gone")
+var ErrForeign = errors.New("not a reference code of this site, or its secret is gone, or another instance has other secrets")
 
 // Codec makes and opens the reference codes of a site. It is safe for concurrent use.
 // The zero Codec makes none.
@@ -77,7 +81,8 @@ func (c *Codec) Make(d fault.Detail, now time.Time) string {
 
 // Open returns what a code says. It forgives lower case, missing hyphens, spaces, and
 // O, I and L. It returns ErrForeign for every other text, for a detail that is not in
-// the list, and for a minute that lies in the future.
+// the list, and for a minute that lies more than 26 hours after now. A Reference that is
+// later than now comes from a machine whose clock is ahead of the one that tells now.
 func (c *Codec) Open(code string, now time.Time) (Reference, error) {
 	v, ok := unspell(code)
 	if !ok || c == nil {
@@ -105,7 +110,7 @@ func read(v uint64, now time.Time) (Reference, bool) {
 	}
 	text, known := byNumber[int(number)]
 	at := firstMinute().Add(time.Duration(minute) * time.Minute)
-	if !known || at.After(now) {
+	if !known || at.After(now.Add(mostAhead)) {
 		return Reference{}, false
 	}
 	return Reference{text.Detail, at}, true
