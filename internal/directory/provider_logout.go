@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -122,7 +123,7 @@ func EndAtProvider(ctx context.Context, d *Directory, r *Revocations, q *Outbox,
 	}
 	ended, err = deleteProviderSessions(ctx, d.Store, &e)
 	if errors.Is(err, errors.ErrUnsupported) {
-		ended, err = endOfAccount(ctx, d, &e)
+		ended, err = endOfAccount(ctx, d, r, &e)
 	}
 	seen := map[string]bool{}
 	for _, row := range ended {
@@ -142,12 +143,18 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 	return event.SignOutPayload{Session: &row}
 }
 
-// endOfAccount ends all sessions of the user that has the account, and returns them. It
-// is for a store that does not keep what the provider calls a session. It ends none if
-// no user has the account, and returns errUnnamed if e names none.
-func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.StoredSession, error) {
+// endOfAccount ends the sessions of the user that has the account, but for those that are
+// newer than the logout, and returns the ones that it ended. It is for a store that does
+// not keep what the provider calls a session. It ends none if no user has the account, and
+// returns errUnnamed if e names none. A token that is not newer than one that has ended all
+// sessions ends none: rows need not say when they began.
+func endOfAccount(ctx context.Context, d *Directory, r *Revocations, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	if e.AccountID == "" {
 		return nil, errUnnamed
+	}
+	mark := ProviderNames{Sub: "all sessions of " + e.Sub, Issued: e.Issued}
+	if done, err := r.isVoidAtProvider(ctx, nil, []ProviderNames{mark}); done || err != nil {
+		return nil, err
 	}
 	u, err := guarded.Optional(d.Store.UserByAccount(ctx, e.Provider, e.AccountID))
 	if u == nil || err != nil {
@@ -157,7 +164,36 @@ func endOfAccount(ctx context.Context, d *Directory, e *ProviderEnd) ([]storage.
 	if err != nil {
 		return nil, err
 	}
-	return rows, d.Store.InTx(ctx, func(ctx context.Context, s *Store) error { return endSessions(ctx, d, s, u.ID, "") })
+	if ended, err = endUntil(ctx, d, u.ID, rows, e); err != nil {
+		return ended, err
+	}
+	return ended, r.voidAtProvider(ctx, mark.all(), e.Issued)
+}
+
+// endUntil ends those of all sessions of a user that are not newer than a logout, and
+// returns them, also beside an error. One at a time can end only where each has an id.
+func endUntil(ctx context.Context, d *Directory, userID string, rows []storage.StoredSession, e *ProviderEnd) (ended []storage.StoredSession, err error) {
+	older := slices.DeleteFunc(slices.Clone(rows), func(row storage.StoredSession) bool { return e.isBefore(&row) })
+	if len(older) == len(rows) || slices.ContainsFunc(older, func(row storage.StoredSession) bool { return row.ID == "" }) {
+		return rows, d.Store.InTx(ctx, func(ctx context.Context, s *Store) error { return endSessions(ctx, d, s, userID, "") })
+	}
+	for _, row := range older {
+		failed := d.Store.deleteSessionByID(ctx, userID, row.ID)
+		if failed == nil {
+			ended = append(ended, row)
+		}
+		err = errors.Join(err, failure.Ignoring(failed, storage.ErrNotFound))
+	}
+	return ended, err
+}
+
+// isBefore reports whether a session is known to have begun after the logout: by its ID
+// token if that is of the same provider, and else by our clock.
+func (e *ProviderEnd) isBefore(row *storage.StoredSession) bool {
+	if row.Provider == e.Provider && !row.ProviderIssued.IsZero() {
+		return row.ProviderIssued.After(e.Issued)
+	}
+	return row.Created.After(e.Issued.Add(jwtclaims.Tolerance))
 }
 
 // ProviderLogouts returns every store that has sessions to end by what a provider calls

@@ -670,6 +670,47 @@ func TestLogoutWithoutNames(t *testing.T) {
 		dead(t, two)
 		live(t, bob)
 	})
+	for what, bare := range map[string]bool{"": false, ", and no times": true} {
+		t.Run("R-743 a token that comes again or late ends no newer session"+what, func(t *testing.T) {
+			s := newLogoutSite(t, latchkey.DatabaseSessions, everyWay, func(c *latchkey.Config) {
+				if c.Adapter = (withoutNames{c.Adapter.(*memoryadapter.Adapter)}); bare {
+					c.Adapter = withoutTimes{c.Adapter.(withoutNames)}
+				}
+			})
+			claims := map[string]any{"sub": "ada", "sid": "a1"}
+			token := func() string {
+				return s.issuer.LogoutToken(t, func(c map[string]any) { maps.Copy(c, claims) })
+			}
+			first, late, older := token(), token(), s.enter("ada", "a1")
+			s.clock.Advance(time.Minute)
+			newer := s.enter("ada", "a2")
+			if said(t, s.tellToken(first), http.StatusOK); bare { // it cannot be told
+				dead(t, newer)
+				s.clock.Advance(time.Minute)
+				newer = s.enter("ada", "a2")
+			}
+			dead(t, older)
+			live(t, newer)
+			said(t, s.tellToken(first), http.StatusBadRequest)
+			said(t, s.tellToken(late), http.StatusOK)
+			live(t, newer)
+			said(t, s.tellToken(token()), http.StatusOK)
+			dead(t, newer)
+		})
+	}
+	t.Run("R-743 a try that failed ends them when it comes again", func(t *testing.T) {
+		broken := &failingLists{}
+		s := newLogoutSite(t, latchkey.DatabaseSessions, everyWay, func(c *latchkey.Config) {
+			broken.withoutNames = withoutNames{c.Adapter.(*memoryadapter.Adapter)}
+			c.Adapter = broken
+		})
+		b, token := s.enter("ada", "a1"), s.issuer.LogoutToken(t, func(c map[string]any) { c["sub"] = "ada" })
+		broken.fails.Store(true)
+		said(t, s.tellToken(token), http.StatusBadRequest)
+		broken.fails.Store(false)
+		said(t, s.tellToken(token), http.StatusOK)
+		dead(t, b)
+	})
 	t.Run("T-080 sid only", func(t *testing.T) {
 		s := open(t)
 		one := s.enter("ada", "a1")
@@ -684,6 +725,30 @@ func TestLogoutWithoutNames(t *testing.T) {
 // withoutNames is an adapter whose tables have no columns for what a provider calls a
 // session.
 type withoutNames struct{ *memoryadapter.Adapter }
+
+// withoutTimes is one whose tables do not say when a session began either.
+type withoutTimes struct{ withoutNames }
+
+func (s withoutTimes) ListSessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
+	rows, err := s.withoutNames.ListSessions(ctx, userID)
+	for i := range rows {
+		rows[i].Created, rows[i].ProviderIssued = time.Time{}, time.Time{}
+	}
+	return rows, err
+}
+
+// failingLists is one whose lists of sessions fail.
+type failingLists struct {
+	withoutNames
+	fails atomic.Bool
+}
+
+func (s *failingLists) ListSessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
+	if s.fails.Load() {
+		return nil, errStore
+	}
+	return s.withoutNames.ListSessions(ctx, userID)
+}
 
 func (withoutNames) DeleteProviderSessions(context.Context, []string, []string, time.Time) ([]storage.StoredSession, error) {
 	return nil, errors.ErrUnsupported
