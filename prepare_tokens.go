@@ -242,13 +242,17 @@ func prepareLogout(s *setup, f *failure.List) {
 }
 
 // checkProviderLogouts adds a fault if the store of sessions is no
-// storage.ProviderLogoutAdapter, and warns if its tables have no columns for the sid and
-// sub of a provider. who is the provider whose BackChannel needs it.
+// storage.ProviderLogoutAdapter. It warns if its tables have no columns for the sid and sub
+// of a provider, and if only this process remembers logouts. who is the provider whose
+// BackChannel needs it.
 func checkProviderLogouts(s *setup, f *failure.List, who string) {
 	if _, whole := directory.ProviderLogouts(s.store); !whole {
 		f.Add(ErrMissingAdapterMethods, "%s.BackChannel needs stored sessions in a storage.ProviderLogoutAdapter: the Adapter %T or Session.Store is not", who, s.config.Adapter)
 	} else if !directory.NamesSessions(context.Background(), s.store) {
 		s.log.WarnAtStart(who + ".BackChannel: the tables of sessions have no columns for what a provider calls them: a logout token with a sub ends all sessions of the user, and one with only a sid is refused")
+	}
+	if s.revocations.Store == nil {
+		s.log.WarnAtStart(who + ".BackChannel: only this process remembers a logout, so that other processes keep sessions that it names by a former sign-in: set Session.Revocations, or an Adapter that is a storage.RevocationStore")
 	}
 }
 

@@ -631,6 +631,29 @@ func TestLogoutIsChecked(t *testing.T) {
 			}
 		})
 	}
+	for what, c := range map[string]struct {
+		strategy latchkey.Strategy
+		logout   latchkey.Logout
+		given    bool // Session.Revocations
+		warns    bool
+	}{
+		"stored sessions":                  {latchkey.DatabaseSessions, latchkey.Logout{BackChannel: true}, false, true},
+		"a store of revocations apart":     {latchkey.DatabaseSessions, latchkey.Logout{BackChannel: true}, true, false},
+		"no back channel":                  {latchkey.DatabaseSessions, latchkey.Logout{AtProvider: true, FrontChannel: true}, false, false},
+		"JWT sessions, which need a store": {latchkey.JWTSessions, latchkey.Logout{BackChannel: true}, true, false},
+	} {
+		t.Run("R-744 an adapter that remembers no logout, with "+what, func(t *testing.T) {
+			s := newLogoutSite(t, c.strategy, c.logout, func(config *latchkey.Config) {
+				if c.given {
+					config.Session.Revocations = memoryadapter.New(memoryadapter.Options{})
+				}
+				config.Adapter = unremembering{Adapter: config.Adapter.(*memoryadapter.Adapter)}
+			})
+			if warned := strings.Contains(s.log.text(), "set Session.Revocations, or an Adapter"); warned != c.warns {
+				t.Errorf("warned: %t\n%s", warned, s.log.text())
+			}
+		})
+	}
 	t.Run("the routes are off without a logout", func(t *testing.T) {
 		s := newOAuthSite(t)
 		for _, path := range []string{"signed-out/issuer", "backchannel-logout/issuer", "frontchannel-logout/issuer"} {
@@ -639,6 +662,13 @@ func TestLogoutIsChecked(t *testing.T) {
 			}
 		}
 	})
+}
+
+// unremembering is an adapter that is no storage.RevocationStore: the methods of the interface,
+// which is nil, hide those of the adapter.
+type unremembering struct {
+	*memoryadapter.Adapter
+	storage.RevocationStore
 }
 
 // claimsIn returns the claims of a token, unverified.
