@@ -48,6 +48,7 @@ type siteProbe struct {
 	host         string
 	secure       bool
 	stamp        stamp // of the first answer
+	own          stamp // of the program itself, by a cookie of a sign-in; zero: none was begun
 	jar          map[string]string
 	csrfToken    string
 	found        map[string]siteProvider
@@ -116,7 +117,7 @@ func (s *siteProbe) run(ctx context.Context, f siteFlags) {
 	if !s.inTime(ctx, s.reach) || !s.inTime(ctx, s.routes) {
 		return
 	}
-	rest := []func(ctx context.Context, r *report){s.signIns, s.forged, s.sizes, s.clock}
+	rest := []func(ctx context.Context, r *report){s.signInsAndClock, s.forged, s.sizes}
 	if f.health != "" {
 		rest = append(rest, func(ctx context.Context, r *report) { s.healthAt(ctx, r, f.health) })
 	}

@@ -45,6 +45,7 @@ type siteQuestion struct {
 	header      http.Header
 	form        url.Values
 	cookies     map[string]string
+	alone       bool // the connection is closed after the answer
 }
 
 // Errors of answers that break the bounds.
@@ -99,6 +100,7 @@ func (s *siteProbe) askOnce(ctx context.Context, q siteQuestion) (a siteAnswer) 
 	for name, values := range q.header {
 		r.Header[name] = values
 	}
+	r.Close = q.alone
 	r.Header.Set("User-Agent", "latchkey doctor")
 	if r.Host = r.URL.Host; q.host != "" {
 		r.Host = q.host

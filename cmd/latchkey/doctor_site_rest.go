@@ -9,8 +9,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 )
+
+// signInsAndClock begins sign-ins, whose cookies tell the clock of the site.
+func (s *siteProbe) signInsAndClock(ctx context.Context, r *report) {
+	s.signIns(ctx, r)
+	s.clock(ctx, r)
+}
 
 // signIns begins a sign-in at each OAuth provider, reads the redirect_uri, and goes no
 // further.
@@ -49,6 +54,7 @@ func (s *siteProbe) begin(ctx context.Context, id string) (to, problem string) {
 	if !a.decode(&got) {
 		return "", "the sign-in begins with " + a.said()
 	}
+	s.own = ownStamp(&a)
 	u, err := url.Parse(got.URL)
 	if err != nil {
 		return "", "the sign-in leads to no URL"
@@ -98,20 +104,21 @@ func (s *siteProbe) hasKeys(ctx context.Context, rawURL string) bool {
 	return a.decode(&set) && len(set.Keys) > 0
 }
 
-// forged sends headers that only a proxy should set, and reports one that the site
-// believes.
+// forged sends headers that only a proxy should set, and reports one that changes what
+// the site takes for its own address.
 func (s *siteProbe) forged(ctx context.Context, r *report) {
 	const what, foreign = "site.headers", "doctor.invalid"
-	scheme := map[bool]string{true: "http", false: "https"}[s.secure]
+	scheme := s.otherScheme()
 	for _, try := range []struct {
 		name   string
 		header http.Header
 		host   string
+		cure   string
 	}{
-		{"X-Forwarded-Host", http.Header{"X-Forwarded-Host": {foreign}}, ""},
-		{"X-Forwarded-Proto", http.Header{"X-Forwarded-Proto": {scheme}}, ""},
-		{"Forwarded", http.Header{"Forwarded": {"host=" + foreign + ";proto=" + scheme}}, ""},
-		{"Host", nil, foreign},
+		{"X-Forwarded-Host", http.Header{"X-Forwarded-Host": {foreign}}, "", "Have the proxy set it itself"},
+		{"X-Forwarded-Proto", http.Header{"X-Forwarded-Proto": {scheme}}, "", "Have the proxy set it itself"},
+		{"Forwarded", http.Header{"Forwarded": {"host=" + foreign + ";proto=" + scheme}}, "", "Have the proxy remove it"},
+		{"Host", nil, foreign, "Have the proxy answer to no other name than the site's"},
 	} {
 		a := s.askOnce(ctx, siteQuestion{url: s.origin + s.base + "/providers", header: try.header, host: try.host})
 		var list map[string]siteProvider
@@ -121,12 +128,22 @@ func (s *siteProbe) forged(ctx context.Context, r *report) {
 		for _, p := range list {
 			u, err := url.Parse(p.CallbackURL)
 			if err == nil && (u.Hostname() == foreign || try.host == "" && u.Scheme == scheme) {
-				r.fail(what, "a visitor's %s is believed. Have the proxy set it itself, or set AUTH_URL to %s", try.name, s.origin)
+				r.fail(what, "a visitor's %s is believed. %s, or set AUTH_URL to %s", try.name, try.cure, s.origin)
 				return
 			}
 		}
 	}
 	r.ok(what, "forged headers change nothing; whether X-Forwarded-For is believed cannot be told from here")
+}
+
+// otherScheme returns http or https: the one that the site does not take for its own when
+// nothing is forged, which need not be the one that it is asked by.
+func (s *siteProbe) otherScheme() string {
+	isSecure := s.secure
+	for _, p := range s.found {
+		isSecure = strings.HasPrefix(p.CallbackURL, "https:")
+	}
+	return map[bool]string{true: "http", false: "https"}[isSecure]
 }
 
 // sizes reports from which size on cookies are too large for the site or its proxies.
@@ -166,38 +183,6 @@ func bufferOf(server string) string {
 		return "tune.bufsize"
 	}
 	return "the bound of request headers in front of the site, which is large_client_header_buffers in nginx and tune.bufsize in HAProxy"
-}
-
-// Skews of clocks that are worth a word.
-const (
-	muchSkew = 5 * time.Second
-	badSkew  = time.Minute
-)
-
-// clock compares the clock of the site with that of this machine.
-func (s *siteProbe) clock(_ context.Context, r *report) {
-	if !s.judgeClock(r, "site.clock", "the clock of the site", s.stamp) {
-		return
-	}
-	r.ok("site.clock", "within %v of the clock here", muchSkew)
-}
-
-// judgeClock reports a clock that is off, and returns whether it is right.
-func (s *siteProbe) judgeClock(r *report, what, whose string, of stamp) bool {
-	ahead, known := of.skew()
-	off := ahead.Abs() - of.trip/2 - time.Second // a Date has whole seconds
-	switch {
-	case !known:
-		r.warn(what, "%s cannot be read: no Date", whose)
-		return false
-	case off >= badSkew:
-		r.fail(what, "%s is %v off. Set it by NTP, or that of this machine", whose, ahead.Round(time.Second))
-		return false
-	case off >= muchSkew:
-		r.warn(what, "%s is %v off. Set it by NTP, or that of this machine", whose, ahead.Round(time.Second))
-		return false
-	}
-	return true
 }
 
 // healthAt asks for the readiness of an instance.

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // routes checks the routes that need no session. It returns false if they are not those
@@ -97,12 +99,42 @@ func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 		s.fail(what, "over https the cookies are those of http: the site does not know its scheme. Set AUTH_URL to %s, or have the proxy set X-Forwarded-Proto and trust it", s.origin)
 		return
 	}
-	back := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf", cookies: s.jar})
-	if csrfTokenIn(&back) != s.csrfToken {
-		s.fail(what, "the site does not get its own cookie back: something in front drops or changes Cookie, or instances have different secrets")
-		return
+	s.returned(ctx)
+}
+
+// mostInstances is how often the cookies are sent back. A proxy that takes turns then
+// reaches every one of so many instances.
+const mostInstances = 8
+
+// returned sends the cookies back to the site, by connections of their own, and reports
+// how many of the answers know them.
+func (s *siteProbe) returned(ctx context.Context) {
+	const what = "site.cookies"
+	var known, foreign atomic.Int64
+	var all sync.WaitGroup
+	for range mostInstances {
+		all.Go(func() {
+			back := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf", cookies: s.jar, alone: true})
+			switch csrfTokenIn(&back) {
+			case s.csrfToken:
+				known.Add(1)
+			case "":
+			default:
+				foreign.Add(1)
+			}
+		})
 	}
-	s.ok(what, "set as the scheme wants it, and they come back")
+	all.Wait()
+	switch {
+	case known.Load() == mostInstances:
+		s.ok(what, "set as the scheme wants it, and they come back")
+	case known.Load() > 0 && foreign.Load() > 0:
+		s.fail(what, "%d of %d requests with the site's own cookie do not know it: instances have different secrets. Give all of them the same; --instances says which one differs", foreign.Load(), mostInstances)
+	case known.Load() > 0:
+		s.warn(what, "%d of %d requests with the site's own cookie get no answer. Look at the instances one by one with --instances", mostInstances-known.Load(), mostInstances)
+	default:
+		s.fail(what, "the site does not get its own cookie back: something in front drops or changes Cookie, or instances have different secrets")
+	}
 }
 
 // urls checks what the site takes for its own address. It sets found.

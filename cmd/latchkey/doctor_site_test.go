@@ -92,8 +92,14 @@ func (s *runningSite) ask(t *testing.T) string {
 // newSite makes the site itself.
 func (s *runningSite) newSite() *latchkey.Auth {
 	s.t.Helper()
+	return s.newSiteWith("the secret of a site that the doctor asks")
+}
+
+// newSiteWith makes an instance of the site that has a secret.
+func (s *runningSite) newSiteWith(secret string) *latchkey.Auth {
+	s.t.Helper()
 	c := s.config
-	c.Secrets = []string{"the secret of a site that the doctor asks"}
+	c.Secrets = []string{secret}
 	c.Adapter = memoryadapter.New(memoryadapter.Options{})
 	provider := s.issuer.Provider()
 	provider.IDTokenAlgs = []string{"ES256"}
@@ -263,10 +269,27 @@ func TestDoctorFinds(t *testing.T) {
 		"O-065 X-Forwarded-Host is believed": {
 			&runningSite{config: trusting}, "FAIL  site.headers: a visitor's X-Forwarded-Host is believed",
 		},
+		"R-782 the site believes in http, and its proxy overwrites what is forged": {
+			&runningSite{tls: true, config: trusting, front: proxied(func(r *httputil.ProxyRequest) {
+				r.Out.Header.Set("X-Forwarded-Host", "127.0.0.1")
+			})}, "OK    site.headers",
+		},
+		"R-782 the site believes in http, and in a visitor's X-Forwarded-Proto": {
+			&runningSite{tls: true, config: trusting, front: proxied(func(r *httputil.ProxyRequest) {
+				r.Out.Header["X-Forwarded-Proto"] = r.In.Header["X-Forwarded-Proto"]
+			})}, "FAIL  site.headers: a visitor's X-Forwarded-Proto is believed",
+		},
+		"R-782 a visitor's Host": {
+			&runningSite{config: trusting, front: proxied(func(*httputil.ProxyRequest) {})}, "FAIL  site.headers: a visitor's Host is believed. Have the proxy answer to no other name",
+		},
 		"O-065 no cookie of 4 KB":  {&runningSite{front: over(4 << 10)}, "FAIL  site.sizes: cookies of 4 KB are answered with status 431. Raise large_client_header_buffers"},
 		"O-065 no cookies of 8 KB": {&runningSite{front: over(8 << 10)}, "WARN  site.sizes: cookies of 8 KB are answered with status 431. Raise large_client_header_buffers"},
-		"O-065 40 s ahead":         {&runningSite{front: at(40 * time.Second)}, "WARN  site.clock: the clock of the site is "},
-		"O-065 2 min behind":       {&runningSite{front: at(-2 * time.Minute)}, "FAIL  site.clock: the clock of the site is "},
+		"O-065 40 s ahead":         {&runningSite{front: at(40 * time.Second)}, "WARN  site.clock: the clock of the proxy in front of the site is "},
+		"O-065 2 min behind":       {&runningSite{front: at(-2 * time.Minute)}, "FAIL  site.clock: the clock of the proxy in front of the site is "},
+		"R-784 a clock that a proxy hides": {
+			&runningSite{config: latchkey.Config{Runtime: latchkey.Runtime{Time: func() time.Time { return time.Now().Add(7 * time.Minute) }}}, front: at(0)},
+			"FAIL  site.clock: the clock of the site is 7m",
+		},
 		"O-065 the session fails": {&runningSite{front: answering("/session", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadGateway)
 		})}, `FAIL  site.routes: "/auth/session": status 502`},
@@ -319,6 +342,30 @@ func TestDoctorComparesInstances(t *testing.T) {
 	}
 }
 
+// TestDoctorFindsTwoSecrets asks sites of several instances, of which one has another
+// secret, behind a proxy that takes turns (R-783).
+func TestDoctorFindsTwoSecrets(t *testing.T) {
+	for instances := 2; instances <= 4; instances++ {
+		for odd := range instances {
+			s := &runningSite{}
+			s.front = func(site http.Handler) http.Handler {
+				other := s.newSiteWith("another secret, of an instance that is odd")
+				var asked atomic.Int64
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if int(asked.Add(1))%instances == odd {
+						other.ServeHTTP(w, r)
+						return
+					}
+					site.ServeHTTP(w, r)
+				})
+			}
+			if got := s.ask(t); !strings.Contains(got, "FAIL  site.cookies") || !strings.Contains(got, "instances have different secrets. Give all") {
+				t.Errorf("R-783 number %d of %d:\n%s", odd, instances, got)
+			}
+		}
+	}
+}
+
 // TestDoctorIsBounded asks sites that hang, never end, lead on for ever, and say what a
 // terminal would obey (O-066).
 func TestDoctorIsBounded(t *testing.T) {
@@ -367,7 +414,7 @@ func TestDoctorIsBounded(t *testing.T) {
 		var asked atomic.Int64
 		s := &runningSite{change: func(s *siteProbe) { s.round = time.Second }, front: func(site http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if asked.Add(1) > 5 {
+				if asked.Add(1) > 4+mostInstances {
 					_, _ = io.Copy(io.Discard, r.Body) // or the server would not notice that the doctor has left
 					<-r.Context().Done()
 					return
