@@ -647,7 +647,7 @@ func TestLogoutIsChecked(t *testing.T) {
 				if c.given {
 					config.Session.Revocations = memoryadapter.New(memoryadapter.Options{})
 				}
-				config.Adapter = unremembering{Adapter: config.Adapter.(*memoryadapter.Adapter)}
+				config.Adapter = withoutRevocations{Adapter: config.Adapter.(*memoryadapter.Adapter)}
 			})
 			if warned := strings.Contains(s.log.text(), "set Session.Revocations, or an Adapter"); warned != c.warns {
 				t.Errorf("warned: %t\n%s", warned, s.log.text())
@@ -664,9 +664,9 @@ func TestLogoutIsChecked(t *testing.T) {
 	})
 }
 
-// unremembering is an adapter that is no storage.RevocationStore: the methods of the interface,
+// withoutRevocations is an adapter that is no storage.RevocationStore: the methods of the interface,
 // which is nil, hide those of the adapter.
-type unremembering struct {
+type withoutRevocations struct {
 	*memoryadapter.Adapter
 	storage.RevocationStore
 }
