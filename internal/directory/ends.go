@@ -321,15 +321,19 @@ func confirmBeside(ctx context.Context, d *Directory, row *storage.StoredSession
 		if _, err := s.LockUser(ctx, row.UserID); err != nil { // waits for a call that ends all sessions
 			return err
 		}
-		found, err := s.Session(ctx, former)
-		if err == nil && found.User.Suspension.Holds(d.Now()) {
+		var ended time.Time
+		var err error
+		if d.Revocations != nil {
+			ended, err = d.Revocations.userVoidAt(ctx, s, row.UserID)
+		}
+		if err == nil && !begun.After(ended) {
 			err = storage.ErrNotFound
 		}
-		if err != nil || d.Revocations == nil {
+		if err != nil {
 			return err
 		}
-		ended, err := d.Revocations.userVoidAt(ctx, s, row.UserID)
-		if err == nil && !begun.After(ended) {
+		found, err := s.Session(ctx, former) // last: a sign-out may come at any time before
+		if err == nil && found.User.Suspension.Holds(d.Now()) {
 			err = storage.ErrNotFound
 		}
 		return err
