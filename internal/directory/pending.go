@@ -5,13 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/factor"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/otp"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -178,7 +182,7 @@ func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*S
 		apps = slices.DeleteFunc(apps, func(f storage.Factor) bool { return f.Failures >= factor.MostFailures })
 	}
 	second.App, err = d.sealer.Match(apps, otp.Typed(shown.Code), d.Now(), d.Skew, func(f storage.Factor, err error) {
-		d.Log.Warn(ctx, "a second factor cannot be used: "+err.Error(), "user", f.UserID, "factor", f.ID)
+		d.Log.Error(ctx, journal.NoSubject{}, failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorUnreadable, fmt.Errorf("a second factor cannot be used: %w", err))), "user", f.UserID, "factor", f.ID)
 	})
 	if err != nil || second.App != nil {
 		return second, err

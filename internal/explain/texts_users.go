@@ -25,7 +25,7 @@ var usersTexts = []Text{
 	{68, fault.MailAddress, Visitor, "What was typed is no e-mail address.", []string{"It was mistyped."}, "Type the whole address."},
 	{69, fault.PasswordRefused, Visitor, "A new password was refused.", []string{"It is too short, too common, was leaked, or was used before."}, "Choose another password."},
 	{70, fault.PasswordWrong, Visitor, "The current password is wrong, or was tried too often.", []string{"It was mistyped."}, "Try again, or ask for a link to set a new one."},
-	{71, fault.FactorWrong, Visitor, "A second factor was wrong.", []string{"The clock of the device with the app is off.", "The code was mistyped."}, "Wait for the next code, and set the clock of the device automatically."},
+	{71, fault.FactorWrong, Visitor, "A second factor was wrong.", []string{"The clock of the device with the app is off.", "The code was mistyped.", "The secret of the app does not open, since `AUTH_SECRET` was replaced: the log then has `factor.unreadable`, too."}, "Wait for the next code, and set the clock of the device automatically."},
 	{72, fault.FactorRequired, Visitor, "A second factor is required, and the user has none that counts.", []string{"The user has to set one up and cannot do so now."}, "Have the user set up a factor, or create the user in the Adapter first."},
 	{73, fault.FactorFailed, Operator, "A second factor could not be asked for, set up or removed.", []string{"The store failed.", "A limit of the capability was reached, such as five apps."}, "Read the cause in the log."},
 	{74, fault.FactorProvider, Developer, "The provider of the first factor is not configured any more.", []string{"The configuration changed while a sign-in was under way."}, "Start again from the sign-in page."},
@@ -41,4 +41,5 @@ var usersTexts = []Text{
 	{84, fault.GrantLost, Operator, "A grant can no longer be renewed.", []string{"The answer to a renewal was lost, or there is no refresh token."}, "Have the user connect the account again."},
 	{85, fault.GrantRevoked, Operator, "A grant was revoked by the application.", []string{"The application called `RevokeTokens`."}, "Nothing has to be done."},
 	{86, fault.GrantUnlinked, Operator, "A grant ended because its account was unlinked.", []string{"The account was unlinked, or the user deleted."}, "Nothing has to be done."},
+	{87, fault.FactorUnreadable, Operator, "The stored secret of a second factor does not open, so that no code of its app can be right.", []string{"`AUTH_SECRET` was replaced, and the secret of apps that were set up before was removed.", "Two instances have different secrets.", "The row was copied from another user or another site."}, "Put the old secret back beside the new one: `AUTH_SECRET` and `AUTH_SECRET_1`. `latchkey doctor` counts the factors that no secret opens. Users come in with a recovery code meanwhile."},
 }

@@ -68,7 +68,7 @@ func (s *Sealer) Open(f *storage.Factor) (secret []byte, isStale bool, err error
 		secret, err = base64.RawStdEncoding.DecodeString(read.Secret)
 	}
 	if err != nil || len(secret) == 0 {
-		return nil, false, fmt.Errorf("%w: %v", ErrUnreadable, err)
+		return nil, false, fmt.Errorf("%w: %v (was a secret of the site removed? Put it back as AUTH_SECRET_1)", ErrUnreadable, err)
 	}
 	return secret, isStale, nil
 }

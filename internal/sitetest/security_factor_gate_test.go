@@ -16,6 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/event"
+	details "github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -697,6 +698,9 @@ func TestPendingOverRotation(t *testing.T) {
 		next.challenge()
 		if next.factor("totp", s.code(0)).signsIn() || !strings.Contains(s.log.text(), "cannot be used") {
 			t.Error("signed in, or nothing is logged")
+		}
+		if code, detail := s.lastFailure(); detail != details.FactorUnreadable || code == "" {
+			t.Errorf("R-785 the log has the code %q and the detail %q", code, detail)
 		}
 		if !next.factor("recovery", s.codes[5]).signsIn() {
 			t.Error("a recovery code does not help")
