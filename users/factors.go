@@ -117,8 +117,9 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 // right person asks: afterwards the first factor alone is enough to sign in, or to set up
 // a new factor. Where latchkey.Factors.Require wants a factor, the next sign-in has to
 // prove the mailbox before it sets one up, if the address is proven and the site sends
-// mails. A mail tells the user of it, if latchkey.Site.URL is set as well. ResetFactors
-// needs latchkey.Config.Factors.
+// mails. A mail tells the user of it, if latchkey.Site.URL is set as well. While a change
+// of the e-mail address can be undone, the former address is told, too. ResetFactors needs
+// latchkey.Config.Factors.
 func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
 	if err != nil {
@@ -126,7 +127,12 @@ func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	}
 	defer w.Tell(ctx)
 	owner, err := w.Factors.ResetFactors(ctx, w.Events, userID)
-	if err == nil {
+	if err != nil {
+		return err
+	}
+	w.MailReset(ctx, &owner)
+	former, err := directory.FormerAddresses(ctx, w.Directory, &owner)
+	for _, owner.Email = range former { // each was proven
 		w.MailReset(ctx, &owner)
 	}
 	return err

@@ -170,7 +170,7 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	if u, err = d.giveAddress(ctx, q, s, &u, row.Identifier); err != nil {
 		return u, err
 	}
-	ended, err := d.endAll(ctx, s, u.ID, c.Keep)
+	ended, err := d.endAll(ctx, q, s, u.ID, c.Keep)
 	if err == nil {
 		err = d.dropProofs(ctx, s, u.ID)
 	}
@@ -235,7 +235,7 @@ func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep st
 		return err
 	}
 	q.addUser(event.UserUpdated, changed)
-	if _, err := d.endAll(ctx, s, other.ID, ""); err != nil {
+	if _, err := d.endAll(ctx, q, s, other.ID, ""); err != nil {
 		return err
 	}
 	return d.dropProofs(ctx, s, other.ID)

@@ -118,7 +118,7 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 	if err := (Passwords{d}).detachProofs(ctx, s, signIn.User.ID, signIn.Second); err != nil {
 		return err
 	}
-	ended, err := d.endAll(ctx, s, signIn.User.ID, "")
+	ended, err := d.endAll(ctx, q, s, signIn.User.ID, "")
 	if err != nil {
 		return err
 	}

@@ -278,7 +278,7 @@ func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, 
 		if err := change(ctx, s, &u, held); err != nil {
 			return err
 		}
-		ended, err := d.endAll(ctx, s, u.ID, c.Keep)
+		ended, err := d.endAll(ctx, q, s, u.ID, c.Keep)
 		if err == nil {
 			err = renewKept(ctx, d.Directory, s, u.ID, c.Keep, c.Renew, after(ended))
 		}

@@ -194,7 +194,7 @@ func enrolSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *S
 	if in.Codes, err = addApp(ctx, d, q, s, signIn.User.ID, held, in.Enrol); err != nil || signIn.IsNew {
 		return err
 	}
-	ended, err := d.endAll(ctx, s, signIn.User.ID, "")
+	ended, err := d.endAll(ctx, q, s, signIn.User.ID, "")
 	if err == nil && !signIn.begun.After(ended) {
 		signIn.begun = ended.Add(time.Millisecond)
 	}

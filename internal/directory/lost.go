@@ -273,7 +273,7 @@ func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, use
 			return err
 		}
 		q.Add(event.Event{Type: event.RecoveryDone, UserID: u.ID}, nil)
-		if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
+		if _, err := d.endAll(ctx, q, s, u.ID, ""); err != nil {
 			return err
 		}
 		return d.Waiting(s).End(ctx, challenge.SignIn, pending)

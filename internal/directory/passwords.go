@@ -95,7 +95,7 @@ func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *Pass
 	if err := d.storePassword(ctx, s, c); err != nil {
 		return u, err
 	}
-	ended, err := d.endAll(ctx, s, u.ID, c.Keep)
+	ended, err := d.endAll(ctx, q, s, u.ID, c.Keep)
 	if err == nil {
 		err = d.dropProofs(ctx, s, u.ID)
 	}
@@ -161,7 +161,7 @@ func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) erro
 		}
 	}
 	_, err := s.Challenges().Delete(ctx, userID,
-		string(challenge.SignIn), string(challenge.Enrol), string(challenge.Reauth), string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.Regain), string(challenge.Keep))
+		string(challenge.SignIn), string(challenge.Enrol), string(challenge.Reauth), string(challenge.Code), string(challenge.Reset), string(challenge.Email))
 	return err
 }
 
@@ -200,7 +200,7 @@ func (d Passwords) RequireNewPassword(ctx context.Context, q *Outbox, userID str
 			return err
 		}
 		q.Add(event.Event{Type: event.PasswordRequired, UserID: userID}, nil)
-		_, err = d.endAll(ctx, s, userID, "")
+		_, err = d.endAll(ctx, q, s, userID, "")
 		return err
 	})
 }

@@ -123,7 +123,7 @@ func EndAtProvider(ctx context.Context, d *Directory, r *Revocations, q *Outbox,
 	}
 	ended, err = deleteProviderSessions(ctx, d.Store, &e)
 	if errors.Is(err, errors.ErrUnsupported) {
-		ended, err = endOfAccount(ctx, d, r, &e)
+		ended, err = endOfAccount(ctx, d, q, r, &e)
 	}
 	seen := map[string]bool{}
 	for _, row := range ended {
@@ -148,7 +148,7 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 // not keep what the provider calls a session. It ends none if no user has the account, and
 // returns errUnnamed if e names none. A token that is not newer than one that has ended all
 // sessions ends none: rows need not say when they began.
-func endOfAccount(ctx context.Context, d *Directory, r *Revocations, e *ProviderEnd) (ended []storage.StoredSession, err error) {
+func endOfAccount(ctx context.Context, d *Directory, q *Outbox, r *Revocations, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	if e.AccountID == "" {
 		return nil, errUnnamed
 	}
@@ -164,7 +164,7 @@ func endOfAccount(ctx context.Context, d *Directory, r *Revocations, e *Provider
 	if err != nil {
 		return nil, err
 	}
-	if ended, err = endUntil(ctx, d, u.ID, rows, e); err != nil {
+	if ended, err = endUntil(ctx, d, q, u.ID, rows, e); err != nil {
 		return ended, err
 	}
 	return ended, r.voidAtProvider(ctx, mark.all(), e.Issued)
@@ -172,10 +172,10 @@ func endOfAccount(ctx context.Context, d *Directory, r *Revocations, e *Provider
 
 // endUntil ends those of all sessions of a user that are not newer than a logout, and
 // returns them, also beside an error. One at a time can end only where each has an id.
-func endUntil(ctx context.Context, d *Directory, userID string, rows []storage.StoredSession, e *ProviderEnd) (ended []storage.StoredSession, err error) {
+func endUntil(ctx context.Context, d *Directory, q *Outbox, userID string, rows []storage.StoredSession, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	older := slices.DeleteFunc(slices.Clone(rows), func(row storage.StoredSession) bool { return e.isBefore(&row) })
 	if len(older) == len(rows) || slices.ContainsFunc(older, func(row storage.StoredSession) bool { return row.ID == "" }) {
-		return rows, d.Store.InTx(ctx, func(ctx context.Context, s *Store) error { return endSessions(ctx, d, s, userID, "") })
+		return rows, q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error { return endSessions(ctx, d, q, s, userID, "") })
 	}
 	for _, row := range older {
 		failed := d.Store.deleteSessionByID(ctx, userID, row.ID)

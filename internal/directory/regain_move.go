@@ -105,10 +105,13 @@ func moveRegained(ctx context.Context, d *Directory, q *Outbox, s *Store, r Rega
 	if err := p.recordMove(ctx, s, &u, r.To); err != nil {
 		return m, err
 	}
+	if err := d.Waiting(s).End(ctx, challenge.Keep, r.Stop); err != nil {
+		return m, err
+	}
 	if _, err := p.giveAddress(ctx, q, s, &u, r.To); err != nil {
 		return m, err
 	}
-	if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
+	if _, err := d.endAll(ctx, q, s, u.ID, ""); err != nil {
 		return m, err
 	}
 	q.Add(event.Event{Type: event.EmailChanged, UserID: u.ID}, nil)

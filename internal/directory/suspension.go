@@ -157,7 +157,7 @@ func canSuspend(d *Directory, call string) error {
 // that take no part in it come after it: they must not be seen before the change.
 func endWith(ctx context.Context, d *Directory, q *Outbox, userID string, change func(context.Context, *Store) error) error {
 	end := func(ctx context.Context, s *Store) error {
-		if _, err := d.endAll(ctx, s, userID, ""); err != nil {
+		if _, err := d.endAll(ctx, q, s, userID, ""); err != nil {
 			return err
 		}
 		return deleteChallenges(ctx, s, userID)
@@ -177,7 +177,7 @@ func endWith(ctx context.Context, d *Directory, q *Outbox, userID string, change
 		}
 		return err
 	}
-	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); err != nil {
 			return err
 		}
@@ -185,11 +185,11 @@ func endWith(ctx context.Context, d *Directory, q *Outbox, userID string, change
 	})
 }
 
-// pendingPurposes are what a suspension deletes. The way back to a former e-mail
+// pendingPurposes are what a suspension deletes, beside what endAll does. The way back to a former e-mail
 // address stays: it belongs to the owner of that address.
 var pendingPurposes = []string{
 	string(challenge.SignIn), string(challenge.Enrol), string(challenge.Codes), string(challenge.Reauth),
-	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs), string(challenge.Regain), string(challenge.Keep),
+	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs),
 }
 
 // deleteChallenges deletes the challenges of a user that pendingPurposes names, such as

@@ -25,6 +25,22 @@ func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, 
 	return row.Identifier, err
 }
 
+// FormerAddresses returns the e-mail addresses that a user had before the changes that can
+// be undone now, but not the present one.
+func FormerAddresses(ctx context.Context, d *Directory, u *storage.User) (former []string, err error) {
+	if !d.MovesAddresses {
+		return nil, nil
+	}
+	rows, err := d.Waiting(d.Store).List(ctx, challenge.Moved, u.ID, "")
+	for _, row := range rows {
+		_, void := Passwords{d}.undoData(row)
+		if void == nil && row.Identifier != u.Email && !slices.Contains(former, row.Identifier) {
+			former = append(former, row.Identifier)
+		}
+	}
+	return former, err
+}
+
 // undoData decodes the row of a link that undoes a move. It returns errChanged if the
 // link is older than undoLife, or if its data cannot be read.
 func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
@@ -82,7 +98,7 @@ func (d Passwords) undoMove(ctx context.Context, q *Outbox, s *Store, handle str
 	if err := d.removeSince(ctx, q, s, &u, first); err != nil {
 		return u, "", err
 	}
-	if _, err := d.endAll(ctx, s, u.ID, ""); err != nil {
+	if _, err := d.endAll(ctx, q, s, u.ID, ""); err != nil {
 		return u, "", err
 	}
 	q.Add(event.Event{Type: event.EmailReverted, UserID: u.ID}, nil)

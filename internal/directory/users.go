@@ -168,13 +168,17 @@ func (d *Directory) Offers(kind storage.ProviderType) bool {
 	return false
 }
 
-// endAll ends every session of the user except the stored one called keep, and
-// every sign-in under way. It returns the instant before which everything of the
-// user is void; zero: there are no revocations.
-func (d *Directory) endAll(ctx context.Context, s *Store, userID, keep string) (time.Time, error) {
+// endAll ends every session of the user except the stored one called keep,
+// every sign-in under way, and a change of address that staff has asked for. It
+// returns the instant before which everything of the user is void; zero: there are no
+// revocations.
+func (d *Directory) endAll(ctx context.Context, q *Outbox, s *Store, userID, keep string) (time.Time, error) {
 	at, err := d.Revocations.revokeUser(ctx, s, userID) // first, for confirmSession
 	if err == nil {
 		err = s.deleteSessions(ctx, userID, keep)
+	}
+	if err == nil {
+		err = endRegain(ctx, d, q, s, &SignIn{User: storage.User{ID: userID}})
 	}
 	return at, err
 }
@@ -195,7 +199,7 @@ func (d *Directory) CanEndSessions(operation string) error {
 // a link, a password that was just checked, a flow at a provider.
 func (d *Directory) EndSessions(ctx context.Context, q *Outbox, userID, keep string) error {
 	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
-		err := endSessions(ctx, d, s, userID, keep)
+		err := endSessions(ctx, d, q, s, userID, keep)
 		if err == nil {
 			q.Add(event.Event{Type: event.SessionsEnded, UserID: userID}, nil)
 		}
@@ -204,11 +208,11 @@ func (d *Directory) EndSessions(ctx context.Context, q *Outbox, userID, keep str
 }
 
 // endSessions ends the sessions of a user, who is locked first, except keep.
-func endSessions(ctx context.Context, d *Directory, s *Store, userID, keep string) error {
+func endSessions(ctx context.Context, d *Directory, q *Outbox, s *Store, userID, keep string) error {
 	if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
 		return err
 	}
-	_, err := d.endAll(ctx, s, userID, keep)
+	_, err := d.endAll(ctx, q, s, userID, keep)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/users"
 )
@@ -547,6 +549,85 @@ func TestStopsNeedNoAuditLog(t *testing.T) {
 					t.Error("the removal was not stopped")
 				}
 			}
+		})
+	}
+}
+
+// moves lets the delay of a change pass, and opens its link.
+func (s *managedSite) moves(link string) {
+	s.t.Helper()
+	b := s.newBrowser()
+	s.clock.Advance(regainDelay / 2)
+	b.get("/auth/signin")
+	s.clock.Advance(regainDelay / 2)
+	if a := b.post(link); !strings.Contains(a.location(), "done=address") {
+		s.t.Fatalf("the address does not move: to %q\n%s", a.location(), s.log.text())
+	}
+}
+
+// who takes over an account by two calls to staff is heard of in the old mailbox.
+func TestFormerMailboxHearsOfReset(t *testing.T) {
+	s, _, ann := newGuardedSite(t, latchkey.JWTSessions)
+	link, _ := s.regain(ann.ID, "new@example.com")
+	s.moves(link)
+	told := func() (to []string) {
+		for _, m := range s.sent() {
+			if m.Kind == latchkey.MessageFactorsReset {
+				to = append(to, m.To)
+			}
+		}
+		return to
+	}
+	if err := s.auth.Users().ResetFactors(t.Context(), ann.ID); err != nil {
+		t.Fatal(err)
+	}
+	if to := told(); !slices.Equal(to, []string{"new@example.com", ann.Email}) {
+		t.Errorf("R-728 told: %v", to)
+	}
+	s.clock.Advance(73 * time.Hour) // the undo is over
+	if err := s.auth.Users().ResetFactors(t.Context(), ann.ID); err != nil {
+		t.Fatal(err)
+	}
+	if to := told(); len(to) != 3 {
+		t.Errorf("R-728 told in the end: %v", to)
+	}
+}
+
+// whatever ends a change under way is an event, once.
+func TestEndOfRecoveryIsAnEvent(t *testing.T) {
+	for name, end := range map[string]func(u *users.Users) error{
+		"R-751 an end of the sessions": func(u *users.Users) error { return u.EndSessions(t.Context(), "alice-1") },
+		"R-751 a suspension": func(u *users.Users) error {
+			return u.Suspend(t.Context(), "alice-1", users.SuspendOptions{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+				stopped := 0
+				s := newAddressSite(t, strategy, func(c *latchkey.Config) {
+					c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
+						if e.Type == event.EmailStopped && e.UserID == "alice-1" {
+							stopped++
+						}
+						return nil
+					}
+				})
+				s.regain("alice-1", "new@example.com")
+				s.clock.Advance(time.Minute)
+				for range 2 {
+					if err := end(s.auth.Users()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if stopped != 1 {
+					t.Errorf("%d events, want 1", stopped)
+				}
+				for _, row := range s.store.Contents().Challenges {
+					if row.Purpose == "regain" || row.Purpose == "keep" {
+						t.Errorf("%s is left", row.Purpose)
+					}
+				}
+			})
 		})
 	}
 }
