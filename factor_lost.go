@@ -175,10 +175,15 @@ func remindOfDelays(s *setup, ctx context.Context, l *links) {
 			faults = append(faults, remindOfLost(s, ctx, &links))
 		}
 		if s.moves != nil {
+			q := &directory.Outbox{Hears: (*listeners)(&s.config.Events)}
+			if s.config.keepsEvents() {
+				q.Base, q.Audit = &Event{Time: s.now().UTC(), Tenant: s.tenant}, s.table
+			}
+			defer s.tell(ctx, q, journal.NoSubject{})
 			due, err := directory.DueRegains(ctx, s.directory)
 			faults = append(faults, err)
 			for i := range due {
-				faults = append(faults, s.moves.TellRegain(ctx, &due[i], func(ctx context.Context, m passwords.Mail) error {
+				faults = append(faults, s.moves.TellRegain(ctx, q, &due[i], func(ctx context.Context, m passwords.Mail) error {
 					return s.mails.send(ctx, wordedMail(&links, s.moves.Provider, m), asker{language: s.config.Texts.Languages[0]})
 				}))
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -12,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/later"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/watch"
 	"github.com/latchkeyhq/latchkey/telemetry"
@@ -21,7 +23,8 @@ import (
 type Mail struct {
 	// Send delivers every mail but sign-in links, within [Limits].MailTimeout. nil:
 	// Email.Send of the first [Email] provider. Without either, New refuses a
-	// configuration that needs mails. It may be called concurrently.
+	// configuration that needs mails. An error that is ErrMailboxGone says that the mailbox
+	// does not exist. It may be called concurrently.
 	Send func(ctx context.Context, m Message) error
 	From string // handed to Send; empty: Email.From
 }
@@ -68,6 +71,7 @@ const (
 
 	MessagePasswordChanged MessageKind = "password_changed" // the password was set, changed or removed
 	MessageEmailChange     MessageKind = "email_change"     // to the address that is about to be replaced; its URL undoes that
+	MessageEmailChanged    MessageKind = "email_changed"    // to the former address of a user who has lost the mailbox; its URL undoes the change
 	MessageEmailLost       MessageKind = "email_lost"       // to the address of that user, which is replaced at Expires; its URL stops that
 	MessageFactorAdded     MessageKind = "factor_added"     // a second factor was added
 	MessageFactorRemoved   MessageKind = "factor_removed"   // one was removed
@@ -80,11 +84,17 @@ const (
 	MessageActedAs         MessageKind = "acted_as"         // an administrator acts as the user, until Expires
 )
 
+// ErrMailboxGone is for a Send whose mail server says for good that there is no such
+// mailbox, as status 5.1.1 of RFC 3463 does. The address of a user who has lost the mailbox
+// can then be replaced although nobody reads the mails to it. Do not return it for mails
+// that were refused for another reason, such as a full mailbox.
+var ErrMailboxGone = mailbox.ErrGone
+
 // isNotice reports whether a mail tells what has happened. Notices have limits of
 // their own.
 func (k MessageKind) isNotice() bool {
 	switch k {
-	case MessagePasswordChanged, MessageEmailChange, MessageEmailLost, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
+	case MessagePasswordChanged, MessageEmailChange, MessageEmailChanged, MessageEmailLost, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
 		MessageRecoveryUsed, MessageRecoveryMade, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon, MessageActedAs:
 		return true
 	}
@@ -156,7 +166,11 @@ func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 				p.log.Error(ctx, journal.NoSubject{}, undo)
 			}
 		}
-		return errors.New(redact.Text(err.Error(), append(p.secrets[:len(p.secrets):len(p.secrets)], m.URL, m.Token, m.Code), journal.LongestText))
+		text := redact.Text(err.Error(), append(p.secrets[:len(p.secrets):len(p.secrets)], m.URL, m.Token, m.Code), journal.LongestText)
+		if errors.Is(err, ErrMailboxGone) {
+			return fmt.Errorf("%w: %s", ErrMailboxGone, text)
+		}
+		return errors.New(text)
 	}
 	return nil
 }
@@ -171,7 +185,7 @@ func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) (try limit.T
 	}
 	counted := p.limits.Mail(m.To, of)
 	switch {
-	case m.Kind == MessageEmailChange, m.Kind == MessageEmailLost:
+	case m.Kind == MessageEmailChange, m.Kind == MessageEmailChanged, m.Kind == MessageEmailLost:
 		return try, nil
 	case m.Kind.isNotice():
 		counted = p.limits.Notice(m.To, string(m.Kind))

@@ -168,7 +168,7 @@ func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
 		passwords.MailSignUp: MessageVerify, passwords.MailKnown: MessageAccountExists, passwords.MailTaken: MessageAccountExists,
 		passwords.MailReset: MessagePasswordReset, passwords.MailRenew: MessageNewPassword, passwords.MailChanged: MessagePasswordChanged,
 		passwords.MailAddress: MessageNewEmail, passwords.MailProve: MessageVerify, passwords.MailMoving: MessageEmailChange,
-		passwords.MailRegain: MessageRecoverEmail, passwords.MailReplaced: MessageEmailLost,
+		passwords.MailRegain: MessageRecoverEmail, passwords.MailReplaced: MessageEmailLost, passwords.MailMoved: MessageEmailChanged,
 	}[m.Kind]
 	switch m.Kind {
 	case passwords.MailSignUp:
@@ -177,7 +177,7 @@ func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
 		out.URL = l.url("password?do=reset&token=" + m.Handle)
 	case passwords.MailAddress, passwords.MailProve:
 		out.URL = l.url("account?do=email&token=" + m.Handle)
-	case passwords.MailMoving:
+	case passwords.MailMoving, passwords.MailMoved:
 		out.URL = l.url("password?do=undo&token=" + m.Handle)
 	case passwords.MailRegain:
 		out.URL = l.url("password?do=regain&token=" + m.Handle)

@@ -280,18 +280,11 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 // new mailbox the one that moves it, and in the former one the one that stops that. It
 // needs no session. Looking at a link uses up nothing.
 func lostMailbox(ctx context.Context, x *exchange, step page.PasswordStep, token string) (*Response, error) {
-	s, d, stops := x.setup, x.setup.directory, step == page.KeepStep
+	s, d := x.setup, x.setup.directory
 	x.hide(token)
 	switch {
-	case stops && !x.isPost():
-		kept, err := directory.LookAtStop(ctx, d, token)
-		if err != nil {
-			return nil, err
-		}
-		return passwordPage(ctx, x, passwordsOf(s), page.Password{Step: step, Email: kept}, nil)
-	case stops:
-		err := directory.StopRegain(ctx, d, &x.events, token)
-		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "kept")}, err
+	case step == page.KeepStep:
+		return keepAddress(ctx, x, token)
 	case !x.isPost():
 		r, err := directory.LookAtRegain(ctx, d, token)
 		if err != nil {
@@ -305,10 +298,32 @@ func lostMailbox(ctx context.Context, x *exchange, step page.PasswordStep, token
 	}
 	if m.Undo != "" {
 		mailAsker(ctx, s, &x.visit, &x.links).Mail(func(context.Context) (passwords.Mail, error) {
-			return passwords.Mail{Kind: passwords.MailMoving, To: from, UserID: m.UserID, Handle: m.Undo, Expires: m.Until}, nil
+			return passwords.Mail{Kind: passwords.MailMoved, To: from, UserID: m.UserID, Handle: m.Undo, Expires: m.Until}, nil
 		})
 	}
 	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "address")}, nil
+}
+
+// keepAddress shows the button that stops such a change, and stops it by POST. After the
+// change, while that can be undone, it redirects to the undo: the mail with that link may
+// have been lost.
+func keepAddress(ctx context.Context, x *exchange, token string) (*Response, error) {
+	s, undo := x.setup, directory.UndoOf(token)
+	kept, err := directory.LookAtStop(ctx, s.directory, token)
+	if err == nil && !x.isPost() {
+		return passwordPage(ctx, x, passwordsOf(s), page.Password{Step: page.KeepStep, Email: kept}, nil)
+	}
+	if err == nil {
+		err = directory.StopRegain(ctx, s.directory, &x.events, token)
+	}
+	if err == nil {
+		return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "kept")}, nil
+	}
+	if _, void := s.moves.Directory.LookAtUndo(ctx, undo); void != nil {
+		return nil, err
+	}
+	x.hide(undo)
+	return &Response{Redirect: x.url("password?do=undo&token=" + undo)}, nil
 }
 
 // takenIf returns an ErrVerification for an address that another user has, and any other

@@ -98,6 +98,7 @@ const (
 	EmailAsked    Type = "email.asked" // a user asked for another address, which is not proven yet
 	EmailChanged  Type = "email.changed"
 	EmailStopped  Type = "email.stopped"     // a change that staff has asked for does not happen: by a link, or because its user has signed in
+	EmailUnheard  Type = "email.unheard"     // the mailbox of an address that staff replaces does not exist, so that nobody there was told
 	EmailReverted Type = "email.reverted"    // the owner of the former address took it back
 	BrowserForgot Type = "browser.forgotten" // a known browser of a user is known no more
 	// TokenRefreshed tells that the tokens of an account were renewed at its provider.

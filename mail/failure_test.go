@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/mail"
 )
 
@@ -35,6 +37,35 @@ func TestRefusals(t *testing.T) {
 			keepsQuiet(t, deliver(t, c.server(), signInLink()), row.want)
 			if len(c.caught()) != 0 {
 				t.Error("the mail was accepted all the same")
+			}
+		})
+	}
+}
+
+// only a server that knows of no such mailbox says that it is gone.
+func TestMailboxIsGone(t *testing.T) {
+	for _, row := range []struct {
+		command string
+		code    int
+		status  smtp.EnhancedCode
+		gone    bool
+	}{
+		{"rcpt", 550, smtp.EnhancedCode{5, 1, 1}, true},
+		{"rcpt", 550, smtp.EnhancedCode{5, 1, 10}, true},
+		{"rcpt", 550, smtp.EnhancedCode{5, 2, 1}, true},
+		{"rcpt", 550, smtp.EnhancedCode{5, 7, 1}, false}, // a policy
+		{"rcpt", 552, smtp.EnhancedCode{5, 2, 2}, false}, // it is full
+		{"rcpt", 450, smtp.EnhancedCode{4, 1, 1}, false},
+		{"rcpt", 550, smtp.NoEnhancedCode, false},
+		{"mail", 550, smtp.EnhancedCode{5, 1, 1}, false},
+		{"data", 550, smtp.EnhancedCode{5, 1, 1}, false},
+	} {
+		t.Run(fmt.Sprint("R-750 ", row.command, row.code, row.status), func(t *testing.T) {
+			c := listen(t, false, func(c *catcher, _ *smtp.Server) {
+				c.refuse[row.command] = &smtp.SMTPError{Code: row.code, EnhancedCode: row.status, Message: "no"}
+			})
+			if err := deliver(t, c.server(), signInLink()); err == nil || errors.Is(err, latchkey.ErrMailboxGone) != row.gone {
+				t.Errorf("error %v", err)
 			}
 		})
 	}

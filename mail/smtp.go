@@ -20,7 +20,8 @@ import (
 //
 // The function honours its context. What it returns says which step failed and
 // with which SMTP status, never the e-mail address, the link, the password or
-// the server's words. It returns nil once the server has accepted the mail, and
+// the server's words. It is [latchkey.ErrMailboxGone] if the server says that the
+// mailbox does not exist. It returns nil once the server has accepted the mail, and
 // may be called concurrently.
 func SMTP(s Server) (func(ctx context.Context, message latchkey.Message) error, error) {
 	s, err := s.complete()
@@ -150,10 +151,29 @@ func (s Server) failure(ctx context.Context, step string, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return fmt.Errorf("%s: %w", where, ended)
 	}
+	text := where + " failed"
 	if why := reason(err); why != "" {
-		return errors.New(where + ": " + why)
+		text = where + ": " + why
 	}
-	return errors.New(where + " failed")
+	if isGone(err) {
+		return fmt.Errorf("%s: %w", text, latchkey.ErrMailboxGone)
+	}
+	return errors.New(text)
+}
+
+// isGone reports whether the server has refused the recipient because there is no such
+// mailbox, by its enhanced status code (RFC 3463, 3.2 and 3.3). The bare status 550 has
+// other reasons, too.
+func isGone(err error) bool {
+	refused, ok := errors.AsType[*gomail.SendError](err)
+	if !ok || refused.Reason != gomail.ErrSMTPRcptTo || refused.ErrorCode() < 500 {
+		return false
+	}
+	switch refused.EnhancedStatusCode() {
+	case "5.1.1", "5.1.2", "5.1.6", "5.1.10", "5.2.1":
+		return true
+	}
+	return false
 }
 
 // reason returns what an error says about its cause, or "" if nothing of it is

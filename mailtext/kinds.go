@@ -45,6 +45,7 @@ var shapes = map[latchkey.MessageKind]shape{
 
 	latchkey.MessagePasswordChanged: {subject: "mail.password.subject", text: "mail.password.text", action: account},
 	latchkey.MessageEmailChange:     {subject: "mail.change.subject", text: "mail.change.text", action: "mail.change.action", once: true},
+	latchkey.MessageEmailChanged:    {subject: "mail.changed.subject", text: "mail.changed.text", action: "mail.change.action", once: true},
 	latchkey.MessageEmailLost:       {subject: "mail.replaced.subject", text: replaced, action: "mail.lost.action"},
 	latchkey.MessageFactorAdded:     {subject: "mail.added.subject", text: notMe, action: account},
 	latchkey.MessageFactorRemoved:   {subject: "mail.removed.subject", text: notMe, action: account},

@@ -23,6 +23,7 @@ var kinds = map[latchkey.MessageKind]struct{ link, code, other bool }{
 	latchkey.MessageInvitation:      {link: true},
 	latchkey.MessagePasswordChanged: {link: true},
 	latchkey.MessageEmailChange:     {link: true},
+	latchkey.MessageEmailChanged:    {link: true},
 	latchkey.MessageFactorAdded:     {link: true},
 	latchkey.MessageFactorRemoved:   {link: true},
 	latchkey.MessageFactorsReset:    {link: true},

@@ -42,7 +42,7 @@ type EmailChange struct {
 	// Recover is for a user who cannot sign in, because the mailbox is lost. Both addresses
 	// are mailed at once and half-way, the former one with a link that stops the change. After
 	// latchkey.Factors.RecoveryDelay, and at least 72 hours, a link in the new mailbox works
-	// once, for a day. It ends the sessions, mailed links and remembered browsers of the
+	// once, for a day, and no sooner than 24 hours after the second mails. It ends the sessions, mailed links and remembered browsers of the
 	// user. Password, accounts and second factors stay. Any sign-in of the user stops the
 	// change.
 	Recover bool
@@ -60,7 +60,8 @@ type EmailChange struct {
 //   - With Recover the user needs no session. A taken address is ErrConflict, and a user
 //     without an address is ErrNotFound. Within 30 days of another change, and for an address
 //     that the user has never proven, the error is an [InputError] for Recover. If a mail
-//     cannot be sent, the change is withdrawn and the error is latchkey.ErrEmailSignIn. While
+//     cannot be sent, the change is withdrawn and the error is latchkey.ErrEmailSignIn,
+//     unless the former mailbox is gone: see latchkey.ErrMailboxGone. While
 //     the same change is under way, the call does nothing. A change to any other address
 //     replaces it. After three changes in a day the error is latchkey.ErrEmailSignIn with
 //     the Code limit. Check by other means that the user is asking.

@@ -70,14 +70,14 @@ func (d Passwords) newMove(ctx context.Context, s *Store, u *storage.User, to st
 		Purpose: challenge.Email, UserID: u.ID, Identifier: to, Life: moveLife, Data: moveData{From: u.Email, Issued: issued},
 	})
 	if err == nil {
-		m.Undo, err = newUndo(ctx, d.Directory, s, u, to)
+		m.Undo, err = newUndo(ctx, d.Directory, s, u, to, challenge.NewHandle())
 	}
 	return m, err
 }
 
-// newUndo stores the link that undoes a change of address, and returns its handle. It
-// returns "" for a user whose address was never proven.
-func newUndo(ctx context.Context, d *Directory, s *Store, u *storage.User, to string) (handle string, err error) {
+// newUndo stores the link with a handle that undoes a change of address, and returns the
+// handle. It returns "" for a user whose address was never proven.
+func newUndo(ctx context.Context, d *Directory, s *Store, u *storage.User, to, handle string) (string, error) {
 	isProven, err := isAddressProven(ctx, d, s, u)
 	if err != nil || !isProven {
 		return "", err
@@ -87,7 +87,7 @@ func newUndo(ctx context.Context, d *Directory, s *Store, u *storage.User, to st
 		return "", err
 	}
 	return d.Waiting(s).Create(ctx, challenge.Draft{
-		Purpose: challenge.Moved, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: d.Now(), Accounts: accountMarks(accounts)},
+		Purpose: challenge.Moved, Handle: handle, UserID: u.ID, Identifier: u.Email, Life: movedLife, Data: moveData{From: to, Issued: d.Now(), Accounts: accountMarks(accounts)},
 	})
 }
 

@@ -21,6 +21,10 @@ import (
 const (
 	regainDelay = 72 * time.Hour // the shortest
 	regainLife  = 24 * time.Hour // of the link, when it works
+
+	// regainNotice is the shortest time from the reminder to the change. After this long
+	// beyond the delay no reminder is sent any more.
+	regainNotice = 24 * time.Hour
 )
 
 // ErrRegainUnproven reports that the address of a user was never proven, so that no mailbox
@@ -97,7 +101,7 @@ func AskToRegain(ctx context.Context, d *Directory, q *Outbox, userID, to string
 			Half: now.Add(delay / 2), Ready: now.Add(delay), UserID: u.ID,
 		}
 		q.Add(event.Event{Type: event.EmailAsked, UserID: u.ID}, nil)
-		return storeRegain(ctx, d, s, &r, delay+regainLife)
+		return storeRegain(ctx, d, s, &r, delay+2*regainNotice+regainLife)
 	})
 	return r, err
 }
@@ -212,15 +216,41 @@ func DueRegains(ctx context.Context, d *Directory) (due []Regain, err error) {
 	all, err := regainsOf(ctx, d, d.Store, "")
 	now := d.Now()
 	for i := range all {
-		if r := &all[i]; r.tries > 0 && r.tries < r.mailsDue(now) {
+		if r := &all[i]; r.tries > 0 && r.tries < r.mailsDue(now) && now.Before(r.Ready.Add(regainNotice)) {
 			due = append(due, *r)
 		}
 	}
 	return due, err
 }
 
-// TellRegain calls send, which mails both mailboxes of a change what is due now. See
-// tellDue.
-func TellRegain(ctx context.Context, d *Directory, r *Regain, send func(context.Context) error) error {
-	return tellDue(ctx, d, challenge.Regain, r.Link, r.mailsDue(d.Now()), send)
+// TellRegain calls send, which mails both mailboxes of a change what is due now. from is
+// when the link begins to work. See tellDue.
+func TellRegain(ctx context.Context, d *Directory, r *Regain, send func(ctx context.Context, from time.Time) error) error {
+	now, from := d.Now(), r.Ready
+	isReminder := !now.Before(r.Half)
+	if late := now.Add(regainNotice); isReminder && late.After(from) {
+		from = late
+	}
+	return tellDue(ctx, d, challenge.Regain, r.Link, r.mailsDue(now), func(ctx context.Context) error {
+		err := send(ctx, from)
+		if err != nil || !isReminder {
+			return err
+		}
+		life := r.Ready.Add(2*regainNotice + regainLife).Sub(now)
+		_, err = d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.Due, Handle: fromOf(r.Link), Data: from, Life: life})
+		return failure.Ignoring(err, storage.ErrConflict)
+	})
+}
+
+// fromOf returns the handle of the row that holds from when a link works. It is made with
+// the reminder.
+func fromOf(link string) string { return string(challenge.Regain) + " from " + link }
+
+// RecordUnheard adds the event that the former mailbox of a change does not exist. It
+// returns ErrAudit if the audit log is required and does not take it.
+func RecordUnheard(ctx context.Context, d *Directory, q *Outbox, r *Regain) error {
+	return q.together(ctx, d.Store, func(context.Context, *Store) error {
+		q.Add(event.Event{Type: event.EmailUnheard, UserID: r.UserID}, nil)
+		return nil
+	})
 }

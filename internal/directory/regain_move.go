@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/challenge"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -38,18 +39,38 @@ func checkRegain(ctx context.Context, d *Directory, s *Store, r *Regain) (storag
 	return u, voidIf(err)
 }
 
-// mayMove does what checkRegain does, and returns an error too if the change is not due, a
-// mailbox was not reminded, or the user is suspended.
+// mayMove does what checkRegain does, and returns an error too if the change is not due, the
+// mailboxes were not reminded a day ago, or the user is suspended.
 func mayMove(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.User, error) {
 	u, err := checkRegain(ctx, d, s, r)
+	if err != nil {
+		return u, err
+	}
+	now := d.Now()
+	if now.Before(r.Ready) || r.tries < r.mailsDue(now) {
+		return u, errEarly
+	}
+	from := r.Ready
+	row, err := d.Waiting(s).Get(ctx, challenge.Due, fromOf(r.Link))
+	if err == nil {
+		err = row.Read(&from)
+	}
 	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return u, errEarly
 	case err != nil:
 		return u, err
-	case d.Now().Before(r.Ready), r.tries < r.mailsDue(d.Now()):
+	case now.Before(from):
 		return u, errEarly
+	case !now.Before(from.Add(regainLife)):
+		return u, errChanged
 	}
 	return u, refuse(d, &Assertion{}, u.Suspension)
 }
+
+// UndoOf returns the handle of the link that undoes a change, for the secret of the link
+// that stops it: when it is too late to stop, that link leads to the undo.
+func UndoOf(stop string) string { return secret.Hash("undo " + stop) }
 
 // MoveRegained makes the change of a link. It ends the sessions, the links and the known
 // browsers of the user, and keeps password, accounts and second factors: the user signs in
@@ -99,7 +120,7 @@ func moveRegained(ctx context.Context, d *Directory, q *Outbox, s *Store, r Rega
 		return m, err
 	}
 	m = AddressMove{UserID: u.ID, To: r.To, Until: d.Now().Add(undoLife)}
-	if m.Undo, err = newUndo(ctx, d, s, &u, r.To); err != nil {
+	if m.Undo, err = newUndo(ctx, d, s, &u, r.To, UndoOf(r.Stop)); err != nil {
 		return m, err
 	}
 	if err := p.recordMove(ctx, s, &u, r.To); err != nil {

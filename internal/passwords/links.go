@@ -3,6 +3,7 @@ package passwords
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/challenge"
@@ -10,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -216,19 +218,24 @@ func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User
 	if err != nil {
 		return errors.Join(failure.Ignoring(err, directory.ErrRegainPending), f.Limits.Return(ctx, try))
 	}
-	if err := f.TellRegain(ctx, &r, send); err != nil {
+	if err := f.TellRegain(ctx, q, &r, send); err != nil {
 		return errors.Join(err, directory.WithdrawRegain(ctx, d, q, &r))
 	}
 	return nil
 }
 
 // TellRegain mails both addresses of such a change what is due now. The new one comes
-// first: if it cannot be told, the former one is not mailed again and again.
-func (f *Flows) TellRegain(ctx context.Context, r *directory.Regain, send func(context.Context, Mail) error) error {
-	return directory.TellRegain(ctx, f.Directory.Directory, r, func(ctx context.Context) error {
-		err := send(ctx, Mail{Kind: MailRegain, To: r.To, UserID: r.UserID, Handle: r.Link, Expires: r.Ready})
-		if err == nil {
-			err = send(ctx, Mail{Kind: MailReplaced, To: r.From, UserID: r.UserID, Handle: r.Stop, Expires: r.Ready})
+// first: if it cannot be told, the former one is not mailed again and again. A former
+// mailbox that does not exist is no error but an event: it was lost for good.
+func (f *Flows) TellRegain(ctx context.Context, q *directory.Outbox, r *directory.Regain, send func(context.Context, Mail) error) error {
+	d := f.Directory.Directory
+	return directory.TellRegain(ctx, d, r, func(ctx context.Context, from time.Time) error {
+		if err := send(ctx, Mail{Kind: MailRegain, To: r.To, UserID: r.UserID, Handle: r.Link, Expires: from}); err != nil {
+			return err
+		}
+		err := send(ctx, Mail{Kind: MailReplaced, To: r.From, UserID: r.UserID, Handle: r.Stop, Expires: from})
+		if errors.Is(err, mailbox.ErrGone) {
+			err = directory.RecordUnheard(ctx, d, q, r)
 		}
 		return err
 	})

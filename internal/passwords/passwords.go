@@ -48,6 +48,7 @@ const (
 	MailMoving            // to the former address, with the link that undoes the change
 	MailRegain            // the link that makes this the address of a user who has lost the mailbox
 	MailReplaced          // to the former address of that user, with the link that stops it
+	MailMoved             // to that address after the change, with the link that undoes it
 	MailTaken             // a user wanted to take the address of another
 )
 

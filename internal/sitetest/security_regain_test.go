@@ -23,7 +23,7 @@ import (
 // stops that.
 func (s *managedSite) regain(userID, to string) (link, stop string) {
 	s.t.Helper()
-	if err := s.auth.Users().ChangeEmail(s.t.Context(), userID, users.EmailChange{Email: to, Recover: true}); err != nil {
+	if err := s.recover(userID, to); err != nil {
 		s.t.Fatal(err)
 	}
 	return path(s.lastMail(latchkey.MessageRecoverEmail)), path(s.lastMail(latchkey.MessageEmailLost))
@@ -53,11 +53,12 @@ func TestLostMailbox(t *testing.T) {
 		if n, old := s.lastMail(latchkey.MessageRecoverEmail), s.lastMail(latchkey.MessageEmailLost); n.To != "new@example.com" || old.To != "alice@example.com" || !old.Expires.Equal(s.clock.Now().Add(regainDelay)) {
 			t.Errorf("P-033 the mails: %+v, %+v", n, old)
 		}
-		s.clock.Advance(regainDelay - time.Hour)
+		s.clock.Advance(regainDelay / 2)
 		for range 3 {
 			b.get("/auth/signin")
 			s.clock.Advance(6 * time.Minute)
 		}
+		s.clock.Advance(regainDelay/2 - time.Hour)
 		for _, kind := range []latchkey.MessageKind{latchkey.MessageRecoverEmail, latchkey.MessageEmailLost} {
 			if n := s.mailsOf(kind); n != 2 {
 				t.Errorf("P-033 %d mails %s, want one at once and one half-way", n, kind)
@@ -79,7 +80,7 @@ func TestLostMailbox(t *testing.T) {
 		if err := s.auth.Users().ChangeEmail(t.Context(), "alice-1", users.EmailChange{Email: "third@example.com", Recover: true}); !names(err, "Recover") {
 			t.Errorf("P-033 within 30 days: %v", err)
 		}
-		undo := s.lastMail(latchkey.MessageEmailChange)
+		undo := s.lastMail(latchkey.MessageEmailChanged)
 		s.clock.Advance(48 * time.Hour)
 		if b.post(path(undo)); undo.To != "alice@example.com" || s.address("alice-1") != "alice@example.com" {
 			t.Errorf("P-034 not me: %q", s.address("alice-1"))
@@ -160,9 +161,8 @@ func TestLostMailboxKeepsFactors(t *testing.T) {
 	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
 		s, f, ann := newGuardedSite(t, strategy)
 		link, _ := s.regain(ann.ID, "new@example.com")
-		s.clock.Advance(regainDelay)
+		s.moves(link)
 		b := s.newBrowser()
-		b.post(link)
 		s.clock.Advance(time.Minute)
 		if b.tries("new@example.com", annsPass); b.isLive() {
 			t.Error("P-033 the factor is not asked for")
@@ -512,11 +512,8 @@ func TestStopsNeedNoAuditLog(t *testing.T) {
 		s := newAddressSite(t, latchkey.JWTSessions, change)
 		b := s.newBrowser()
 		link, _ := s.regain("alice-1", "new@example.com")
-		s.clock.Advance(regainDelay / 2)
-		b.get("/auth/signin")
-		s.clock.Advance(regainDelay / 2)
-		b.post(link)
-		undo := path(s.sent()[len(s.sent())-1])
+		s.moves(link)
+		undo := path(s.lastMail(latchkey.MessageEmailChanged))
 		broken.Store(true)
 		if a := b.post(undo); a.error() != "" || s.address("alice-1") != "alice@example.com" {
 			t.Errorf("to %q, the address is %q", a.location(), s.address("alice-1"))
@@ -630,4 +627,150 @@ func TestEndOfRecoveryIsAnEvent(t *testing.T) {
 			})
 		})
 	}
+}
+
+// a reminder that leaves late delays the change, and the mails say until when.
+func TestReminderComesADayBefore(t *testing.T) {
+	s := newAddressSite(t, latchkey.JWTSessions)
+	link, stop := s.regain("alice-1", "new@example.com")
+	b := s.newBrowser()
+	s.clock.Advance(regainDelay + time.Hour)
+	for range 2 { // the first request sends the reminder
+		if a := b.post(link); a.error() != "Verification" || s.address("alice-1") != "alice@example.com" {
+			t.Fatalf("R-729 at once: to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+	}
+	until := s.lastMail(latchkey.MessageEmailLost).Expires
+	if s.mailsOf(latchkey.MessageEmailLost) != 2 || s.clock.Now().Add(23*time.Hour).After(until) || !s.lastMail(latchkey.MessageRecoverEmail).Expires.Equal(until) {
+		t.Errorf("R-729 the reminder: %v", until)
+	}
+	s.clock.Advance(23 * time.Hour)
+	if a := b.get(stop); a.Code != http.StatusOK {
+		t.Errorf("R-729 the stop link: %d", a.Code)
+	}
+	if a := b.post(link); a.error() != "Verification" {
+		t.Errorf("R-729 before a day: to %q", a.location())
+	}
+	s.clock.Advance(time.Hour)
+	if a := b.post(link); !strings.Contains(a.location(), "done=address") {
+		t.Errorf("R-729 after a day: to %q\n%s", a.location(), s.log.text())
+	}
+}
+
+// without a reminder in time nothing moves, and staff can begin anew.
+func TestNoReminderNoChange(t *testing.T) {
+	s := newAddressSite(t, latchkey.JWTSessions)
+	link, _ := s.regain("alice-1", "new@example.com")
+	b := s.newBrowser()
+	s.clock.Advance(regainDelay + 24*time.Hour)
+	for range 3 {
+		if a := b.post(link); a.error() != "Verification" || s.mailsOf(latchkey.MessageEmailLost) != 1 {
+			t.Errorf("R-729 to %q, %d mails", a.location(), s.mailsOf(latchkey.MessageEmailLost))
+		}
+		s.clock.Advance(20 * time.Hour)
+	}
+	link, _ = s.regain("alice-1", "new@example.com")
+	s.moves(link)
+}
+
+// a mailbox that is gone does not stop the change, and an event says so. A mailbox
+// that takes no mail for any other reason does.
+func TestMailboxThatIsGone(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		var unheard []string
+		fails := error(nil)
+		link := ""
+		s := newAddressSite(t, strategy, func(c *latchkey.Config) {
+			c.Mail.Send = func(_ context.Context, m latchkey.Message) error {
+				switch {
+				case m.To == "alice@example.com":
+					return fails
+				case m.Kind == latchkey.MessageRecoverEmail:
+					link = path(m)
+				}
+				return nil
+			}
+			c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
+				if e.Type == event.EmailUnheard {
+					unheard = append(unheard, e.UserID)
+				}
+				return nil
+			}
+		})
+		fails = http.ErrServerClosed
+		if err := s.recover("alice-1", "new@example.com"); !errors.Is(err, latchkey.ErrEmailSignIn) || len(unheard) > 0 {
+			t.Errorf("R-750 another failure: %v, %v", err, unheard)
+		}
+		fails = fmt.Errorf("mail: refused: %w", latchkey.ErrMailboxGone)
+		if err := s.recover("alice-1", "new@example.com"); err != nil || !slices.Equal(unheard, []string{"alice-1"}) {
+			t.Fatalf("R-750 %v, %v", err, unheard)
+		}
+		if a := s.newBrowser().post(link); a.error() != "Verification" {
+			t.Errorf("R-750 at once: to %q", a.location())
+		}
+		s.moves(link)
+		if len(unheard) != 2 {
+			t.Errorf("R-750 %d events, want one for each mail", len(unheard))
+		}
+	})
+	t.Run("R-750 the new mailbox", func(t *testing.T) {
+		s := newAddressSite(t, latchkey.JWTSessions, func(c *latchkey.Config) {
+			c.Mail.Send = func(_ context.Context, m latchkey.Message) error {
+				if m.To == "new@example.com" {
+					return latchkey.ErrMailboxGone
+				}
+				return nil
+			}
+		})
+		if err := s.recover("alice-1", "new@example.com"); !errors.Is(err, latchkey.ErrEmailSignIn) {
+			t.Errorf("R-750 %v", err)
+		}
+	})
+	t.Run("R-750 an audit log that is required and away", func(t *testing.T) {
+		change, broken := withRequiredLog()
+		s := newAddressSite(t, latchkey.JWTSessions, change, func(c *latchkey.Config) {
+			c.Mail.Send = func(_ context.Context, m latchkey.Message) error {
+				if m.To == "alice@example.com" {
+					broken.Store(true)
+					return latchkey.ErrMailboxGone
+				}
+				return nil
+			}
+		})
+		if err := s.recover("alice-1", "new@example.com"); !errors.Is(err, latchkey.ErrAudit) {
+			t.Errorf("R-750 %v", err)
+		}
+		for _, row := range s.store.Contents().Challenges {
+			t.Errorf("R-750 %s is left", row.Purpose)
+		}
+	})
+}
+
+// the mail after the change says so, and the link of the first mail undoes
+// it, too.
+func TestStopLinkLeadsToTheUndo(t *testing.T) {
+	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
+		s := newAddressSite(t, strategy)
+		link, stop := s.regain("alice-1", "new@example.com")
+		s.moves(link)
+		if n := s.mailsOf(latchkey.MessageEmailChange); n != 0 || s.lastMail(latchkey.MessageEmailChanged).To != "alice@example.com" {
+			t.Errorf("R-752 %d mails say that it is about to change", n)
+		}
+		b := s.newBrowser()
+		for _, a := range []*answer{b.get(stop), b.post(stop)} {
+			if !strings.Contains(a.location(), "do=undo") || s.address("alice-1") != "new@example.com" {
+				t.Fatalf("R-753 to %q, the address is %q", a.location(), s.address("alice-1"))
+			}
+		}
+		undo := strings.TrimPrefix(b.get(stop).location(), siteOrigin)
+		if a := b.get(undo); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), "alice@example.com") {
+			t.Errorf("R-753 the page: %d", a.Code)
+		}
+		if a := b.post(undo); s.address("alice-1") != "alice@example.com" {
+			t.Errorf("R-753 to %q, the address is %q", a.location(), s.address("alice-1"))
+		}
+		if a := b.get(stop); a.error() != "Verification" {
+			t.Errorf("R-753 afterwards: to %q", a.location())
+		}
+	})
 }

@@ -17,6 +17,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "An administrator was told that you cannot sign in any more. The address can be replaced from {time} on. If it was not you, stop it.",
 		"activity.email.stopped":  "Change of the email address stopped",
 		"account.replaced":        "An administrator was told that you cannot sign in any more. Your email address is to become {email}. If you did not ask for it, keep yours.",
+		"mail.changed.subject":    "Your email address at {host} has been changed",
+		"mail.changed.text":       "An administrator has given your account another address, because you could not sign in any more. If you did not ask for it, the button brings this one back and signs out all devices.",
 	},
 	"ar": {
 		"password.sent.move":      "نرسل رسالة إلى {email}. افتح الرابط الذي فيها في هذا المتصفح، فيصبح هذا عنوانك.",
@@ -32,6 +34,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "أُبلغ أحد المسؤولين بأنك لم تعد تستطيع تسجيل الدخول. يمكن استبدال العنوان ابتداءً من {time}. إذا لم يكن الطلب منك فأوقفه.",
 		"activity.email.stopped":  "أُوقف تغيير البريد الإلكتروني",
 		"account.replaced":        "أُبلغ أحد المسؤولين بأنك لم تعد تستطيع تسجيل الدخول. سيصبح عنوان بريدك {email}. إذا لم يكن الطلب منك فأبقِ عنوانك.",
+		"mail.changed.subject":    "تغيّر عنوان بريدك في {host}",
+		"mail.changed.text":       "أعطى أحد المسؤولين حسابك عنوانًا آخر لأنك لم تعد تستطيع تسجيل الدخول. إذا لم يكن الطلب منك فالزر يعيد هذا العنوان ويسجّل الخروج من كل الأجهزة.",
 	},
 	"de": {
 		"password.sent.move":      "Wir senden eine E-Mail an {email}. Öffnen Sie den Link darin in diesem Browser, dann wird das Ihre Adresse.",
@@ -47,6 +51,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Einem Administrator wurde gesagt, dass Sie sich nicht mehr anmelden können. Die Adresse kann ab {time} ersetzt werden. Falls Sie das nicht waren, halten Sie es auf.",
 		"activity.email.stopped":  "Änderung der E-Mail-Adresse aufgehalten",
 		"account.replaced":        "Einem Administrator wurde gesagt, dass Sie sich nicht mehr anmelden können. Ihre E-Mail-Adresse soll {email} werden. Falls Sie das nicht wollten, behalten Sie Ihre.",
+		"mail.changed.subject":    "Ihre E-Mail-Adresse bei {host} wurde geändert",
+		"mail.changed.text":       "Ein Administrator hat Ihrem Konto eine andere Adresse gegeben, weil Sie sich nicht mehr anmelden konnten. Falls Sie das nicht wollten, holt die Schaltfläche diese zurück und meldet alle Geräte ab.",
 	},
 	"es": {
 		"password.sent.move":      "Estamos enviando un correo a {email}. Abra el enlace en este navegador y esa será su dirección.",
@@ -62,6 +68,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Se ha comunicado a un administrador que usted ya no puede iniciar sesión. La dirección se puede sustituir a partir del {time}. Si no ha sido usted, deténgalo.",
 		"activity.email.stopped":  "Cambio de correo electrónico detenido",
 		"account.replaced":        "Se ha comunicado a un administrador que usted ya no puede iniciar sesión. Su dirección de correo va a ser {email}. Si no lo ha pedido usted, conserve la suya.",
+		"mail.changed.subject":    "Su dirección de correo en {host} ha cambiado",
+		"mail.changed.text":       "Un administrador ha dado otra dirección a su cuenta porque usted ya no podía iniciar sesión. Si no lo ha pedido usted, el botón recupera esta y cierra la sesión en todos los dispositivos.",
 	},
 	"fr": {
 		"password.sent.move":      "Nous envoyons un e-mail à {email}. Ouvrez le lien qu’il contient dans ce navigateur, et cette adresse devient la vôtre.",
@@ -77,6 +85,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Un administrateur a appris que vous ne pouvez plus vous connecter. L’adresse peut être remplacée à partir du {time}. Si ce n’était pas vous, arrêtez cela.",
 		"activity.email.stopped":  "Changement d’adresse e-mail arrêté",
 		"account.replaced":        "Un administrateur a appris que vous ne pouvez plus vous connecter. Votre adresse e-mail va devenir {email}. Si vous ne l’avez pas demandé, gardez la vôtre.",
+		"mail.changed.subject":    "Votre adresse e-mail sur {host} a été changée",
+		"mail.changed.text":       "Un administrateur a donné une autre adresse à votre compte, car vous ne pouviez plus vous connecter. Si vous ne l’avez pas demandé, le bouton rétablit celle-ci et déconnecte tous les appareils.",
 	},
 	"it": {
 		"password.sent.move":      "Stiamo inviando un’e-mail a {email}. Apri il link che contiene in questo browser: diventerà il tuo indirizzo.",
@@ -92,6 +102,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Un amministratore ha saputo che non riesci più ad accedere. L’indirizzo può essere sostituito dal {time}. Se non eri tu, fermalo.",
 		"activity.email.stopped":  "Cambio di indirizzo email fermato",
 		"account.replaced":        "Un amministratore ha saputo che non riesci più ad accedere. Il tuo indirizzo e-mail diventerà {email}. Se non l’hai chiesto tu, mantieni il tuo.",
+		"mail.changed.subject":    "Il tuo indirizzo e-mail su {host} è stato cambiato",
+		"mail.changed.text":       "Un amministratore ha dato un altro indirizzo al tuo account, perché non riuscivi più ad accedere. Se non l’hai chiesto tu, il pulsante ripristina questo e disconnette tutti i dispositivi.",
 	},
 	"ja": {
 		"password.sent.move":      "{email} にメールをお送りしています。このブラウザでメールのリンクを開くと、これがあなたのアドレスになります。",
@@ -107,6 +119,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "サインインできなくなったとの連絡が管理者にありました。アドレスは {time} から置き換えられるようになります。お心当たりがない場合は、中止してください。",
 		"activity.email.stopped":  "メールアドレスの変更の中止",
 		"account.replaced":        "サインインできなくなったとの連絡が管理者にありました。メールアドレスが {email} に変わる予定です。お心当たりがない場合は、今のアドレスを残してください。",
+		"mail.changed.subject":    "{host} のメールアドレスが変更されました",
+		"mail.changed.text":       "サインインできなくなったとの連絡を受けて、管理者がアカウントに別のアドレスを設定しました。お心当たりがない場合は、ボタンを押すとこのアドレスに戻り、すべての端末からサインアウトします。",
 	},
 	"ko": {
 		"password.sent.move":      "{email}(으)로 이메일을 보내고 있습니다. 이 브라우저에서 이메일의 링크를 열면 이 주소로 바뀝니다.",
@@ -122,6 +136,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "더 이상 로그인할 수 없다는 요청이 관리자에게 전달되었습니다. 주소는 {time}부터 교체될 수 있습니다. 본인이 아니라면 중지하세요.",
 		"activity.email.stopped":  "이메일 주소 변경 중단됨",
 		"account.replaced":        "더 이상 로그인할 수 없다는 요청이 관리자에게 전달되었습니다. 이메일 주소가 {email}(으)로 바뀔 예정입니다. 요청한 적이 없다면 지금 주소를 유지하세요.",
+		"mail.changed.subject":    "{host} 이메일 주소가 변경되었습니다",
+		"mail.changed.text":       "더 이상 로그인할 수 없다는 요청에 따라 관리자가 계정에 다른 주소를 설정했습니다. 요청한 적이 없다면 버튼을 눌러 이 주소를 되찾고 모든 기기에서 로그아웃하세요.",
 	},
 	"nl": {
 		"password.sent.move":      "We sturen een e-mail naar {email}. Open de link daarin in deze browser, dan wordt dit uw adres.",
@@ -137,6 +153,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Een beheerder heeft gehoord dat u zich niet meer kunt aanmelden. Het adres kan vanaf {time} worden vervangen. Was u dit niet, stop het dan.",
 		"activity.email.stopped":  "Wijziging van e-mailadres gestopt",
 		"account.replaced":        "Een beheerder heeft gehoord dat u zich niet meer kunt aanmelden. Uw e-mailadres wordt {email}. Hebt u dit niet gevraagd, behoud dan uw adres.",
+		"mail.changed.subject":    "Uw e-mailadres bij {host} is gewijzigd",
+		"mail.changed.text":       "Een beheerder heeft uw account een ander adres gegeven, omdat u zich niet meer kon aanmelden. Hebt u dit niet gevraagd, dan haalt de knop dit adres terug en meldt hij alle apparaten af.",
 	},
 	"pl": {
 		"password.sent.move":      "Wysyłamy wiadomość na adres {email}. Otwórz zawarty w niej link w tej przeglądarce, a to będzie Twój adres.",
@@ -152,6 +170,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Administrator otrzymał zgłoszenie, że nie możesz się już zalogować. Adres można zastąpić od {time}. Jeśli to nie Ty, zatrzymaj to.",
 		"activity.email.stopped":  "Zatrzymano zmianę adresu e-mail",
 		"account.replaced":        "Administrator otrzymał zgłoszenie, że nie możesz się już zalogować. Twój adres e-mail ma się zmienić na {email}. Jeśli to nie Twoja prośba, zachowaj swój adres.",
+		"mail.changed.subject":    "Twój adres e-mail w {host} został zmieniony",
+		"mail.changed.text":       "Administrator nadał Twojemu kontu inny adres, bo nie można było się już na nie zalogować. Jeśli to nie Twoja prośba, przycisk przywróci ten adres i wyloguje wszystkie urządzenia.",
 	},
 	"pt-BR": {
 		"password.sent.move":      "Estamos enviando um e-mail para {email}. Abra o link neste navegador e este passa a ser o seu endereço.",
@@ -167,6 +187,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Um administrador foi informado de que você não consegue mais entrar. O endereço pode ser substituído a partir de {time}. Se não foi você, interrompa isso.",
 		"activity.email.stopped":  "Alteração de e-mail interrompida",
 		"account.replaced":        "Um administrador foi informado de que você não consegue mais entrar. Seu endereço de e-mail vai passar a ser {email}. Se não foi você que pediu, mantenha o seu.",
+		"mail.changed.subject":    "Seu endereço de e-mail em {host} mudou",
+		"mail.changed.text":       "Um administrador deu outro endereço à sua conta, porque você não conseguia mais entrar. Se não foi você que pediu, o botão traz este de volta e desconecta todos os dispositivos.",
 	},
 	"ru": {
 		"password.sent.move":      "Мы отправляем письмо на {email}. Откройте ссылку из него в этом браузере, и это будет ваш адрес.",
@@ -182,6 +204,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Администратору сообщили, что вы больше не можете войти. Адрес можно будет заменить начиная с {time}. Если это были не вы, остановите это.",
 		"activity.email.stopped":  "Смена адреса почты остановлена",
 		"account.replaced":        "Администратору сообщили, что вы больше не можете войти. Вашим адресом почты станет {email}. Если вы об этом не просили, оставьте свой.",
+		"mail.changed.subject":    "Ваш адрес эл. почты на {host} изменён",
+		"mail.changed.text":       "Администратор указал для вашей учётной записи другой адрес, так как вы больше не могли войти. Если вы об этом не просили, кнопка вернёт этот адрес и завершит сеансы на всех устройствах.",
 	},
 	"tr": {
 		"password.sent.move":      "{email} adresine bir e-posta gönderiyoruz. İçindeki bağlantıyı bu tarayıcıda açtığınızda bu sizin adresiniz olur.",
@@ -197,6 +221,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Bir yöneticiye artık oturum açamadığınız bildirildi. Adres {time} itibarıyla değiştirilebilir. Bunu siz istemediyseniz durdurun.",
 		"activity.email.stopped":  "E-posta adresi değişikliği durduruldu",
 		"account.replaced":        "Bir yöneticiye artık oturum açamadığınız bildirildi. E-posta adresiniz {email} olacak. Bunu siz istemediyseniz adresinizi koruyun.",
+		"mail.changed.subject":    "{host} için e-posta adresiniz değiştirildi",
+		"mail.changed.text":       "Artık oturum açamadığınız için bir yönetici hesabınıza başka bir adres verdi. Bunu siz istemediyseniz düğme bu adresi geri getirir ve tüm cihazların oturumunu kapatır.",
 	},
 	"uk": {
 		"password.sent.move":      "Ми надсилаємо лист на {email}. Відкрийте посилання з нього в цьому браузері, і це буде ваша адреса.",
@@ -212,6 +238,8 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "Адміністратору повідомили, що ви більше не можете увійти. Адресу можна буде замінити починаючи з {time}. Якщо це були не ви, зупиніть це.",
 		"activity.email.stopped":  "Зміну адреси пошти зупинено",
 		"account.replaced":        "Адміністратору повідомили, що ви більше не можете увійти. Вашою адресою пошти стане {email}. Якщо ви про це не просили, залиште свою.",
+		"mail.changed.subject":    "Вашу електронну адресу на {host} змінено",
+		"mail.changed.text":       "Адміністратор указав для вашого облікового запису іншу адресу, бо ви більше не могли увійти. Якщо ви про це не просили, кнопка поверне цю адресу й завершить сеанси на всіх пристроях.",
 	},
 	"zh-Hans": {
 		"password.sent.move":      "我们正在向 {email} 发送邮件。请在此浏览器中打开其中的链接，它就会成为您的地址。",
@@ -227,5 +255,7 @@ var regained = map[string]Texts{
 		"mail.replaced.text":      "管理员收到了您无法再登录的消息。自 {time} 起可以替换该地址。如果不是您本人，请阻止此操作。",
 		"activity.email.stopped":  "已停止更改邮箱地址",
 		"account.replaced":        "管理员收到了您无法再登录的消息。您的邮箱地址将变为 {email}。如果您没有提出此请求，请保留您的地址。",
+		"mail.changed.subject":    "您在 {host} 的邮箱地址已更改",
+		"mail.changed.text":       "由于您无法再登录，管理员为您的账号设置了另一个地址。如果您没有提出此请求，点击按钮将恢复此地址，并退出所有设备。",
 	},
 }
