@@ -35,7 +35,7 @@ type Options struct {
 	Staff func(ctx context.Context, u latchkey.User) (bool, error)
 	// Allow returns an error for an action that a staff member may not do, which hides
 	// its button and refuses its request. It is bounded as Staff is. nil: everything but
-	// ActAs is allowed.
+	// ActAs and Recover is allowed.
 	Allow func(ctx context.Context, a Attempt) error
 
 	Path   string        // of the pages, as browsers see it; empty: /admin
@@ -69,7 +69,8 @@ const (
 	Suspend       Action = "suspend"
 	Restore       Action = "restore"
 	Update        Action = "update"
-	Email         Action = "email" // begin a change of the e-mail address
+	Email         Action = "email"   // begin a change of the e-mail address
+	Recover       Action = "recover" // replace the address of a user who has lost the mailbox; only with Options.Allow
 	SignInLink    Action = "sign-in-link"
 	PasswordReset Action = "password-reset"
 	EndSessions   Action = "end-sessions"

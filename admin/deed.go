@@ -31,6 +31,7 @@ func deeds() map[Action]*deed {
 		{action: Restore, onStaff: true, do: restore},
 		{action: Update, fields: fields{"name": text, "image": text, "unverify": flag}, do: update},
 		{action: Email, fields: fields{"email": text}, do: changeEmail},
+		{action: Recover, fields: fields{"email": text}, do: recoverEmail},
 		{action: SignInLink, onStaff: true, do: sendLink},
 		{action: PasswordReset, do: sendReset},
 		{action: EndSessions, fields: fields{"session": text, "all": flag}, do: endSessions},
@@ -100,6 +101,19 @@ func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (stri
 		return "updated", err
 	}
 	return "asked", err
+}
+
+// recoverEmail begins to replace the e-mail address of a user who has lost the mailbox.
+// Whatever is wrong with that is said beside the address.
+func recoverEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
+	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"], Recover: true})
+	if refused, is := errors.AsType[*users.InputError](err); is {
+		err = wrong("email", refused.Problem)
+	}
+	if errors.Is(err, latchkey.ErrConflict) {
+		err = wrong("email", "another user has it")
+	}
+	return "recovering", err
 }
 
 func sendLink(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {

@@ -30,7 +30,7 @@ type call struct {
 // patience is how long Staff and Allow may take.
 const patience = 5 * time.Second
 
-var errNotAllowed = errors.New("admin: set Options.Allow to let staff act as users")
+var errNotAllowed = errors.New("admin: set Options.Allow to let staff act as users, or replace the address of one")
 
 var errSlow = errors.New("admin: Options.Staff or Allow did not answer in time")
 
@@ -72,7 +72,7 @@ func (c *call) isStaff(ctx context.Context, u latchkey.User) (bool, error) {
 // may returns an error if the application does not allow an action.
 func (c *call) may(ctx context.Context, action Action, on latchkey.User) error {
 	switch {
-	case c.Allow == nil && action == ActAs:
+	case c.Allow == nil && (action == ActAs || action == Recover):
 		return errNotAllowed
 	case c.Allow == nil:
 		return nil

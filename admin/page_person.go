@@ -111,6 +111,9 @@ func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.For
 			field.Hint = w.text("field.email.hint")
 		}
 		form.Fields = []frame.Field{field}
+	case Recover:
+		form.Open, form.Danger, form.Text = name, true, w.text("recover.text")
+		form.Fields = []frame.Field{{Name: "email", Label: w.text("field.email"), Type: "email", Required: true, Autocomplete: "off"}}
 	case ActAs:
 		form.Open, form.Text = name, w.text("act.warning")
 		form.Fields = []frame.Field{{Name: "reason", Label: w.text("field.reason"), Hint: w.text("act.reason.hint"), Required: true, Autocomplete: "off", MaxLength: 500}}

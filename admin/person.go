@@ -24,7 +24,7 @@ type person struct {
 }
 
 // order is the order in which actions are offered.
-var order = []Action{Suspend, Restore, Update, Email, SignInLink, PasswordReset, EndSessions, Unlink, RemovePasskey, ResetFactors, Export, ActAs, Delete}
+var order = []Action{Suspend, Restore, Update, Email, Recover, SignInLink, PasswordReset, EndSessions, Unlink, RemovePasskey, ResetFactors, Export, ActAs, Delete}
 
 // person answers GET /users/{id}.
 func (c *call) person(ctx context.Context, u latchkey.User) (*latchkey.Response, error) {
@@ -78,7 +78,7 @@ func (c *call) offered(ctx context.Context, p *person, can *users.Capabilities) 
 	suspended, hasEmail := u.Suspension.Holds(c.clock()), u.Email != ""
 	fits := map[Action]bool{
 		Suspend: can.Suspend && !suspended, Restore: can.Suspend && suspended, Update: true,
-		Email: !u.Provisioned.IsZero() || can.ChangeEmail, SignInLink: can.SignInLink && hasEmail && !suspended,
+		Email: !u.Provisioned.IsZero() || can.ChangeEmail, Recover: u.Provisioned.IsZero() && can.ChangeEmail && hasEmail && !suspended, SignInLink: can.SignInLink && hasEmail && !suspended,
 		PasswordReset: can.Passwords && hasEmail && !suspended, EndSessions: can.EndSessions,
 		Unlink: can.Accounts && len(p.accounts) > 0, RemovePasskey: can.Passkeys && can.Accounts && len(p.passkeys) > 0,
 		ResetFactors: can.Factors && len(p.factors) > 0, Export: true, ActAs: can.ActAs && !suspended, Delete: can.Delete,
