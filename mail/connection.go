@@ -3,10 +3,12 @@ package mail
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -75,7 +77,7 @@ func cause(err error) string {
 	case errors.Is(err, errTooMuch):
 		return errTooMuch.Error()
 	case isKind[*tls.CertificateVerificationError](err):
-		return "its certificate is not trusted or not valid for Server.Host"
+		return distrust(err)
 	case isKind[tls.RecordHeaderError](err):
 		return "it does not begin with TLS: use STARTTLS, or the port for ImplicitTLS"
 	case isKind[*net.DNSError](err):
@@ -87,6 +89,46 @@ func cause(err error) string {
 	}
 	return missing(err.Error())
 }
+
+// distrust returns why the certificate of a server is not accepted. Names of the
+// certificate are quoted, and few.
+func distrust(err error) string {
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &name):
+		return fmt.Sprintf("its certificate is for %s and not for %s: set Server.Host, which is the host in EMAIL_SERVER, to a name of the certificate", namesOf(name.Certificate), brief(name.Host))
+	case isKind[x509.UnknownAuthorityError](err):
+		return "its certificate is of an authority that this machine does not trust: install the certificate of the authority, or set Server.TLSConfig"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "its certificate has expired or is not valid yet: renew it, or set the clock of this machine"
+	}
+	return "its certificate is not valid for a mail server"
+}
+
+// mostNames bounds the names of a certificate in the text of an error.
+const mostNames = 3
+
+// namesOf returns the names and IP addresses of a certificate, quoted.
+func namesOf(c *x509.Certificate) string {
+	var names []string
+	for _, name := range c.DNSNames {
+		names = append(names, brief(name))
+	}
+	for _, ip := range c.IPAddresses {
+		names = append(names, brief(ip.String()))
+	}
+	switch {
+	case len(names) == 0:
+		return "no name"
+	case len(names) > mostNames:
+		return strings.Join(names[:mostNames], ", ") + " and others"
+	}
+	return strings.Join(names, ", ")
+}
+
+// brief returns text quoted, in ASCII and cut to 64 bytes.
+func brief(text string) string { return strconv.QuoteToASCII(text[:min(len(text), 64)]) }
 
 // missing returns the cause of an error that the SMTP library has no value for, by its
 // text, or "" if it does not know the text.

@@ -133,17 +133,31 @@ func TestAnswersInjectedBeforeTLSAreNotBelieved(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
-	for name, change := range map[string]func(*mail.Server){
-		"unknown issuer": func(s *mail.Server) { s.TLSConfig = nil },
-		"another name":   func(s *mail.Server) { s.TLSConfig.ServerName = "mail.elsewhere.example" },
+	for name, c := range map[string]struct {
+		change func(*mail.Server)
+		want   string
+	}{
+		"R-786 unknown issuer": {func(s *mail.Server) { s.TLSConfig = nil }, "certificate is of an authority that this machine does not trust"},
+		"R-786 another name": {
+			func(s *mail.Server) { s.TLSConfig.ServerName = "mail.elsewhere.example" },
+			`and not for "mail.elsewhere.example": set Server.Host, which is the host in EMAIL_SERVER`,
+		},
+		"R-786 an old certificate": {func(s *mail.Server) {
+			s.TLSConfig.Time = func() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }
+		}, "certificate has expired"},
 	} {
+		change, want := c.change, c.want
 		for _, security := range []mail.Security{mail.STARTTLS, mail.ImplicitTLS} {
 			t.Run(name+" over "+string(security), func(t *testing.T) {
 				c := listen(t, security == mail.ImplicitTLS, nil)
 				s := c.server()
 				s.Security = security
 				change(&s)
-				keepsQuiet(t, deliver(t, s, signInLink()), "certificate")
+				err := deliver(t, s, signInLink())
+				keepsQuiet(t, err, want)
+				if strings.Contains(want, "and not for") {
+					keepsQuiet(t, err, `its certificate is for "example.com", `)
+				}
 				if len(c.users) != 0 {
 					t.Error("the password was sent")
 				}

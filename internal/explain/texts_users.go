@@ -21,7 +21,7 @@ var usersTexts = []Text{
 	{64, fault.LinkMailbox, Visitor, "A link from a mail belongs to another mailbox or user.", []string{"The link was changed."}, "Ask for another link."},
 	{65, fault.LinkBroken, Visitor, "A link from a mail lacks its token.", []string{"The mail program cut the link."}, "Copy the whole link."},
 	{66, fault.CodeWrong, Visitor, "A code from a mail is wrong, too old or was tried too often.", []string{"It was mistyped."}, "Ask for another code."},
-	{67, fault.MailFailed, Operator, "A mail could not be sent.", []string{"The mail server refused it or did not answer."}, "Read the cause in the log, and check the mail server and its password."},
+	{67, fault.MailFailed, Operator, "A mail could not be sent.", []string{"The mail server refused it or did not answer.", "`EMAIL_SERVER` names the server by another name, or by its IP address, than its certificate does.", "The certificate of the mail server has expired, or is of an authority that this machine does not trust."}, "Read the cause in the log, and check the mail server and its password. Set the host in `EMAIL_SERVER` to a name that the certificate has."},
 	{68, fault.MailAddress, Visitor, "What was typed is no e-mail address.", []string{"It was mistyped."}, "Type the whole address."},
 	{69, fault.PasswordRefused, Visitor, "A new password was refused.", []string{"It is too short, too common, was leaked, or was used before."}, "Choose another password."},
 	{70, fault.PasswordWrong, Visitor, "The current password is wrong, or was tried too often.", []string{"It was mistyped."}, "Try again, or ask for a link to set a new one."},
