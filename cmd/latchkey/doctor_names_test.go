@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +32,14 @@ func TestVariablesThatNobodyReads(t *testing.T) {
 			t.Errorf("the same twice: %q", got)
 		}
 	})
+}
+
+func TestTrustWithoutURL(t *testing.T) {
+	var out bytes.Buffer
+	newDoctor(&program{env: []string{"AUTH_TRUST_HOST=true"}}, &out, nil).checkSiteURL()
+	if got := out.String(); !strings.HasPrefix(got, "OK    AUTH_TRUST_HOST") || !strings.Contains(got, "providers get redirect URIs with http") || !strings.Contains(got, "doctor --site") {
+		t.Errorf("R-791 %s", got)
+	}
 }
 
 func namesFound(env ...string) string {

@@ -72,7 +72,7 @@ func (d *doctor) checkTrust() {
 		d.fail("AUTH_URL", "is not set, and nothing says that the Host header can be believed. Set it to the site's URL, or AUTH_TRUST_HOST=true behind a proxy that sets Host")
 		return
 	}
-	d.ok("AUTH_TRUST_HOST", "the Host and X-Forwarded-* headers are believed; right behind a proxy that sets them, else set AUTH_URL")
+	d.ok("AUTH_TRUST_HOST", "the Host and X-Forwarded-* headers are believed; right behind a proxy that sets them, else set AUTH_URL. Without X-Forwarded-Proto: https, providers get redirect URIs with http and refuse them, and the log has nothing of it: `latchkey doctor --site URL` shows the URIs that the site sends")
 }
 
 // checkProxy checks the URL of the redirect proxy, if it is set.

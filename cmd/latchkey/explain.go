@@ -59,7 +59,8 @@ type explained struct {
 	What   string            `json:"what"`
 	Causes []string          `json:"causes"`
 	Cure   string            `json:"cure"`
-	Error  string            `json:"error,omitempty"` // of the log
+	Also   string            `json:"operator,omitempty"` // what the operator can do where party is the visitor
+	Error  string            `json:"error,omitempty"`    // of the log
 	Facts  map[string]string `json:"facts,omitempty"`
 }
 
@@ -78,7 +79,8 @@ func (p *program) explain(_ context.Context, what string, f explainFlags) error 
 	if !known {
 		return fmt.Errorf("this version knows no detail %s", visible(string(e.Detail)))
 	}
-	e.Party, e.What, e.Causes, e.Cure = text.Party, text.What, explain.CausesOf(&text, line), text.Cure
+	e.Party, e.What, e.Causes, e.Cure = text.Party, text.What, explain.CausesOf(&text, line), explain.CureOf(&text, line)
+	e.Also = explain.OperatorCure(e.Detail)
 	if line != nil {
 		e.Error, e.Facts = line.Error, line.Facts
 	}
@@ -155,6 +157,9 @@ func (e *explained) print(out io.Writer) {
 		fmt.Fprintf(out, "- %s\n", cause)
 	}
 	fmt.Fprintf(out, "\nFor the %s: %s\n", e.Party, e.Cure)
+	if e.Also != "" {
+		fmt.Fprintf(out, "For the operator: %s\n", e.Also)
+	}
 	if e.Error != "" {
 		fmt.Fprintf(out, "\nThe log says: %s\n", e.Error)
 	}

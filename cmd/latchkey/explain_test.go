@@ -53,6 +53,21 @@ func TestExplain(t *testing.T) {
 			t.Errorf("exit %d: %s", exit, errs)
 		}
 	})
+	t.Run("R-789 what the operator can do for a visitor", func(t *testing.T) {
+		for detail, want := range map[string]string{"account.taken": "AllowDangerousEmailAccountLinking", "limit.client": "Site.TrustedProxies"} {
+			exit, out, _ := explainIt("", nil, detail)
+			_, own, _ := strings.Cut(out, "For the operator: ")
+			if exit != exitOK || !strings.Contains(out, "For the visitor: ") || !strings.Contains(own, want) {
+				t.Errorf("exit %d: %s", exit, out)
+			}
+		}
+	})
+	t.Run("R-790 the variable of the provider", func(t *testing.T) {
+		log := `{"provider":"acme","reference":"` + code + `","detail":"token.invalid_client"}` + "\n"
+		if exit, out, _ := explainIt(log, nil, code, "--log", "-"); exit != exitOK || !strings.Contains(out, "AUTH_ACME_SECRET") {
+			t.Errorf("exit %d: %s", exit, out)
+		}
+	})
 	t.Run("O-063 a detail, without secrets", func(t *testing.T) {
 		if exit, out, _ := explainIt("", nil, "store.schema"); exit != exitOK || !strings.Contains(out, "latchkey migrate") {
 			t.Errorf("exit %d: %s", exit, out)

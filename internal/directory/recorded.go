@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -36,7 +37,7 @@ func (o *Outbox) inTx(ctx context.Context, s *Store, f func(context.Context, *St
 	case !lost:
 		return err
 	case isRequired:
-		return failure.Wrap(fault.ErrAudit, failure.Of(fault.AuditStore, cause.err))
+		return failure.Wrap(fault.ErrAudit, failure.Of(fault.AuditStore, fmt.Errorf("nothing is done that cannot be recorded (`latchkey migrate` makes the table audit_events): %w", cause.err)))
 	}
 	return o.runTx(ctx, s, f, false)
 }

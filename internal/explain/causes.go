@@ -25,7 +25,36 @@ func CausesOf(t *Text, l *Line) []string {
 	if headers, err := strconv.Atoi(l.Facts["headers"]); err == nil && headers > 7500 {
 		first = append(first, "The headers of the request have "+strconv.Itoa(headers)+" bytes. Many proxies refuse more than 8 KiB: put less into the session.")
 	}
-	return append(first, t.Causes...)
+	if l.Limited > 1 && l.Client != "" {
+		first = append(first, "All "+strconv.Itoa(l.Limited)+" lines of the log about limits have the client "+l.Client+". If that is your proxy, the site does not believe what it says of visitors: set `Site.TrustedProxies` to its network.")
+	}
+	if t.Detail == fault.StateNoCookies && l.Facts["cookies"] == "" && site != "" && site == host && strings.HasPrefix(l.Facts["site"], "https:") && l.Facts["origin"] == l.Facts["site"] {
+		first = append(first, "The request came to the right host over https, without any cookie of the site: a proxy removes `Set-Cookie`, or the browser blocks cookies. `latchkey doctor --site "+l.Facts["site"]+"` says whether it is the proxy.")
+	}
+	return named(append(first, t.Causes...), l)
+}
+
+// CureOf returns the cure of a failure, with the names of variables that belong to the
+// provider of the line. A nil line has no provider.
+func CureOf(t *Text, l *Line) string { return named([]string{t.Cure}, l)[0] }
+
+// named returns texts with the names of variables that belong to the provider of a line.
+func named(texts []string, l *Line) []string {
+	if l == nil || !isID(l.Provider) {
+		return texts
+	}
+	stem := strings.ToUpper(strings.ReplaceAll(l.Provider, "-", "_"))
+	var all []string
+	for _, text := range texts {
+		all = append(all, strings.ReplaceAll(text, "AUTH_<ID>_", "AUTH_"+stem+"_"))
+	}
+	return all
+}
+
+// isID reports whether text, which a log holds, can be the id of a provider that has
+// variables in the environment.
+func isID(text string) bool {
+	return text != "" && len(text) <= 64 && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // isAboutFlow reports whether a failure is about the cookies of a sign-in.

@@ -23,8 +23,33 @@ type Line struct {
 	Type      string
 	Error     string
 	Time      string
+	Provider  string            // its id
+	Client    string            // the IP address that the site took for the visitor's
+	Limited   int               // how many lines of the log are about a limit, if all have the same Client; else 0
 	Facts     map[string]string // of the group facts, without its prefix
 }
+
+// crowd counts lines about limits, as long as they have one client.
+type crowd struct {
+	lines   int
+	client  string
+	isMixed bool
+}
+
+// add counts a line if it is about a limit.
+func (c *crowd) add(l *Line) {
+	if !isAboutLimit(l.Detail) || c.isMixed {
+		return
+	}
+	if c.lines > 0 && l.Client != c.client {
+		*c = crowd{isMixed: true}
+		return
+	}
+	c.lines, c.client = c.lines+1, l.Client
+}
+
+// isAboutLimit reports whether a failure is about a limit of one client.
+func isAboutLimit(d fault.Detail) bool { return d == fault.LimitClient || d == fault.LimitMails }
 
 // Search reads a log of slog, JSON or text, and returns the last line about the
 // reference code, or nil. It reads in bounded memory.
@@ -35,15 +60,22 @@ func Search(log io.Reader, code string) (*Line, error) {
 	}
 	want := spell(v)
 	var found *Line
+	var limited crowd
 	in := bufio.NewReaderSize(log, 64<<10)
 	for {
 		text, err := readLine(in)
-		if bytes.Contains(text, []byte(want)) {
-			if l := parseLine(text); l != nil && l.Reference == want {
-				found = l
+		if bytes.Contains(text, []byte(want)) || bytes.Contains(text, []byte("limit.")) {
+			if l := parseLine(text); l != nil {
+				limited.add(l)
+				if l.Reference == want {
+					found = l
+				}
 			}
 		}
 		if errors.Is(err, io.EOF) {
+			if found != nil && isAboutLimit(found.Detail) {
+				found.Limited = limited.lines
+			}
 			return found, nil
 		}
 		if err != nil {
@@ -81,7 +113,8 @@ func parseLine(text []byte) *Line {
 	}
 	l := &Line{
 		Detail: fault.Detail(shown(fields["detail"])), Reference: shown(fields["reference"]), Type: shown(fields["type"]),
-		Error: shown(fields["error"]), Time: shown(fields["time"]), Facts: map[string]string{},
+		Error: shown(fields["error"]), Time: shown(fields["time"]),
+		Provider: shown(fields["provider"]), Client: shown(fields["client"]), Facts: map[string]string{},
 	}
 	for name, value := range fields {
 		if fact, ok := strings.CutPrefix(name, "facts."); ok {

@@ -45,6 +45,44 @@ func TestFactsNameTheCause(t *testing.T) {
 	}
 }
 
+// R-788: what a log has beside the code puts the true cause first.
+func TestLogNamesTheCause(t *testing.T) {
+	code := secretCodec().Make(fault.StateNoCookies, now())
+	text, _ := Find(fault.StateNoCookies)
+	for cookies, want := range map[string]bool{"": true, "__Host-authjs.csrf-token=131": false} {
+		l, err := Search(strings.NewReader(`{"reference":"`+code+`","detail":"state.no_cookies","facts":{"host":"app.example","site":"https://app.example","origin":"https://app.example","cookies":"`+cookies+`"}}`), code)
+		if err != nil || strings.Contains(CausesOf(&text, l)[0], "doctor --site https://app.example") != want {
+			t.Errorf("R-788 with the cookies %q: %+v, %v", cookies, l, err)
+		}
+	}
+	line := func(code, client string) string {
+		return `{"client":"` + client + `","reference":"` + code + `","detail":"limit.client"}` + "\n"
+	}
+	text, _ = Find(fault.LimitClient)
+	others := line("0000-0000-0000", "127.0.0.1") + line("0000-0000-0001", "127.0.0.1")
+	for log, want := range map[string]bool{
+		others + line(code, "127.0.0.1"):                                       true,
+		line(code, "127.0.0.1") + others:                                       true,
+		others + line(code, "127.0.0.1") + line("0000-0000-0002", "192.0.2.7"): false,
+		line(code, "127.0.0.1"):                                                false,
+	} {
+		l, err := Search(strings.NewReader(log), code)
+		if err != nil || strings.Contains(CausesOf(&text, l)[0], "All 3 lines") != want {
+			t.Errorf("R-788 %s: %+v, %v", log, l, err)
+		}
+	}
+}
+
+// R-790: variables have the name of the provider, unless that is no name.
+func TestCureNamesTheProvider(t *testing.T) {
+	text, _ := Find(fault.TokenInvalidClient)
+	for provider, want := range map[string]string{"acme": "AUTH_ACME_SECRET", "my-idp": "AUTH_MY_IDP_SECRET", "": "AUTH_<ID>_SECRET", "$(x)": "AUTH_<ID>_SECRET"} {
+		if got := CureOf(&text, &Line{Provider: provider}); !strings.Contains(got, want) {
+			t.Errorf("R-790 %q: %s", provider, got)
+		}
+	}
+}
+
 // endless is a line without an end, up to a number of bytes.
 type endless struct{ left int }
 

@@ -32,6 +32,9 @@ func markdown() string {
 			fmt.Fprintf(&b, "- %s\n", cause)
 		}
 		fmt.Fprintf(&b, "\n%s\n", t.Cure)
+		if cure := OperatorCure(t.Detail); cure != "" {
+			fmt.Fprintf(&b, "\nFor the operator: %s\n", cure)
+		}
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -211,6 +212,11 @@ func TestAuditLogThatTakesNothing(t *testing.T) {
 			}
 			if !strings.Contains(s.log.text(), "audit.store") || !strings.Contains(s.log.text(), "AuditError") {
 				t.Error("the log has no word of it")
+			}
+			for _, r := range s.log.records(t) {
+				if text := fmt.Sprint(r["error"]); r["detail"] == "audit.store" && r["alert"] == nil && !strings.Contains(text, "latchkey migrate") {
+					t.Errorf("R-787 the line of a visitor's code says %s", text)
+				}
 			}
 		})
 		t.Run("O-035 not required, "+name, func(t *testing.T) {
