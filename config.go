@@ -108,11 +108,13 @@ const (
 )
 
 // Pages are the application's own pages, each a path or an http(s) URL. The
-// application serves them, outside its guards. Guards let the page SignIn pass if a
-// request is exactly what a browser sends that is led there: its host, its path, slash at
-// the end included, and its query. A path names a page of every host that the site
-// answers to; a URL passes at the host of Site.URL or AllowedHosts alone. Empty: the
-// built-in page.
+// application serves them. Guards let signed-out visitors reach all but Reauth and NewUser,
+// users who lack a proof all but NewUser, and refused users all but Error, Reauth and
+// NewUser. A request passes if it is a GET, HEAD or POST exactly as a browser sends it that
+// is led there: its host, its path, slash at the end included, and its query. Style sheets
+// and pictures of the pages do not pass: serve them outside of guards. A path names a page
+// of every host that the site answers to; a URL passes at the host of Site.URL or
+// AllowedHosts alone. Empty: the built-in page.
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string

@@ -124,7 +124,7 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request
 	s, cookies, err := c.ReadSession(ctx, r)
 	res, why := consult(err, func() error { return decide(r, s) })
 	if why != nil {
-		res = c.refuse(ctx, r, s, why)
+		res = c.refuse(ctx, r, s, why, true)
 	}
 	if res != nil {
 		res = c.challenge(ctx, r, varied(res))
@@ -132,9 +132,9 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request
 	return Access{Session: s, Cookies: cookies, Response: res}
 }
 
-// refuse returns what a guard answers instead of the handler, or nil if the request
+// refuse returns what a guard, or a handler in its place, answers, or nil if the request
 // may pass after all. s is nil for a request without a session.
-func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
+func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error, guards bool) *Response {
 	if _, ok := errors.AsType[*undecided](why); ok {
 		return c.fault(ctx, r, why)
 	}
@@ -142,7 +142,7 @@ func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *R
 	if err != nil {
 		return c.fault(ctx, r, err)
 	}
-	return refuse(ctx, x, s, why)
+	return refuse(ctx, x, s, why, guards)
 }
 
 // ErrorResponse returns what [Auth.WriteError] answers for err. It is never nil.
@@ -174,10 +174,10 @@ func (c *Core) answerError(ctx context.Context, r *Request, err error, state *re
 	s, fault := session()
 	res, why := consult(fault, func() error { return err })
 	if why != nil {
-		res = c.refuse(ctx, r, s, why)
+		res = c.refuse(ctx, r, s, why, false)
 	}
 	if res == nil { // the page that it would lead to
-		res = forbidden(ctx, x, s, x.asked(x.request))
+		res = forbidden(ctx, x, s)
 	}
 	return c.challenge(ctx, r, varied(res))
 }

@@ -66,8 +66,10 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 //   - it has no Sec-Fetch-Mode, does not accept text/html, and has Authorization or an
 //     Accept for JSON.
 //
-// A request for [Pages].SignIn, a sign-in page of the application, is passed to next
-// without a session, too. Like all guards RequireSession answers a fault, such as a store
+// A request for one of [Pages] that a visitor needs to sign in is passed to next without a
+// session, too; [Pages] says which. After a refused request of another method than GET or
+// HEAD, the sign-in page returns to the page of the Referer if that is of the site, and
+// else to the home page. Like all guards RequireSession answers a fault, such as a store
 // that fails, with status 500 or 503; see [Auth.Authorize].
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	return a.Authorize(func(_ *http.Request, s *Session) error {
@@ -118,7 +120,8 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 // (such as one that uses s without a look whether it is nil), a wrong
 // configuration. It never redirects a page to itself. If the target is the page that was
 // asked for, and this is a page that [Pages] names, the request passes to next; for any
-// other page the status is 403.
+// other page the status is 403. Where the answer would be the sign-in page, or the page
+// that asks for a proof, requests for the other pages pass that [Pages] opens.
 //
 // The guard answers Auth's own routes, which [Auth.Match] knows, without calling
 // decide: next never sees them.
@@ -134,7 +137,7 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 			s, err := here.state.session()
 			res, why := consult(err, func() error { return decide(r, s) })
 			if why != nil {
-				res = a.Core().refuse(r.Context(), requestHead(r), s, why)
+				res = a.Core().refuse(r.Context(), requestHead(r), s, why, true)
 			}
 			if res != nil {
 				a.Core().challenge(r.Context(), requestHead(r), res).Send(w)

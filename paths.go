@@ -39,6 +39,40 @@ var actions = map[string]struct{ reserved, takesName bool }{
 	"leaks":               {reserved: true},
 }
 
+// passing names the visitors for whom a guard lets a page of [Pages] pass, as bits.
+type passing uint8
+
+const (
+	passSignedOut passing = 1 << iota // a guard leads them to the sign-in page
+	passDenied                        // they are signed in, and refused: they may enter as another user
+	passUnproven                      // they are signed in, and a proof is asked for
+
+	passAll = passSignedOut | passDenied | passUnproven
+)
+
+// ownPage is one of [Pages].
+type ownPage struct {
+	field, url string // url is empty: the page is the built-in one
+	pass       passing
+}
+
+// ownPages returns all of [Pages], with the visitors whom no guard may keep from them:
+// those whom a sign-in, a lost password, a second factor or a mail leads there. A user who
+// is refused gets the built-in error page instead, and only signed-in users see NewUser.
+func ownPages(p *Pages) []ownPage {
+	return []ownPage{
+		{"SignIn", p.SignIn, passAll},
+		{"SignOut", p.SignOut, passAll},
+		{"Error", p.Error, passSignedOut | passUnproven},
+		{"VerifyRequest", p.VerifyRequest, passAll},
+		{"Password", p.Password, passAll},
+		{"Factor", p.Factor, passAll},
+		{"Reauth", p.Reauth, passUnproven},
+		{"Invite", p.Invite, passAll},
+		{"NewUser", p.NewUser, 0},
+	}
+}
+
 // IsAction reports whether name is an action, the first segment of a path below
 // the base path, as isAuthAction of Auth.js does. It also knows the actions
 // that only Latchkey has, and the names it keeps for later.

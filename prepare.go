@@ -256,18 +256,7 @@ func (s *setup) prepareCookies(f *failure.List) {
 
 // preparePages checks the application's own pages and makes the built-in ones.
 func (s *setup) preparePages(f *failure.List) {
-	p := &s.config.Pages
-	for _, own := range []struct{ field, url string }{
-		{"SignIn", p.SignIn},
-		{"SignOut", p.SignOut},
-		{"Error", p.Error},
-		{"VerifyRequest", p.VerifyRequest},
-		{"Password", p.Password},
-		{"Factor", p.Factor},
-		{"Reauth", p.Reauth},
-		{"Invite", p.Invite},
-		{"NewUser", p.NewUser},
-	} {
+	for _, own := range ownPages(&s.config.Pages) {
 		path, _, _ := strings.Cut(own.url, "?")
 		if path, _, _ = strings.Cut(path, "#"); s.config.owns(path) {
 			f.Add(ErrInvalidConfig, "Pages.%s %q is a route of the library itself, and the redirect would never end: name a path of your own, such as /login", own.field, own.url)

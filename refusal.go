@@ -62,9 +62,9 @@ func IsRefusal(err error) bool {
 }
 
 // refuse answers a request that a guard did not let pass. It returns nil for one of
-// [Pages] that the answer would lead to: that page passes. s is nil for a request
-// without a session.
-func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
+// [Pages] that the answer would lead to, and if guards is true for each that no guard keeps
+// from the visitor: that page passes. s is nil for a request without a session.
+func refuse(ctx context.Context, x *exchange, s *Session, why error, guards bool) *Response {
 	if errors.Is(why, errNilResponse) {
 		return guardFault(ctx, x, why)
 	}
@@ -72,12 +72,12 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		why = ErrNoSession
 	} else if wanted != nil {
 		if w := unmetBy(s, wanted, x.now()); w != nil {
-			return refuseUnproven(ctx, x, w)
+			return refuseUnproven(ctx, x, w, guards)
 		}
 		return nil
 	}
 	here := x.asked(x.request)
-	to := overAt(x.links.signIn(cameFrom(x, here)), why)
+	to := overAt(x.links.signIn(cameFrom(x)), why)
 	elsewhere, steered := errors.AsType[*redirect](why)
 	if steered {
 		asked, err := x.outward(elsewhere.to), error(nil)
@@ -91,13 +91,13 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		return guardFault(ctx, x, p)
 	}
 	switch {
-	case passesTo(x, to, steered):
-		return nil // the sign-in page itself is never guarded from those who need it
+	case steered && leadsHere(x, to), !steered && (isFor(x, x.setup.config.Pages.SignIn) || guards && passes(x, refusedAs(s, why))):
+		return nil // no page is guarded from the visitors that it is for
 	case weburl.SamePage(to, here) && (!isOwnPage(x, to) || steered && isOwnPage(x, here)), !steered && circles(x, x.setup.config.Pages.SignIn): // it would only lead back here
-		return forbidden(ctx, x, s, here)
+		return forbidden(ctx, x, s)
 	}
 	if s != nil && !steered && errors.Is(why, ErrAccessDenied) {
-		return forbidden(ctx, x, s, here) // signing in once more would lead back here
+		return forbidden(ctx, x, s) // signing in once more would lead back here
 	}
 	if !steered && !IsRefusal(why) {
 		if s != nil {
@@ -108,17 +108,43 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	if isScript(x.request.Header) || x.credential.Bearer != nil {
 		return unauthorized(x, to)
 	}
-	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+	return ledTo(x.request, to)
 }
 
-// passesTo reports whether the request is for the page that the URL to leads to, which is
-// the application's own. steered: the application itself leads there.
-func passesTo(x *exchange, to string, steered bool) bool {
-	p := &x.setup.config.Pages
-	if !steered {
-		return isFor(x, p.SignIn)
+// ledTo returns the redirect of a guard. Browsers follow it with GET, whatever the method
+// of r (RFC 9110, section 15.4.4).
+func ledTo(r *Request, to string) *Response {
+	res := &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+	if !isSafe(r.Method) {
+		res.Status = http.StatusSeeOther
 	}
-	return slices.ContainsFunc(ownPages(p), func(own string) bool { return weburl.IsPage(to, x.absolute(own)) && isFor(x, own) })
+	return res
+}
+
+// isSafe reports whether a browser can open again as a page what it asked for by the method.
+func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// refusedAs returns which visitor a refusal is about. s is nil for a request without a
+// session.
+func refusedAs(s *Session, why error) passing {
+	if s == nil || errors.Is(why, ErrNoSession) {
+		return passSignedOut
+	}
+	return passDenied
+}
+
+// passes reports whether the request is for a page of the application's own that no guard
+// keeps from the visitor.
+func passes(x *exchange, who passing) bool {
+	return slices.ContainsFunc(ownPages(&x.setup.config.Pages), func(own ownPage) bool { return own.pass&who != 0 && isFor(x, own.url) })
+}
+
+// leadsHere reports whether the URL to, at which the application leads the browser, and the
+// request are for the same page of the application's own.
+func leadsHere(x *exchange, to string) bool {
+	return slices.ContainsFunc(ownPages(&x.setup.config.Pages), func(own ownPage) bool {
+		return own.url != "" && weburl.IsPage(to, x.absolute(own.url)) && isFor(x, own.url)
+	})
 }
 
 // isFor reports whether the request is for page, one of [Pages], exactly as a browser
@@ -129,7 +155,7 @@ func passesTo(x *exchange, to string, steered bool) bool {
 // took a part off, and slashes and escapes count. The query has to have that of the page.
 func isFor(x *exchange, page string) bool {
 	to, err := url.Parse(x.absolute(page))
-	if page == "" || err != nil || !x.setup.trust.cameTo(x.request, x.origin) {
+	if page == "" || err != nil || !opensPages(x.request.Method) || !x.setup.trust.cameTo(x.request, x.origin) {
 		return false
 	}
 	if page[0] != '/' && (weburl.NewOrigin(to.Scheme, to.Host).Text != x.origin.Text || !x.setup.trust.isConfigured(x.origin)) {
@@ -137,6 +163,11 @@ func isFor(x *exchange, page string) bool {
 	}
 	path := sentPath(to)
 	return path == x.prefix+sentPath(x.request.URL) && weburl.IsResolved(path) && isWhole(&x.links, x.request) && weburl.HasQuery(x.request.URL.RawQuery, to.RawQuery)
+}
+
+// opensPages reports whether browsers open pages, and post forms, by the method.
+func opensPages(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodPost
 }
 
 // isWhole reports whether the path of r is the one that the client asked for, but for
@@ -184,26 +215,21 @@ func overAt(page string, why error) string {
 }
 
 // refuseUnproven answers a request if its session lacks a proof. It returns nil for a
-// request for the application's own page that takes the proof.
-func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response {
+// request for the application's own page that takes the proof, and if guards is true for
+// each that no guard keeps from the user.
+func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof, guards bool) *Response {
 	s := x.setup
 	switch {
 	case w.IsFactor && !assures(s):
 		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedFactor asks for second factors: set Config.Factors.Kinds")))
 	case s.config.Session.Strategy == JWTSessions && !s.tracksSignIns():
 		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedRecent asks when users signed in, which no session here keeps: set AccountPage.Enabled or Session.AbsoluteMaxAge")))
-	case isFor(x, s.config.Pages.Reauth):
+	case isFor(x, s.config.Pages.Reauth), guards && passes(x, passUnproven):
 		return nil
 	case circles(x, s.config.Pages.Reauth):
 		return jsonText(http.StatusForbidden, "Access denied.")
 	}
-	status, back := http.StatusFound, cameFrom(x, x.asked(x.request))
-	if m := x.request.Method; m != http.MethodGet && m != http.MethodHead {
-		status, back = http.StatusSeeOther, x.home()
-		if from := x.request.Header.Get("Referer"); strings.HasPrefix(from, x.origin.Text+"/") {
-			back = from
-		}
-	}
+	back := cameFrom(x)
 	to := x.links.signIn(back)
 	if s.config.stepsUp() {
 		to = reauthURL(&x.links, w.IsFactor, back)
@@ -211,7 +237,7 @@ func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof) *Response 
 	if isScript(x.request.Header) || x.credential.Bearer != nil {
 		return unproven(x.request, x.origin.Host(), x.credential.Bearer != nil, w, to)
 	}
-	return &Response{Status: status, Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+	return ledTo(x.request, to)
 }
 
 // Unmet compares the demands of [NeedRecent] and [NeedFactor] in demand, also if
@@ -251,14 +277,21 @@ func guardFault(ctx context.Context, x *exchange, err error) *Response {
 	return faultAnswer(ctx, x, err)
 }
 
-// cameFrom returns the page to come back to: here, or the one from which htmx
-// asked for a part of it.
-func cameFrom(x *exchange, here string) string {
-	h := x.request.Header
-	if page := h.Get("HX-Current-URL"); isHTMX(h) && h.Get("HX-Boosted") == "" && strings.HasPrefix(page, x.origin.Text+"/") {
+// cameFrom returns the page to come back to: the one that was asked for, or from which
+// htmx asked for a part of it. Nothing comes back to a form that was posted: it is the page
+// of the Referer then, if that is of this origin, and else the home page.
+func cameFrom(x *exchange) string {
+	h, own := x.request.Header, x.origin.Text+"/"
+	if page := h.Get("HX-Current-URL"); isHTMX(h) && h.Get("HX-Boosted") == "" && strings.HasPrefix(page, own) {
 		return page
 	}
-	return here
+	if isSafe(x.request.Method) {
+		return x.asked(x.request)
+	}
+	if from := h.Get("Referer"); strings.HasPrefix(from, own) && weburl.Valid(from) && !isOwnPage(x, from) {
+		return from
+	}
+	return x.home()
 }
 
 // unauthorized tells a script to have its user sign in (RFC 9110, section
@@ -276,7 +309,7 @@ func unauthorized(x *exchange, to string) *Response {
 }
 
 // forbidden answers a request if signing in again would change nothing for the user.
-func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Response {
+func forbidden(ctx context.Context, x *exchange, s *Session) *Response {
 	if x.credential.Bearer != nil {
 		res := jsonText(http.StatusForbidden, "Access denied.")
 		res.Header[challengeHeader] = []string{(*browser.Bearer)(nil).Challenge(x.origin.Host()) + `, error="insufficient_scope"`}
@@ -288,7 +321,7 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	if own := errorPageFor(&x.links, x.setup.config.Pages.Error, x.request, string(ErrAccessDenied)); own != nil {
 		return own
 	}
-	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: x.home(), SignInURL: x.links.signIn(here)}
+	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: x.home(), SignInURL: x.links.signIn(cameFrom(x))}
 	if s != nil {
 		view.As = cmp.Or(s.User.Email, s.User.Name)
 	}
@@ -299,10 +332,5 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 // of a built-in one. A page that the configuration names with a query is no other
 // page of its path (R-516).
 func isOwnPage(x *exchange, page string) bool {
-	return slices.ContainsFunc(ownPages(&x.setup.config.Pages), func(own string) bool { return weburl.IsPage(page, x.absolute(own)) })
-}
-
-// ownPages returns the pages that a guard may lead to.
-func ownPages(p *Pages) []string {
-	return slices.DeleteFunc([]string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser}, func(own string) bool { return own == "" })
+	return slices.ContainsFunc(ownPages(&x.setup.config.Pages), func(own ownPage) bool { return own.url != "" && weburl.IsPage(page, x.absolute(own.url)) })
 }

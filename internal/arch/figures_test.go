@@ -83,6 +83,9 @@ var budget = []struct {
 	// What a provider calls a session after another proof there is written into the claims of
 	// a JWT session, and into the row of a stored one: a function, and lines in files that exist.
 	{"names of proofs at a provider", 0, 0, 30, 0},
+	// Which visitors each page of Pages is for stands in one table, that New and guards read;
+	// a refused post leads back to its form. Three questions more are asked of a request.
+	{"own pages behind the guard of a whole site", 3, 0, 70, 0},
 }
 
 // What the root package may grow to.

@@ -66,7 +66,7 @@ func TestGuardsAskTheErrorPage(t *testing.T) {
 							wrong += fmt.Sprint(record["error"], "\n")
 						}
 					}
-					passes := page == "/login" && c.why != foreign // as the sign-in page does
+					passes := c.why != foreign && (page == "/login" || page == "/oops" && who == "a visitor")
 					if (wrong != "") != (c.isLogged && !passes) || strings.Contains(wrong, "secret") || c.why == foreign && !strings.Contains(wrong, "https://elsewhere.example") {
 						t.Errorf("the log says %q", wrong)
 					}

@@ -27,6 +27,17 @@ var guardCases = []testCase{
 		}
 		answers(t, f.openAs("Ada").Get("/members"), http.StatusOK, "here is Ada")
 	}},
+	{"a guard leads a refused post back to the page with its form", func(f *framework) {
+		f.post("/members/note", RequireSession, who)
+	}, func(t *testing.T, f *framework) {
+		for referer, want := range map[string]string{f.url + "/members": f.url + "/members", "https://evil.example/members": f.url, "": f.url} {
+			p := f.open().Fetch("POST", "/members/note", nil, http.Header{"Accept": {"text/html"}, "Sec-Fetch-Mode": {"navigate"}, "Referer": {referer}})
+			leads(t, p, f.url+"/auth/signin")
+			if back := p.Location().Query().Get("callbackUrl"); back != want {
+				t.Errorf("R-705: from %q the way back is %q, want %q", referer, back, want)
+			}
+		}
+	}},
 	{"what a guard refuses, no handler sees", func(f *framework) {
 		seen := new(tally)
 		f.members(seen, RequireSession, nil)

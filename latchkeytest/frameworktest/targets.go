@@ -49,6 +49,24 @@ var targetCases = []testCase{
 			}
 		}
 	}},
+	{"the guard of a whole site lets the pages pass that a sign-in needs, and no other", func(f *framework) {
+		f.site.Guarded = true
+		f.config.Site.URL, f.config.Pages.SignIn, f.config.Pages.VerifyRequest, f.config.Pages.NewUser = "http://app.example", "/login", "/mailed", "/welcome"
+		f.site.CatchAll = func(c Context) {
+			f.reached.add("handler")
+			c.Write(http.StatusOK, "mine")
+		}
+	}, func(t *testing.T, f *framework) {
+		for _, target := range []string{"/welcome", "/mailed/", "/x/../mailed", "/members/note", "/mailed?provider=post"} {
+			for _, method := range []string{http.MethodGet, http.MethodPost} {
+				before := f.reached.count("handler")
+				ok(t, f.sendTarget(t.Context(), method, target, "app.example"))
+				if reached := f.reached.count("handler") != before; reached != strings.HasPrefix(target, "/mailed?") {
+					t.Errorf("R-704: %s %s reaches the handler: %t", method, target, reached)
+				}
+			}
+		}
+	}},
 	{"the guard of a whole site takes no path that was rewritten for its sign-in page", behindRewriting("/login"), proveRewritten},
 	{"nor one that names the rewritten part twice", behindRewriting("/shop/login"), proveRewritten},
 }
