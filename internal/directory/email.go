@@ -115,7 +115,7 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 		}
 	}
 	letGo(d, q, e.Accounts...)
-	if err := (Passwords{d}).detachProofs(ctx, s, signIn.User.ID, signIn.Second); err != nil {
+	if err := (Passwords{d}).detachProofs(ctx, q, s, signIn.User.ID, signIn.Second); err != nil {
 		return err
 	}
 	ended, err := d.endAll(ctx, q, s, signIn.User.ID, "")
@@ -140,7 +140,7 @@ func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachme
 		text += ", but their JWT sessions go on until they expire: nothing remembers that they have ended (Session.Revocations)"
 	}
 	d.Log.Warn(ctx, text,
-		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "sessions", len(found.sessions))
+		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "proofs", found.proofs, "sessions", len(found.sessions))
 	var payload any
 	if q.Wants(event.UserEvicted) {
 		e.Accounts = WithoutTokens(d, e.Accounts)

@@ -123,8 +123,8 @@ func (d Passwords) countProofs(ctx context.Context, s *Store, userID string) (n 
 // detachProofs removes the password, second factors, known browsers and challenges
 // of a user, where the library keeps any. The way back to a former address stays, and so
 // do the factors if second, which comes with the proof, is one of them: the user that
-// proves the address has them.
-func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string, second *Second) error {
+// proves the address has them. It queues an event for each factor that goes.
+func (d Passwords) detachProofs(ctx context.Context, q *Outbox, s *Store, userID string, second *Second) error {
 	if d.Box == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (d Passwords) detachProofs(ctx context.Context, s *Store, userID string, se
 		}
 	}
 	if second == nil || second.App == nil && second.Recovery == "" {
-		if err := d.removeFactorsSince(ctx, s, userID, time.Time{}); err != nil {
+		if err := d.removeFactorsSince(ctx, q, s, userID, time.Time{}); err != nil {
 			return err
 		}
 	}

@@ -174,13 +174,13 @@ func (d Passwords) removeSince(ctx context.Context, q *Outbox, s *Store, u *stor
 		letGo(d.Directory, q, a)
 		q.addAccount(event.AccountUnlinked, &event.AccountPayload{User: *u, Account: withoutTokens(d.Directory, a)})
 	}
-	return d.removeFactorsSince(ctx, s, u.ID, move.Created)
+	return d.removeFactorsSince(ctx, q, s, u.ID, move.Created)
 }
 
 // removeFactorsSince removes the second factors of a user that were added at or
 // after an instant, and recovery codes that were made since, or with the last factor. It
-// does nothing if the store keeps none.
-func (d Passwords) removeFactorsSince(ctx context.Context, s *Store, userID string, since time.Time) error {
+// queues an event for each factor. It does nothing if the store keeps none.
+func (d Passwords) removeFactorsSince(ctx context.Context, q *Outbox, s *Store, userID string, since time.Time) error {
 	if !s.Has(AbilityFactors) {
 		return nil
 	}
@@ -196,6 +196,7 @@ func (d Passwords) removeFactorsSince(ctx context.Context, s *Store, userID stri
 		if _, err := s.Factors().Delete(ctx, userID, f.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
 			return err
 		}
+		q.Add(event.Event{Type: event.FactorRemoved, UserID: userID}, nil)
 		left--
 	}
 	made, err := d.Waiting(s).Get(ctx, challenge.Recodes, userID)
