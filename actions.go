@@ -47,7 +47,10 @@ func (a *Auth) SignInAction(page http.Handler) http.Handler {
 
 // SignOutAction answers the posts of the application's own sign-out forms, as
 // [Auth.SignOut] would. Its fields are redirectTo and atProvider, which is 1 or 0. All
-// else is as with [Auth.SignInAction].
+// else is as with [Auth.SignInAction]. As there, a post with neither Origin,
+// Sec-Fetch-Site nor csrfToken is taken for one of a client that is no browser, because
+// browsers name the origin of every post (Fetch, section 3.1). A handler that has to
+// refuse it asks [Auth.CheckCSRF] first.
 func (a *Auth) SignOutAction(page http.Handler) http.Handler {
 	return action(a, page, (*Core).SignOutAction)
 }
