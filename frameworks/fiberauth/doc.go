@@ -23,4 +23,11 @@
 //
 // Who a request comes from, and which host it is for, is decided by
 // [latchkey.Site] alone; TrustProxy and ProxyHeader of Fiber are not asked.
+//
+// Guards compare the path with the target that the client asked for, and c.Path(…) may
+// rewrite the path at any time. SetRequestURI of fasthttp replaces the target itself, which
+// Fiber keeps nowhere else: call it only behind [Auth.Middleware] or [Auth.LoadSession] and
+// after the first look at the session. Otherwise a guard takes the new target for the one
+// that was asked for, and lets a request pass that an application rewrites to the path of
+// one of its pages.
 package fiberauth
