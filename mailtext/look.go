@@ -34,8 +34,9 @@ type look struct {
 	Button, ButtonText, Rim template.CSS
 }
 
-// newLook returns the look of a theme. It replaces an empty or malformed BrandColor by
-// blue, and chooses the colour of a button's text if the theme has no usable one.
+// newLook returns the look of a theme. A missing or malformed BrandColor becomes blue.
+// Without a usable ButtonText it chooses one. If the brightness of BrandColor is unknown,
+// that makes the button white, and only its rim keeps the colour.
 func newLook(t latchkey.Theme) look {
 	l := look{shades: light, Schemes: t.ColorScheme}
 	switch t.ColorScheme {

@@ -20,11 +20,9 @@ type Content struct {
 	HTML    string // a complete document; empty: there is only Text
 }
 
-// Compose returns the words of the mail for m, in the colours of m.Theme and in
-// m.Language: the site's host, a button, the link to copy, the code, and when they
-// expire, as the kind of message has them. It returns an error if m.URL, or an
-// m.OtherURL that is not empty, is no http(s) URL, for a kind of message that it has
-// no words for, and for a message without link and code.
+// Compose returns the mail for m, in the colours of m.Theme and in m.Language. It returns
+// an error for an unknown m.Kind, and for an m.URL that is not http(s): every mail names
+// its host. A set m.OtherURL is checked too. A kind without a button needs m.Code.
 //
 // The mail loads nothing from elsewhere: a picture would tell its host when which
 // user reads mail, and most programs hide it anyway.

@@ -48,10 +48,10 @@ func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) 
 }
 
 // ProviderClient returns a client that sends requests to the API of a provider with the
-// account's access token, over https only. A token that the API refuses with status 401 is
-// renewed once for each request, if the body can be sent again. After a redirect to
-// another host requests carry no token. The client keeps a token for a minute at most. An
-// error of AccessToken is the error of the request.
+// account's access token, over https only, or over http to loopback hosts. A token that the
+// API refuses with status 401 is renewed once for each request, if the body can be sent
+// again. After a redirect to another host requests carry no token. The client keeps a token
+// for a minute at most. An error of AccessToken is the error of the request.
 //
 // Only the values of ctx are used, such as the tenant: its end ends no request, and each
 // request has a context of its own. The client is safe for concurrent use, may be kept,
@@ -86,9 +86,9 @@ type within struct {
 func (c within) Value(key any) any { return c.made.Value(key) }
 
 // RevokeTokens forgets the tokens of an account and revokes them at the provider, in the
-// background. The account stays a way to sign in, and sessions go on. If a sign-in with
-// the account began before the call and completes after it, the user is signed in, and its
-// tokens are not stored. RevokeTokens needs what AccessToken needs.
+// background, unless KeepAtProvider is set. The account and its sessions stay; a sign-in
+// under way stores no tokens. It returns ErrAmbiguousAccount, or ErrRefresh if other calls
+// kept changing the tokens: try again. It needs the Adapter that AccessToken needs.
 func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	w, err := u.open(ctx, of.UserID, "Users.RevokeTokens", directory.AbilityAccountLists, directory.AbilityTokens)
 	if err != nil {

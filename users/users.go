@@ -233,12 +233,10 @@ func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 	return w.EndSessions(ctx, w.Events, userID, keep)
 }
 
-// Delete removes a user with everything that the Adapter keeps by the user's id: accounts,
-// sessions, passkeys, password, factors and challenges. See Erase for requests to erase
-// personal data. Delete returns ErrSessionsNotEnded if the user is deleted but JWT
-// sessions of the user go on until they expire, because no
-// latchkey.SessionConfig.Revocations are configured. It needs an Adapter that is a
-// [storage.UserDeletionAdapter].
+// Delete removes a user with all that the Adapter keeps by the user's id, and revokes
+// provider tokens as Unlink does. ErrSessionsNotEnded: the user is deleted, but without
+// latchkey.SessionConfig.Revocations JWT sessions go on until they expire. It needs a
+// [storage.UserDeletionAdapter]. See Erase for requests to erase personal data.
 func (u *Users) Delete(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Delete")
 	if err != nil {

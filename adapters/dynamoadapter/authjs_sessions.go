@@ -101,8 +101,8 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 	return storage.ErrNotFound
 }
 
-// DeleteSessions implements [storage.SessionListAdapter]. One that cannot be ended
-// keeps none of the others.
+// DeleteSessions implements [storage.SessionListAdapter]. It goes on after a session that
+// it cannot end, and returns how many it has ended with all errors joined.
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	found, err := a.sessions.list(ctx, userID)
 	for _, in := range found {

@@ -47,8 +47,9 @@ func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Recor
 	return []kvstore.Record{r}, err
 }
 
-// record returns a user as package kvstore writes one. Six of the members are
-// attributes of Auth.js; the others come from detailsField as they are.
+// record returns a user as package kvstore writes one. Six members are attributes of
+// Auth.js. The others come from detailsField, except as, which only items have. A user
+// without born was made by Auth.js: record sets bornElsewhere.
 func (p userConn) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
 	members := detailsOf(in)
 	delete(members, "as")

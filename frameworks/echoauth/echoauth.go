@@ -80,11 +80,10 @@ type Router interface {
 	Any(path string, h echo.HandlerFunc, m ...echo.MiddlewareFunc) echo.RouteInfo
 }
 
-// Mount mounts the routes of Latchkey, each by itself, so that all other paths
-// below the base path stay the application's. Where r is a group, prefix is its
-// path, which Echo does not tell: the base path is a path of the site, also then.
-// With [NewFunc] it is prefix, or /auth. Mount panics, as Echo does for routes
-// that conflict, when the base path is not below the group.
+// Mount mounts each route of Latchkey by itself: other paths below the base path stay the
+// application's. If r is an [echo.Group], pass its path as prefix; the base path counts
+// from the root of the site. With [NewFunc] prefix is the base path, or /auth without one.
+// Mount panics if the base path is not below prefix, and for routes that conflict.
 func (a *Auth) Mount(r Router, prefix ...string) {
 	paths, err := a.auth.Routes(strings.Join(prefix, ""))
 	if err != nil {

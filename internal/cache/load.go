@@ -40,8 +40,9 @@ func (c *Cache[K, V]) Load(ctx context.Context, key K, load Loader[V]) (V, error
 	return c.share(ctx, key, load, false)
 }
 
-// Refresh loads the value of key as Load does, even if there is one. The old value
-// stays until the load has succeeded.
+// Refresh loads the value of key even if there is one, and else does what Load does. It
+// joins a load under way, which may have begun before the call. The old value stays until
+// the load has succeeded.
 func (c *Cache[K, V]) Refresh(ctx context.Context, key K, load Loader[V]) (V, error) {
 	return c.share(ctx, key, load, true)
 }

@@ -60,8 +60,8 @@ const (
 	LinkAnything                // it proves every address
 )
 
-// mayLink reports whether the provider is trusted with e-mail addresses and
-// vouches for this one.
+// mayLink reports whether the provider's word proves the address: with LinkAnything it
+// proves every one, with LinkVerified only one that the provider calls verified.
 func (in *Assertion) mayLink() bool {
 	return in.Link == LinkAnything || (in.Link == LinkVerified && in.EmailVerified)
 }

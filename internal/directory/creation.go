@@ -13,7 +13,7 @@ import (
 )
 
 // createUser creates signIn.User, and sets IsNew and the ID that the store has given. It
-// returns an [OtherUser] if the application was asked about another user.
+// returns an [OtherUser] if the application was asked, but not about this user.
 func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if signIn.User.ID == "" {
 		signIn.User.ID = secret.NewUserID()

@@ -46,8 +46,9 @@ type Proof struct {
 	AtProvider *AtProvider // what the provider that was asked calls the session there; nil: no logout is configured, or none was asked
 }
 
-// Proof returns what the sign-in has proven. It is not older than the sign-in counts
-// from, so that an end of the user's sessions that it follows does not void it.
+// Proof returns what the sign-in has proven. Without Proved it counts from begun. With a
+// second factor it is never older than begun, so that an earlier end of the user's
+// sessions does not void it. Otherwise a Proved that a provider has stated may be older.
 func (signIn *SignIn) Proof() Proof {
 	at := signIn.Proved
 	if at.IsZero() || signIn.Second != nil && signIn.begun.After(at) {

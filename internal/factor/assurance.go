@@ -109,9 +109,9 @@ func Level(amr []string) string {
 	return AAL1
 }
 
-// Meets reports whether a session with amr and acr has proven one of the kinds beside
-// another proof: one proof never counts twice. Without kinds it reports whether acr
-// is AAL2.
+// Meets reports whether a session has proven one of the kinds beside another proof,
+// whatever acr is. A passkey with user verification needs no other proof. A mailed code
+// counts only if amr has [Multiple]. Without kinds, Meets reports whether acr is AAL2.
 func Meets(amr []string, acr string, kinds ...storage.FactorKind) bool {
 	if len(kinds) == 0 {
 		return acr == AAL2

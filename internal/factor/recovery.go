@@ -49,8 +49,9 @@ func TypedRecovery(text string) string {
 	return code
 }
 
-// RecoveryHash returns the hash that is stored of a recovery code: SHA-256 over the
-// user's id and the code, each preceded by its length. The code may have hyphens.
+// RecoveryHash returns the hash that is stored of a recovery code, in hex: SHA-256 over
+// "latchkey recovery", the user's id and the code, each preceded by its length. It reads
+// the code as [TypedRecovery] does: whatever is no code has the hash of an empty one.
 func RecoveryHash(userID, code string) string {
 	hash := sha256.New()
 	for _, text := range []string{"latchkey recovery", userID, TypedRecovery(code)} {

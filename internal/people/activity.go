@@ -16,10 +16,10 @@ var kept = []event.Type{
 	event.BrowserTrusted, event.UserSuspended, event.UserRestored, event.UserExported, event.ImpersonationStarted,
 }
 
-// IsActivity reports whether an event is an activity of its user: a sign-in, a change
-// of the ways to sign in, or a change by an administrator. Another's wrong password is
-// none: visitors could fill the list, and the time that a store needs would tell them
-// which addresses are users'.
+// IsActivity reports whether an event is an activity of its user, such as a sign-in, a new
+// way to sign in, or an administrator's change. A failed sign-in is one only if By is the
+// user. Visitors could otherwise fill the list, and the time that a store needs would tell
+// them which addresses are users'.
 func IsActivity(e *event.Event) bool {
 	isGuess := e.Type == event.SignIn && e.Outcome == event.Failed && e.By.ID != e.UserID
 	return e.UserID != "" && !isGuess && (slices.Contains(kept, e.Type) || e.Type == event.UserUpdated && e.By.Kind == event.ActorAdmin)

@@ -107,8 +107,9 @@ func (d *Document) encode(v any) {
 	d.err = err
 }
 
-// Exported returns the fields of a record that an export has. Empty ones are left
-// out.
+// Exported returns the fields that an export has of a record, by their names there, times
+// as text of RFC 3339. Empty ones are left out. record is a value of a type in exported:
+// a pointer, or any other type, yields an empty map.
 func Exported[T any](record T) map[string]any {
 	v := reflect.ValueOf(record)
 	out := map[string]any{}

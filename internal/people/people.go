@@ -62,8 +62,8 @@ func (r *Reader) read(ctx context.Context, q *Query, s *storage.PeopleQuery) (us
 	return users, next, err
 }
 
-// All returns every user of a list, read page by page. An error is the last that it
-// yields.
+// All yields the users of a list from q.After on, and reads them page by page. An error
+// is the last that it yields: an InputError for a q that List would refuse.
 func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[storage.User, error] {
 	return func(yield func(storage.User, error) bool) {
 		err := q.check()

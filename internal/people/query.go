@@ -65,8 +65,8 @@ func isPlain(text string, most int) bool {
 	return len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// stored returns the query as a store gets it. canonical returns the form in which
-// e-mail addresses are stored.
+// stored returns the query as a store gets it, with a Limit. canonical returns the form
+// in which e-mail addresses are stored. If it fails, the search is for names only.
 func (q *Query) stored(now time.Time, canonical func(string) (string, error)) storage.PeopleQuery {
 	s := storage.PeopleQuery{
 		Order: q.Order, From: wholeMillisecond(q.From), Before: wholeMillisecond(q.Before),

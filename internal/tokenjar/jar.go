@@ -112,11 +112,10 @@ func (j *Jar) put(c *browser.Cookies, of Session, all []account) error {
 	return nil
 }
 
-// AccessToken returns a usable access token of the newest account of a session at a
-// provider, and has the browser keep what was renewed. With o.ReadOnly the response can
-// set no cookie. AccessToken returns ErrInvalidProvider for an unknown provider, and
-// ErrReconnect if there is no account of its client. Its other errors are those of
-// [vault.Vault.AccessToken].
+// AccessToken returns a usable access token of a session's newest account at a provider,
+// and puts what it renews into the cookie. With o.ReadOnly it renews nothing: a token that
+// needs it is ErrRefresh. An unknown provider is ErrInvalidProvider; without an account of
+// its client the error is ErrReconnect. Others are those of [vault.Vault.AccessToken].
 func (j *Jar) AccessToken(ctx context.Context, c *browser.Cookies, of Session, provider string, o vault.Options) (storage.Tokens, error) {
 	p := j.vault.Providers[provider]
 	if p == nil {

@@ -142,9 +142,9 @@ func isNewer(a, than *storage.Tokens) bool {
 	return a.AccessToken != "" && a.ExpiresAt.After(than.ExpiresAt)
 }
 
-// use makes a row of an account and returns its handle. It leaves a row with the same
-// refresh token alone, because a renewal of that may be under way. The caller calls
-// release.
+// use makes a row of an account, counts a use of it, and returns its handle. It keeps a
+// row with the same refresh token, which may be under renewal, unless the access token of
+// a ends later. The caller calls release.
 func (r *rows) use(of Session, a account) (handle string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
