@@ -54,6 +54,7 @@ var guideProxies = map[string]func(t testing.TB, guide, instance string, s WebPr
 		guide = swap(t, guide, "listen 443 ssl;", "listen 127.0.0.1:"+s.Port+" ssl; ssl_certificate "+s.Certificate+"; ssl_certificate_key "+s.Key+";")
 		guide = swap(t, guide, "127.0.0.1:3000", instance)
 		guide = swap(t, guide, "/var/log/nginx/access.log", s.Dir+"/access.log")
+		guide = swap(t, guide, "/var/log/nginx/error.log", s.Dir+"/guide-error.log")
 		temporary := ""
 		for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 			temporary += kind + "_temp_path " + s.Dir + "/" + kind + ";\n"
