@@ -108,7 +108,7 @@ func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	voided := []string{r.signInName(from)}
+	voided := r.signInNames(from)
 	if from.SessionID == "" {
 		voided = r.writtenFor(from.UserID)
 	}

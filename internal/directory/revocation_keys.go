@@ -3,6 +3,7 @@ package directory
 import (
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 )
 
@@ -13,16 +14,21 @@ func (o TokenOrigin) ids() []string { return []string{o.SessionID, o.UserID, o.S
 // The end of a sign-in is written under a name that needs no secret: it outlives the secret
 // of the instance that records it, and its id is random. The ids of users and their
 // names at a provider may be those of another site on the same store, which the secrets keep
-// apart. Ends of those are written under all secrets that the instance has.
+// apart. So may an adopted id, which is as random as the jti that it is made of.
+// Ends of those are written under all secrets that the instance has.
 
-// signInName returns the name under which a token's sign-in is revoked, or "" if the token
-// does not name its sign-in. It names no site: the id is random, and every site that has
-// the secret would accept the token.
-func (r *Revocations) signInName(o TokenOrigin) string {
-	if o.SessionID == "" {
-		return ""
+// signInNames returns the names under which a token's sign-in is revoked, and none if the
+// token does not name its sign-in. They name no site: every site that has the secret would
+// accept the token.
+func (r *Revocations) signInNames(o TokenOrigin) []string {
+	switch of := r.Keys.AnySite(); {
+	case o.SessionID == "":
+		return nil
+	case jwtclaims.IsAdopted(o.SessionID):
+		return of.All(keys.RevokedSignIn, o.SessionID)
+	default:
+		return []string{of.Lasting(keys.RevokedSignIn, o.SessionID)}
 	}
-	return r.Keys.AnySite().Lasting(keys.RevokedSignIn, o.SessionID)
 }
 
 // signInKeys returns the names under which a token's sign-in may be revoked, and none if
@@ -31,7 +37,11 @@ func (r *Revocations) signInKeys(o TokenOrigin) []string {
 	if o.SessionID == "" {
 		return nil
 	}
-	return append(r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID), r.signInName(o))
+	all := r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID)
+	if jwtclaims.IsAdopted(o.SessionID) {
+		return all
+	}
+	return append(all, r.signInNames(o)...)
 }
 
 // keysThere returns the keys under which sessions are revoked that have one of the names
