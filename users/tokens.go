@@ -102,6 +102,9 @@ func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	if err != nil {
 		return err
 	}
+	// These are two writes, since the first may be to a store apart. A call that ends between
+	// them returns an error, and only stops sign-ins under way from storing their tokens. A
+	// repeated call does the rest.
 	if err := w.Revocations.ForgetTokens(ctx, nil, row.Provider, row.ProviderAccountID); err != nil {
 		return err
 	}
