@@ -186,7 +186,11 @@ func TestWhoComesIn(t *testing.T) {
 	plain := s.session(t, s.user(t, "Plain", "plain@app.example").ID, 0)
 	for _, a := range append(routes(target.ID), routes("no-such-user")...) {
 		a.cookie = ""
-		if w := s.do(t, a); w.Code != http.StatusFound || !strings.Contains(w.Header().Get("Location"), "/auth/signin") {
+		want := http.StatusFound
+		if a.method == http.MethodPost {
+			want = http.StatusSeeOther
+		}
+		if w := s.do(t, a); w.Code != want || !strings.Contains(w.Header().Get("Location"), "/auth/signin") {
 			t.Errorf("P-051 nobody at %s %s: %d %s", a.method, a.path, w.Code, w.Header().Get("Location"))
 		}
 		a.cookie = plain

@@ -74,11 +74,12 @@ func replaceTokens(ctx context.Context, d *Directory, s *Store, signIn *SignIn, 
 	if d.Tokens == nil || !hasTokens(&signIn.Keep) {
 		return nil
 	}
-	void, err := d.Revocations.voidsTokens(ctx, s, signIn)
-	if err != nil || void {
-		return err
-	}
+	var err error
 	for range mostSwaps {
+		void, unread := d.Revocations.voidsTokens(ctx, s, signIn) // after row was read: its tokens may be gone since
+		if unread != nil || void {
+			return unread
+		}
 		next := d.Tokens.Replace(row, signIn.Account.Tokens, signIn.Keep)
 		err = TokenRows{s}.SwapTokens(ctx, row.Provider, row.ProviderAccountID, row.Tokens, next)
 		if !errors.Is(err, storage.ErrConflict) {
