@@ -73,9 +73,9 @@ func (c *Config) credentialList() passkey.CredentialList {
 // wantsTypedLogouts reports whether a logout token has to say that it is one by its typ.
 func (c *Config) wantsTypedLogouts() bool { return c.Hardened }
 
-// refusesShortSecrets reports whether a secret that may be guessed is a fault
+// refusesWeakSecrets reports whether a secret that may be guessed is a fault
 // and not a warning.
-func (c *Config) refusesShortSecrets() bool { return c.Hardened }
+func (c *Config) refusesWeakSecrets() bool { return c.Hardened }
 
 // sharedLimiter returns the limiter for all instances, or nil. With an adapter
 // each attempt is a write, so only a hardened site uses it unasked.

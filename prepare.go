@@ -26,6 +26,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/people"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -192,15 +193,16 @@ func (s *setup) prepareSecrets(f *failure.List) {
 	if len(secrets) == 0 {
 		f.Add(ErrMissingSecret, "set AUTH_SECRET (or Config.Secrets) to the output of: openssl rand -base64 33")
 	}
-	for i, secret := range secrets {
+	for i, text := range secrets {
+		weakness := weaknessOf(text, s.trust.origin)
 		switch {
-		case strings.TrimSpace(secret) == "" || slices.Contains(placeholders, strings.ToLower(strings.TrimSpace(secret))):
+		case strings.TrimSpace(text) == "" || slices.Contains(placeholders, strings.ToLower(strings.TrimSpace(text))):
 			f.Add(ErrMissingSecret, "Secrets[%d] is empty or a published placeholder: use the output of: openssl rand -base64 33", i)
-		case len(secret) >= shortestSecret:
-		case s.config.refusesShortSecrets():
-			f.Add(ErrMissingSecret, "Secrets[%d] has fewer than %d characters, which Hardened does not accept: use the output of: openssl rand -base64 33", i, shortestSecret)
+		case weakness == "":
+		case s.config.refusesWeakSecrets():
+			f.Add(ErrMissingSecret, "Secrets[%d] %s, which Hardened does not accept: use the output of: openssl rand -base64 33", i, weakness)
 		default:
-			s.log.WarnAtStart("a secret has fewer than 32 characters and may be guessed: use the output of openssl rand -base64 33")
+			s.log.WarnAtStart("a secret " + weakness + " and may be guessed: use the output of openssl rand -base64 33")
 		}
 	}
 	s.csrfSecret = strings.Join(secrets, ",")
@@ -212,6 +214,18 @@ func (s *setup) prepareSecrets(f *failure.List) {
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
+}
+
+// weaknessOf returns why a secret may be guessed, or "" if it may not. It looks for a secret
+// of a guide if the origin of the site is known and has a name of the internet.
+func weaknessOf(text string, site weburl.Origin) string {
+	switch {
+	case len(text) < shortestSecret:
+		return "has fewer than 32 characters"
+	case secret.IsWorded(text) && weburl.IsPublic(site.HostName()):
+		return "is made of words, as those of guides are"
+	}
+	return ""
 }
 
 // placeholders are secrets that stand in tutorials and templates.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // checkSecrets checks each secret, and warns of variables that look like one and are not
@@ -36,6 +40,8 @@ func (d *doctor) checkSecret(s namedSecret, newer []namedSecret) {
 		d.fail(s.name, "is blank, or a placeholder that everybody knows. Replace it; `latchkey secret` prints a fresh one")
 	case warned:
 		d.warn(s.name, "has fewer than 32 characters and may be guessed. Replace it (`latchkey secret --rotate` keeps sessions)")
+	case secret.IsWorded(s.value) && d.isPublic():
+		d.warn(s.name, "is made of words, as those of guides are, and may be guessed. Replace it (`latchkey secret --rotate` keeps sessions)")
 	case same >= 0:
 		d.warn(s.name, "is the same as %s, so there is no rotation. Give one of them a fresh secret, or remove it", newer[same].name)
 	case len(newer) == 0:
@@ -43,6 +49,13 @@ func (d *doctor) checkSecret(s namedSecret, newer []namedSecret) {
 	default:
 		d.ok(s.name, "opens what is older")
 	}
+}
+
+// isPublic reports whether the site is for others than developers: AUTH_URL has a name of
+// the internet.
+func (d *doctor) isPublic() bool {
+	u, err := url.Parse(d.env.get("AUTH_URL"))
+	return err == nil && weburl.IsPublic(strings.ToLower(u.Hostname()))
 }
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }

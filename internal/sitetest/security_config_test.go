@@ -307,8 +307,11 @@ func TestConfigLoudOptions(t *testing.T) {
 		change func(*latchkey.Config)
 		says   string
 	}{
-		"any host":          {func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*"} }, "AllowedHosts"},
-		"a short secret":    {func(c *latchkey.Config) { c.Secrets = []string{"short but not published"} }, "fewer than 32"},
+		"any host":       {func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*"} }, "AllowedHosts"},
+		"a short secret": {func(c *latchkey.Config) { c.Secrets = []string{"short but not published"} }, "fewer than 32"},
+		"R-686 a secret of a guide": {func(c *latchkey.Config) {
+			c.Site.URL, c.Secrets = "https://shop.com", []string{"a secret of 32 characters or more"}
+		}, "made of words"},
 		"long links":        {func(c *latchkey.Config) { c.Providers[1].(*latchkey.Email).MaxAge = 25 * time.Hour }, "24 hours"},
 		"no checks":         {acme(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }), "not checked"},
 		"unverified emails": {acme(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking, p.TrustUnverifiedEmail = true, true }), "TrustUnverifiedEmail"},

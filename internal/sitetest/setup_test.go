@@ -50,6 +50,9 @@ func TestWrongConfigurations(t *testing.T) {
 		{"an empty secret", func(c *latchkey.Config) { c.Secrets = []string{siteSecret, ""} }, latchkey.ErrMissingSecret, "Secrets[1]"},
 		{"a blank secret", func(c *latchkey.Config) { c.Secrets = []string{" \t "} }, latchkey.ErrMissingSecret, "Secrets[0]"},
 		{"a published placeholder", func(c *latchkey.Config) { c.Secrets = []string{"ChangeMe "} }, latchkey.ErrMissingSecret, "Secrets[0]"},
+		{"R-686 a secret of a guide, hardened", func(c *latchkey.Config) {
+			c.Site.URL, c.Secrets, c.Hardened = "https://shop.com", []string{"a secret of 32 characters or more"}, true
+		}, latchkey.ErrMissingSecret, "Secrets[0] is made of words"},
 		{"a short secret, hardened", func(c *latchkey.Config) { c.Secrets, c.Hardened = []string{"short but not published"}, true }, latchkey.ErrMissingSecret, "Secrets[0]"},
 
 		{"nobody is trusted", func(c *latchkey.Config) { c.Site.URL = "" }, latchkey.ErrUntrustedHost, "TrustHost"},

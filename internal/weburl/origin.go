@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,6 +100,18 @@ func validHostName(name string) bool {
 		}
 	}
 	return true
+}
+
+// reserved are the ends of names that nobody can register (RFC 2606, RFC 6761).
+var reserved = []string{"localhost", "test", "example", "invalid", "example.com", "example.net", "example.org"}
+
+// IsPublic reports whether a host name, in lower case and without port, can be one of the
+// internet: it has a dot, is no IP address and belongs to no reserved domain.
+func IsPublic(name string) bool {
+	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return err != nil && strings.Contains(name, ".") && !slices.ContainsFunc(reserved, func(end string) bool {
+		return name == end || strings.HasSuffix(name, "."+end)
+	})
 }
 
 // IsLoopback reports whether host, with or without a port, is localhost or a loopback

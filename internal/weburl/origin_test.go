@@ -57,3 +57,15 @@ func FuzzOriginMatches(f *testing.F) {
 		o.Matches(pattern)
 	})
 }
+
+func TestIsPublic(t *testing.T) {
+	for name, want := range map[string]bool{
+		"shop.com": true, "app.shop.co.uk": true, "myexample.com": true, "xn--bcher-kva.ch": true,
+		"": false, "localhost": false, "app.localhost": false, "intranet": false, "127.0.0.1": false, "10.0.0.1": false, "[2001:db8::1]": false,
+		"app.example": false, "example.com": false, "www.example.com": false, "app.test": false,
+	} {
+		if got := weburl.IsPublic(name); got != want {
+			t.Errorf("R-686 IsPublic(%q) = %t", name, got)
+		}
+	}
+}
