@@ -33,9 +33,11 @@ func Again(amr, more []string) []string {
 
 // Raised returns what a session has proven after one more proof, and its level. acr is
 // the level of the proof itself, which a trusted provider may state. If amr is empty,
-// another server has checked the first proof: it counts as [Federated].
+// another server has checked a first proof of an unknown kind. Beside a code of an app or
+// a recovery code it counts as [Federated]. A mail or a passkey may be that same proof, and
+// counts alone.
 func Raised(amr []string, level string, more []string, acr string) (all []string, to string) {
-	if len(amr) == 0 && !slices.Contains(more, Federated) {
+	if len(amr) == 0 && (slices.Contains(more, OTP) || slices.Contains(more, Recovery)) {
 		amr = []string{Federated}
 	}
 	all = Again(amr, more)
