@@ -171,10 +171,10 @@ func remembered(ctx context.Context, c *Core, r *Request) *requestState {
 
 // settle makes r or err the result of each later read of the session in the request of
 // ctx, if that is about: the application has just changed or ended the session, and the
-// cookie that came with the request is history.
-func (a *Auth) settle(ctx context.Context, about *Request, r *reading, err error) {
+// cookie that came with the request is history. of is the setup that about has.
+func (a *Auth) settle(ctx context.Context, of *setup, about *Request, r *reading, err error) {
 	s := stateIn(ctx)
-	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) {
+	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) && !s.isOfTenant(of, about) {
 		return
 	}
 	s.mu.Lock()
@@ -189,6 +189,16 @@ func (a *Auth) settle(ctx context.Context, about *Request, r *reading, err error
 			delete(h, browser.SessionTokenHeader)
 		})
 	}
+}
+
+// isOfTenant reports whether r has the credentials and the tenant of the state, wherever its
+// path leads: a handler may have rewritten it. of is the setup of r.
+func (s *requestState) isOfTenant(of *setup, r *Request) bool {
+	if own, _ := s.head(); s.auth.tenants == nil || own == nil || !isAlike(own, r, true) {
+		return false
+	}
+	found, err := s.setup()
+	return err == nil && found.tenant == of.tenant
 }
 
 // csrfOnce returns the CSRF token of a response, with its cookie unless the

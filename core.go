@@ -264,7 +264,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 		return x, nil, err
 	}
 	if s.setsSession(res) {
-		c.auth.settle(ctx, asked, nil, ErrNoSession) // the new session begins with the next request
+		c.auth.settle(ctx, s, asked, nil, ErrNoSession) // the new session begins with the next request
 	}
 	return x, varied(res), nil
 }
@@ -311,7 +311,7 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 	if err != nil {
 		return x, nil, err
 	}
-	c.auth.settle(ctx, asked, nil, ErrNoSession)
+	c.auth.settle(ctx, x.setup, asked, nil, ErrNoSession)
 	return x, varied(res), nil
 }
 

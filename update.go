@@ -57,7 +57,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 		b.Renews = true
 	}
 	found, err := x.readSession(ctx, &change{plain})
-	c.auth.settle(ctx, r, found, err)
+	c.auth.settle(ctx, x.setup, r, found, err)
 	if b != nil {
 		state.inResponse(b.HandOver)
 	}

@@ -216,6 +216,39 @@ func TestTenantsOfPaths(t *testing.T) {
 	}
 }
 
+// TestTenantsSignOutBehindRewrites: R-688. A sign-out holds for the rest of its request, also
+// behind a handler that rewrites paths. One that asks for another tenant's does not.
+func TestTenantsSignOutBehindRewrites(t *testing.T) {
+	for name, c := range map[string]struct {
+		host, path string
+		ends       bool
+	}{
+		"the request itself":            {"a.plain.example", "/page", true},
+		"a prefix was taken off":        {"a.plain.example", "/", true},
+		"the path was rewritten":        {"a.plain.example", "/articles/7", true},
+		"it is the host of another one": {"b.plain.example", "/page", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTenantSite(t)
+			s.at("a", s.Auth, http.MethodPost, "/auth/callback/password", url.Values{"name": {"ada"}, "password": {"lovelace"}})
+			page := s.Auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if latchkey.SessionFrom(r.Context()) == nil {
+					t.Fatal("not signed in")
+				}
+				asked := r.Clone(r.Context())
+				asked.Host, asked.URL.Path = c.host, c.path
+				if _, err := s.Auth.SignOutURL(w, asked, latchkey.SignOutOptions{SkipCSRFCheck: true}); err != nil {
+					t.Error(err)
+				}
+				if left := latchkey.SessionFrom(r.Context()); (left == nil) != c.ends {
+					t.Errorf("R-688 after the sign-out: session %v", left)
+				}
+			}))
+			s.at("a", page, http.MethodGet, "/page", nil)
+		})
+	}
+}
+
 // NewTenants names every function that is missing, before there is a request.
 func TestNewTenantsNeedsBothFunctions(t *testing.T) {
 	name := func(context.Context, *latchkey.Request) (string, error) { return "a", nil }
