@@ -12,13 +12,14 @@ type detailed interface {
 	Detail() fault.Detail
 }
 
-// Detailed is a cause with the detail of the failure. Its text is the text of Err.
+// Detailed wraps Err and names its detail As. Its text is the text of Err.
 type Detailed struct {
 	As  fault.Detail
 	Err error
 }
 
-// Of returns the cause err as one with a detail.
+// Of returns an error that wraps err, has its text and names the detail d. err must not
+// be nil.
 func Of(d fault.Detail, err error) error { return &Detailed{d, err} }
 
 // Detail returns the detail.
@@ -30,8 +31,10 @@ func (d *Detailed) Error() string { return d.Err.Error() }
 // Unwrap returns the cause.
 func (d *Detailed) Unwrap() error { return d.Err }
 
-// DetailOf returns the detail of err: that of the *fault.Error in its chain, or else
-// that of the outermost error that names one. It is "" if there is none.
+// DetailOf returns the detail of err. It is the Detail of the first *fault.Error in the
+// chain of err. If there is none, or its Detail is empty, it is the detail of the first
+// error in the chain with a method Detail. DetailOf returns "" if neither names one, and
+// for a nil err.
 func DetailOf(err error) fault.Detail {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Detail != "" {
 		return e.Detail

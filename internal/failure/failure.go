@@ -8,17 +8,17 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 )
 
-// Wrap returns an error of type t with the cause err. A nil err means that there
-// is no cause.
+// Wrap returns a *fault.Error of type t with the cause err. The result is never nil: with
+// a nil err it is an error without a cause.
 func Wrap(t fault.ErrorType, err error) error { return &fault.Error{Type: t, Err: err} }
 
-// WrapFor returns an error of type t with the cause err, at the provider with the
-// given id.
+// WrapFor does what Wrap does, and names the provider with the given id in the error.
 func WrapFor(t fault.ErrorType, provider string, err error) error {
 	return &fault.Error{Type: t, Provider: provider, Err: err}
 }
 
-// Public returns err if it has a *fault.Error in its chain, and Whole(err) otherwise.
+// Public returns err as it is if it has a *fault.Error in its chain, and Whole(err)
+// otherwise. The result is never nil.
 func Public(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
@@ -26,9 +26,12 @@ func Public(err error) error {
 	return Whole(err)
 }
 
-// Whole returns err as a *fault.Error of its type. The cause is all of err, with what was
-// wrapped around the typed error and what was joined with it. An error without a
-// type becomes an ErrCallbackRoute.
+// Whole returns err as a *fault.Error. If err is one itself, Whole returns err. Otherwise
+// it returns a new one with the type that TypeOf returns and all of err as its cause:
+// what was wrapped around a typed error and what was joined with it stay in the text
+// . The provider, the code, the detail and the reference come from the first
+// *fault.Error in the chain of err. A bare ErrorType gets no cause. The result is never
+// nil.
 func Whole(err error) *fault.Error {
 	if e, ok := err.(*fault.Error); ok {
 		return e
@@ -53,8 +56,9 @@ func IsTyped(err error) bool {
 	return ok
 }
 
-// TypeOf returns the outermost ErrorType in err's chain, and ErrCallbackRoute if
-// there is none.
+// TypeOf returns the type of the first *fault.Error in err's chain. If there is none, it
+// returns the first bare ErrorType in the chain, or else ErrCallbackRoute, also for a nil
+// err.
 func TypeOf(err error) fault.ErrorType {
 	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return e.Type
@@ -65,7 +69,7 @@ func TypeOf(err error) fault.ErrorType {
 	return fault.ErrCallbackRoute
 }
 
-// Ignoring returns err, or nil if err is the harmless one.
+// Ignoring returns nil if err is harmless, as [errors.Is] reports it, and err otherwise.
 func Ignoring(err, harmless error) error {
 	if errors.Is(err, harmless) {
 		return nil
@@ -73,8 +77,8 @@ func Ignoring(err, harmless error) error {
 	return err
 }
 
-// Redacted is a cause that a program can recognize and that does not repeat its
-// text.
+// Redacted hides the text of a cause: errors.Is and errors.As find the cause, and Error
+// returns Text.
 type Redacted struct {
 	Text  string // in place of the cause's own
 	Cause error

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// deadline is a [context.WithDeadline] that sets its timer when a caller first
-// waits for it. Callbacks that run at each read of a session hardly ever wait,
-// and setting and stopping a timer costs as much as all the rest of the call.
+// deadline is a [context.WithDeadline] that sets its timer at the first call of Done or
+// Err. Callbacks that run at each read of a session hardly ever wait, and setting and
+// stopping a timer costs as much as all the rest of the call.
 type deadline struct {
 	parent context.Context
 	until  time.Time
@@ -31,8 +31,9 @@ func (c *deadline) Done() <-chan struct{} { return c.start().Done() }
 func (c *deadline) Err() error { return c.start().Err() }
 
 // Value returns the value of the context with the timer, or of the parent while there is
-// no timer. A context derived from c finds in this way what it has to watch. It calls
-// Done first, which sets the timer.
+// no timer. A context derived from c calls Done first, which sets the timer. Package
+// context then finds the context with the timer by Value, and needs no goroutine to watch
+// it.
 func (c *deadline) Value(key any) any {
 	c.mu.Lock()
 	from := c.timed
@@ -43,7 +44,8 @@ func (c *deadline) Value(key any) any {
 	return from.Value(key)
 }
 
-// start returns the context with the timer, which it makes at the first call.
+// start returns the context with the timer, and makes it at the first call. After end
+// that context is canceled.
 func (c *deadline) start() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +58,7 @@ func (c *deadline) start() context.Context {
 	return c.timed
 }
 
-// end releases the timer, as a [context.CancelFunc] does.
+// end cancels the context and releases its timer, if one is set.
 func (c *deadline) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,8 @@ type Panic struct {
 // Error returns a fixed text. The panic's value may hold a secret.
 func (p *Panic) Error() string { return "panic in a callback, adapter or handler" }
 
-// Panicked returns the error for a value that recover has returned.
+// Panicked returns a *Panic for the value that recover has returned. Call it in the
+// deferred function that called recover, so that the stack shows where the panic began.
 func Panicked(p any) error { return &Panic{debug.Stack(), p} }
 
 // TooSlow reports that a function of the application did not return in time. The
@@ -32,7 +33,7 @@ type TooSlow struct {
 // Error names the function and its limit.
 func (e *TooSlow) Error() string { return e.Name + " did not return within " + e.Limit.String() }
 
-// Contain calls f. A panic of f is returned as a *Panic.
+// Contain calls f and returns its error. If f panics, Contain returns a *Panic.
 func Contain(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -48,9 +49,11 @@ func ContainResult[T any](f func() (T, error)) (result T, err error) {
 	return result, err
 }
 
-// Inline calls f on the caller's goroutine, which costs a tenth of Timed. Its context
-// ends after limit; an f that ignores it is not interrupted. An error of f after limit
-// becomes a *TooSlow, and a panic a *Panic.
+// Inline calls f on the caller's goroutine, which costs a tenth of Timed. The context of
+// f ends after limit. An f that ignores its context is not interrupted, and a late result
+// without an error counts. A panic of f becomes a *Panic. If f fails or panics after
+// limit, while ctx has not ended, the error is a *TooSlow instead. name is the
+// function's, for the *TooSlow.
 func Inline[T any](ctx context.Context, limit time.Duration, name string, f func(context.Context) (T, error)) (T, error) {
 	bounded := &deadline{parent: ctx, until: time.Now().Add(limit)}
 	defer bounded.end()
@@ -62,8 +65,10 @@ func Inline[T any](ctx context.Context, limit time.Duration, name string, f func
 }
 
 // Timed calls f on a goroutine of its own and waits no longer than limit, or than ctx
-// lives. It returns a *TooSlow after limit, and the error of ctx if that ends.
-// Neither a panic, which becomes a *Panic, nor runtime.Goexit ends more than this call.
+// lives. After limit it returns a *TooSlow with name, and if ctx ends it returns
+// the error of ctx. It does not stop f then: the context of f ends, and f may go on. An f
+// that fails after limit is a *TooSlow, too. If f panics the error is a *Panic, and if f
+// calls runtime.Goexit an error says so.
 func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		result T
@@ -104,15 +109,15 @@ func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(
 	return none, &TooSlow{name, limit}
 }
 
-// Within does what Timed does, for a function without a result. The end of ctx does not
-// end the call.
+// Within does what Timed does, for a function without a result. The end of ctx ends
+// neither the wait nor the context of f.
 func Within(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
 	_, err := Timed(context.WithoutCancel(ctx), limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	return err
 }
 
-// Background returns a context for work that must outlive its request. It ends
-// after limit.
+// Background returns a context for work that must outlive its request. It has the values
+// of ctx, does not end with ctx, and ends after limit.
 func Background(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }

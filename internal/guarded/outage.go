@@ -10,9 +10,11 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// IsOutage reports whether err says that the store was away or did not answer in time,
-// or that the audit log takes no events. As far as the library can tell nothing needs
-// mending, and the same request may succeed in a moment.
+// IsOutage reports whether err is an ErrAdapter that says that the store was away or did
+// not answer in time, or an ErrAudit: the audit log takes no events. As far as the
+// library can tell nothing needs mending, and the same request may succeed in a moment
+// . A network error without one of these types, and a certificate that is refused,
+// are no outage.
 func IsOutage(err error) bool {
 	if errors.Is(err, fault.ErrAudit) { // it is asked for again, once the log takes events
 		return true

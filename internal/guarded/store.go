@@ -23,9 +23,12 @@ type Bounds struct {
 	System  string          // of the database, for the tracer; empty: unknown
 }
 
-// Call runs one operation of a store. It bounds the operation and recovers a panic. It
-// returns storage.ErrNotFound and storage.ErrConflict as they are. Any other error
-// becomes an AdapterError that names the operation.
+// Call runs one operation of a store, f, on the caller's goroutine. The context of f ends
+// after b.Timeout, and a panic becomes an error. Call returns storage.ErrNotFound and
+// storage.ErrConflict as f does. Any other error that is no ErrAdapter becomes one that
+// names the operation and hides what URLs in the text of the error may carry. The result
+// of f is returned even with an error. Call tells b.Health whether the store has
+// answered, and b.Log the outcome. b must not be nil.
 func Call[T any](ctx context.Context, b *Bounds, operation string, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
@@ -58,8 +61,10 @@ func Do(ctx context.Context, b *Bounds, operation string, f func(context.Context
 	return err
 }
 
-// CallFor does what Call does, for an answer that has to fit the question. Any other
-// answer is an AdapterError: believing it would sign a user in as another.
+// CallFor does what Call does, and checks that the answer belongs to the question. If
+// fits returns false for an answer, CallFor returns a zero result and an ErrAdapter with
+// the detail StoreAnswer: such an answer could sign a user in as another. fits is
+// called only if f has returned no error.
 func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) (T, error)) (T, error) {
 	answer, err := Call(ctx, b, operation, f)
 	if err == nil && !fits(answer) {
@@ -69,9 +74,8 @@ func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(
 	return answer, err
 }
 
-// CallForList does what CallFor does, for a list. The list fits if every element does.
-// CallForList returns an empty list for a table that is missing
-// ([errors.ErrUnsupported]).
+// CallForList does what CallFor does, for a list, of which every element has to fit. A
+// table that is missing ([errors.ErrUnsupported]) is no error: the list is then empty.
 func CallForList[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) ([]T, error)) ([]T, error) {
 	list, err := CallFor(ctx, b, operation, func(list []T) bool {
 		return !slices.ContainsFunc(list, func(one T) bool { return !fits(one) })
@@ -79,7 +83,9 @@ func CallForList[T any](ctx context.Context, b *Bounds, operation string, fits f
 	return list, failure.Ignoring(err, errors.ErrUnsupported)
 }
 
-// Optional returns a pointer to record. For storage.ErrNotFound it returns nil, nil.
+// Optional turns the result of a call into a pointer: to a copy of record if err is nil,
+// and nil otherwise. It returns nil, nil for storage.ErrNotFound, and every other err as
+// it is.
 func Optional[T any](record T, err error) (*T, error) {
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil

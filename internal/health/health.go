@@ -21,7 +21,8 @@ const (
 )
 
 // Part is one part that others depend on, such as the store. The zero Part is unknown. A
-// nil *Part remembers nothing. It is safe for concurrent use.
+// nil *Part is valid for Saw alone, which then does nothing. It is safe for concurrent
+// use.
 type Part struct {
 	Name string
 
@@ -29,8 +30,8 @@ type Part struct {
 	since atomic.Int64 // when it changed, in Unix nanoseconds
 }
 
-// Saw remembers whether a call worked. It looks at the clock only if that changes the
-// state.
+// Saw remembers whether the last call of the part worked, and the time if this changes
+// the state. It reads the clock only then.
 func (p *Part) Saw(worked bool) {
 	if p == nil {
 		return
@@ -44,8 +45,8 @@ func (p *Part) Saw(worked bool) {
 	}
 }
 
-// State returns how the part is, and since when. The time is zero for a part that was
-// not called yet.
+// State returns whether the part works by its last call, and the time (UTC) since which
+// it has been so. The time is zero for a part that was not called yet.
 func (p *Part) State() (State, time.Time) {
 	switch p.state.Load() {
 	case 1:
@@ -78,7 +79,8 @@ func NewBoard() *Board {
 	return b
 }
 
-// Provider returns the part of a provider, which it makes at the first call.
+// Provider returns the part of the provider with the id, and adds it to the board if the
+// board has none. It returns nil if b is nil.
 func (b *Board) Provider(id string) *Part {
 	if b == nil {
 		return nil
@@ -94,7 +96,9 @@ func (b *Board) Provider(id string) *Part {
 	return p
 }
 
-// OfOperation returns the part that an operation of a store belongs to.
+// OfOperation returns the part that an operation belongs to, by the text in front of ": "
+// in its name: Limiter for "Limits.Limiter", Replay for "Limits.Replay", and Sessions for
+// any other text. An operation without ": " belongs to Store. It returns nil if b is nil.
 func (b *Board) OfOperation(operation string) *Part {
 	switch {
 	case b == nil:
@@ -109,7 +113,9 @@ func (b *Board) OfOperation(operation string) *Part {
 	return &b.Sessions
 }
 
-// Parts returns the parts that were called, and the store.
+// Parts returns the store and the other parts that were called at least once, providers
+// last. The caller may change the slice; the parts in it are those of the board. It
+// returns nil if b is nil.
 func (b *Board) Parts() []*Part {
 	if b == nil {
 		return nil
@@ -121,7 +127,8 @@ func (b *Board) Parts() []*Part {
 }
 
 // Life is the life of an instance: whether it has become ready, and whether it is being
-// stopped. A nil *Life is never ready. It is safe for concurrent use.
+// stopped. NewLife makes it. A nil *Life is never ready, and is not valid for Stop. It is
+// safe for concurrent use.
 type Life struct {
 	ready, drained atomic.Bool
 
@@ -133,14 +140,15 @@ type Life struct {
 	err     error // valid after stopped is closed
 }
 
-// NewLife returns a life that begins. With ready there is nothing to wait for.
+// NewLife returns the life of an instance that starts. If ready is true, the instance is
+// ready at once and Ready never calls a probe.
 func NewLife(ready bool) *Life {
 	l := &Life{stopped: make(chan struct{})}
 	l.ready.Store(ready)
 	return l
 }
 
-// Drain makes the instance unready for good.
+// Drain makes the instance unready for good. It does nothing if l is nil.
 func (l *Life) Drain() {
 	if l != nil {
 		l.drained.Store(true)
@@ -149,9 +157,11 @@ func (l *Life) Drain() {
 
 const betweenProbes = time.Second
 
-// Ready reports whether the instance is ready. Until it is, Ready calls probe, at most
-// once a second and never twice at one time. probe returns whether the store has
-// answered. Once the instance was ready, it stays so until Drain.
+// Ready reports whether the instance is ready. As long as it is not, Ready calls probe on
+// the caller's goroutine, at most once a second and never twice at one time, and returns
+// what the last probe found. A caller that comes while another caller's probe runs gets
+// false at once. probe returns whether the store has answered. Once the instance was
+// ready, it stays so until Drain; after Drain no probe is made.
 func (l *Life) Ready(now time.Time, probe func() bool) bool {
 	if l == nil || l.drained.Load() {
 		return false
@@ -172,11 +182,12 @@ func (l *Life) Ready(now time.Time, probe func() bool) bool {
 	return l.ready.Load() && !l.drained.Load()
 }
 
-// IsReady reports whether the instance is ready, and asks nothing.
+// IsReady reports whether the instance is ready, without a probe.
 func (l *Life) IsReady() bool { return l != nil && l.ready.Load() && !l.drained.Load() }
 
-// Stop calls f once and returns its error, to every caller. A later caller waits until f
-// has returned. If wait is closed before, it returns the result of over instead.
+// Stop calls f, if this is the first call of Stop, and returns the error of f. A later
+// call does not call its f: it waits until the first f has returned, and returns the same
+// error. If wait is closed first, it returns the result of over instead.
 func (l *Life) Stop(wait <-chan struct{}, over func() error, f func() error) error {
 	first := false
 	l.stop.Do(func() { first = true })

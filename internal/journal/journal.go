@@ -15,9 +15,11 @@ import (
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
-// Logger writes to a [slog.Logger], at most ten lines of a kind in a second. It passes
-// the context on, for handlers that add trace ids. A nil *Logger is valid for Begin,
-// BeginCall, Traces and Count alone. It is safe for concurrent use.
+// Logger writes to a [slog.Logger], and tells steps and counts to the tracer. Of Error,
+// Debug, Note and Step.End it writes at most ten lines of a kind in a second; Warn,
+// WarnAtStart, Alert and Info have no limit. It passes the context on, for handlers that
+// add trace ids. A nil *Logger is valid for Begin, BeginCall, Traces and Count alone. It
+// is safe for concurrent use.
 type Logger struct {
 	out    *slog.Logger
 	now    func() time.Time
@@ -30,7 +32,7 @@ type Logger struct {
 	lines  map[string]int // written in this second, by kind
 }
 
-// Rules are what a Logger asks about an error.
+// Rules are what a Logger asks about an error. Level, Outcome and Details have to be set.
 type Rules struct {
 	Level   func(err error) slog.Level
 	Outcome func(err error) string   // of a step, in a few words
@@ -41,7 +43,8 @@ type Rules struct {
 	Fails func(err error) bool
 }
 
-// Detail is an attribute of an error. Value is redacted and cut to Limit bytes.
+// Detail is an attribute of a line about an error. The Logger redacts Value and cuts it
+// to Limit bytes.
 type Detail struct {
 	Key, Value string
 	Limit      int
@@ -81,17 +84,18 @@ func (NoSubject) LogAttrs() []any { return nil }
 // Secrets returns nil.
 func (NoSubject) Secrets() []string { return nil }
 
-// New returns a Logger that writes to out.
+// New returns a Logger that writes to out, without a tracer and without reference codes.
+// now is the clock that counts lines and measures steps.
 func New(out *slog.Logger, now func() time.Time, rules Rules) *Logger {
 	return &Logger{out: out, now: now, rules: rules, lines: map[string]int{}}
 }
 
 // Refer has l give each failure a reference code that make returns. Call it before l is
-// used.
+// used: it is not safe for concurrent use.
 func (l *Logger) Refer(make func(fault.Detail) string) { l.codes = make }
 
-// referenceOf returns the reference code of a failure, or "" if l gives none. A subject
-// that is a referrer has one code for all its failures.
+// referenceOf returns the reference code of a failure with the detail d, or "" if l gives
+// none. A subject that is a referrer has one code for all its failures.
 func (l *Logger) referenceOf(about Subject, d fault.Detail) string {
 	if l.codes == nil {
 		return ""
@@ -102,29 +106,32 @@ func (l *Logger) referenceOf(about Subject, d fault.Detail) string {
 	return l.codes(d)
 }
 
-// WarnAtStart tells the operator what a configuration means.
+// WarnAtStart writes at level Warn what a configuration means, outside of any request.
 func (l *Logger) WarnAtStart(text string, args ...any) {
 	l.Warn(context.Background(), text, args...)
 }
 
-// Warn writes at level Warn, without a limit.
+// Warn writes text and args at level Warn. It redacts nothing.
 func (l *Logger) Warn(ctx context.Context, text string, args ...any) {
 	l.out.WarnContext(ctx, "latchkey: "+text, args...)
 }
 
-// Alert tells the operator what has to be mended, outside of any request.
+// Alert writes at level Error what the operator has to mend, outside of any request. It
+// redacts nothing.
 func (l *Logger) Alert(text string, args ...any) {
 	l.out.ErrorContext(context.Background(), "latchkey: "+text, args...)
 }
 
-// Info writes what succeeded.
+// Info writes at level Info what succeeded, with the attributes of about and
+// args. It redacts nothing.
 func (l *Logger) Info(ctx context.Context, about Subject, text string, args ...any) {
 	if l.out.Enabled(ctx, slog.LevelInfo) {
 		l.out.InfoContext(ctx, "latchkey: "+text, append(about.LogAttrs(), args...)...)
 	}
 }
 
-// Debug writes an error that needs no attention.
+// Debug writes an error that needs no attention at debug level, redacted, with the
+// attributes of about.
 func (l *Logger) Debug(ctx context.Context, about Subject, err error) {
 	kind := string(failure.TypeOf(err))
 	if l.out.Enabled(ctx, slog.LevelDebug) && l.samples("debug: "+kind) {
@@ -133,8 +140,8 @@ func (l *Logger) Debug(ctx context.Context, about Subject, err error) {
 	}
 }
 
-// Note writes a decision at debug level. Its text and args must hold no
-// value that a browser sent.
+// Note writes a decision at debug level, with the attributes of about. It redacts
+// nothing: text and args must hold no value that a browser sent.
 func (l *Logger) Note(ctx context.Context, about Subject, text string, args ...any) {
 	if l.out.Enabled(ctx, slog.LevelDebug) && l.samples("debug: "+text) {
 		l.out.DebugContext(ctx, "latchkey: "+text, append(about.LogAttrs(), args...)...)
@@ -142,7 +149,9 @@ func (l *Logger) Note(ctx context.Context, about Subject, text string, args ...a
 }
 
 // Error writes what failed, for which subject, and why, at the level of the rules. It
-// also counts the failure for the tracer, even if it drops the line.
+// redacts the texts of err, but not args. Even if the line is one too many and is
+// dropped, Error counts the failure for the tracer, and makes the reference code if about
+// has none yet. about must not be nil: use NoSubject.
 func (l *Logger) Error(ctx context.Context, about Subject, err error, args ...any) {
 	kind := string(failure.TypeOf(err))
 	detail := l.rules.nameOf(err)
@@ -177,7 +186,7 @@ func (r *Rules) nameOf(err error) fault.Detail {
 }
 
 // samples counts a line of the kind and reports whether it may be written. It returns
-// false for more than linesPerSecond in a second.
+// false for a line beyond linesPerSecond in the same second.
 func (l *Logger) samples(kind string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

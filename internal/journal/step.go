@@ -8,8 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
-// Step is something that takes time, such as a call of the Adapter. A nil *Step
-// tells nothing.
+// Step is something that takes time, such as a call of the Adapter. End or EndWith ends
+// it, once. Both do nothing for a nil *Step.
 type Step struct {
 	log       *Logger
 	ctx       context.Context
@@ -19,8 +19,10 @@ type Step struct {
 	span      telemetry.Span // nil: none
 }
 
-// Begin begins a step and returns its context. The step is nil, and costs nothing,
-// unless the log is read at debug level or there is a tracer.
+// Begin begins a step and returns its context, which has the span of the tracer. The
+// caller ends the step. Begin returns ctx and a nil step, which costs nothing, if there
+// is no tracer and the log writes no line for the kind: it writes none above debug level,
+// nor for OpRequest and OpBackground.
 func (l *Logger) Begin(ctx context.Context, kind telemetry.OperationKind, name, system string) (context.Context, *Step) {
 	if l == nil || l.tracer == nil && !l.isRead(ctx, kind) {
 		return ctx, nil
@@ -28,8 +30,8 @@ func (l *Logger) Begin(ctx context.Context, kind telemetry.OperationKind, name, 
 	return l.begin(ctx, &telemetry.Operation{Kind: kind, Name: name, System: system})
 }
 
-// BeginCall begins the step of a call to a provider, or of a request, as Begin does.
-// describe is called only if the step is told.
+// BeginCall does what Begin does, for a call to a provider or a request. It calls
+// describe only if it returns a step.
 func (l *Logger) BeginCall(ctx context.Context, kind telemetry.OperationKind, describe func() *telemetry.Operation) (context.Context, *Step) {
 	if l == nil || l.tracer == nil && !l.isRead(ctx, kind) {
 		return ctx, nil
@@ -40,7 +42,7 @@ func (l *Logger) BeginCall(ctx context.Context, kind telemetry.OperationKind, de
 // Traces reports whether there is a tracer.
 func (l *Logger) Traces() bool { return l != nil && l.tracer != nil }
 
-// Count passes m to the tracer, if there is one. An N of 0 stands for 1.
+// Count passes m to the tracer, if there is one. It replaces an N of 0 by 1.
 func (l *Logger) Count(ctx context.Context, m telemetry.Measure) {
 	if l == nil || l.tracer == nil {
 		return
@@ -56,9 +58,9 @@ func (l *Logger) isRead(ctx context.Context, kind telemetry.OperationKind) bool 
 	return l.out.Enabled(ctx, levelOfSteps) && kind != telemetry.OpRequest && kind != telemetry.OpBackground
 }
 
-// begin returns the step of op, which is never nil: with the text of a line if the log
-// is read, and with a span if there is a tracer. Its callers have found that there is
-// at least one of the two.
+// begin returns the step of op, which is never nil. The step has the text of a line if
+// the log is read, and a span if there is a tracer that is not left alone. The callers of
+// begin have found that there is a reader or a tracer.
 func (l *Logger) begin(ctx context.Context, op *telemetry.Operation) (context.Context, *Step) {
 	s := &Step{log: l, ctx: ctx, name: op.Name, began: l.now()}
 	if l.isRead(ctx, op.Kind) {
@@ -77,11 +79,13 @@ func (l *Logger) begin(ctx context.Context, op *telemetry.Operation) (context.Co
 	return ctx, s
 }
 
-// End tells the outcome and the time that the step took. The caller of the step
-// logs the reason of a failure.
+// End tells the log at debug level, with args, and the tracer how the step ended and how
+// long it took. Of err it tells only the outcome that the rules name: the caller logs the
+// reason of a failure itself.
 func (s *Step) End(err error, args ...any) { s.EndWith(telemetry.OperationResult{}, err, args...) }
 
-// EndWith does what End does, for a step with a result.
+// EndWith does what End does, and passes r to the tracer. If r has no Type and err is a
+// failure by the rules, EndWith sets r.Type to the type of err.
 func (s *Step) EndWith(r telemetry.OperationResult, err error, args ...any) {
 	if s == nil {
 		return

@@ -16,8 +16,9 @@ const (
 	restTracer = time.Minute            // how long a tracer is left alone then
 )
 
-// tracer calls the tracer of the application. Whatever that does, a caller gets its
-// context and goes on. It counts time by the process's own clock.
+// tracer calls the tracer of the application. It leaves that one alone for a minute after
+// a call that panicked or took too long, so that requests go on in any case. It measures
+// time by the process's own clock.
 type tracer struct {
 	of   telemetry.Tracer
 	warn func(text string)
@@ -32,14 +33,14 @@ func (l *Logger) Trace(t telemetry.Tracer) {
 	}
 }
 
-// rests reports whether the tracer is left alone.
+// rests reports whether the tracer is left alone at the time now.
 func (t *tracer) rests(now time.Time) bool {
 	until := t.rest.Load()
 	return until != 0 && now.UnixNano() < until
 }
 
-// begin begins a span. The span is nil, and the context is ctx, if the tracer is left
-// alone or panics.
+// begin begins a span and returns it with its context, which is never nil. The span is
+// nil, and the context is ctx, if the tracer is left alone or panics.
 func (t *tracer) begin(ctx context.Context, op telemetry.Operation) (own context.Context, span telemetry.Span) {
 	began := t.now()
 	if t.rests(began) {
@@ -56,7 +57,7 @@ func (t *tracer) begin(ctx context.Context, op telemetry.Operation) (own context
 	return t.of.Begin(ctx, op)
 }
 
-// count passes m to the tracer, unless it is left alone.
+// count passes m to the tracer, unless it is left alone. A panic is recovered.
 func (t *tracer) count(ctx context.Context, m telemetry.Measure) {
 	began := t.now()
 	if t.rests(began) {
@@ -66,8 +67,8 @@ func (t *tracer) count(ctx context.Context, m telemetry.Measure) {
 	t.of.Count(ctx, m)
 }
 
-// end ends a span even while the tracer is left alone, so that what counts the spans
-// that are open stays right.
+// end ends a span even while the tracer is left alone, so that a tracer that counts open
+// spans stays right. A panic is recovered.
 func (t *tracer) end(s telemetry.Span, r telemetry.OperationResult) {
 	began := t.now()
 	defer func() { t.settle(began, recover()) }()

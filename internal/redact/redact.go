@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// Text returns text in a form that is fit for a log. It is cut to limit bytes and on one
-// line, without any of the secrets and without what URLs in it may carry. Secrets of
-// fewer than four bytes are left: they would take half the text with them.
+// Text returns text in a form that is fit for a log. It replaces the secrets, also in the
+// forms that quotes and URLs give them, and what URLs redacts. Then it cuts and escapes
+// the text as Printable does. Secrets of fewer than four bytes stay: to replace them
+// would take half the text away.
 func Text(text string, secrets []string, limit int) string {
 	secrets = spellings(secrets, len(text))
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
@@ -29,10 +30,11 @@ func Text(text string, secrets []string, limit int) string {
 	return Printable(URLs(text), limit)
 }
 
-// spellings returns the secrets that a text of longest bytes can hold, each once, and
-// their other forms. These are the forms between quotes or in a URL, where quotes, line
-// breaks and what is not ASCII are written otherwise. A client may send a hundred
-// thousand secrets in one header, so the work is in proportion to their length.
+// spellings returns the secrets that a text of longest bytes can hold, each once, and the
+// other forms of each. These are the forms between quotes or in a URL, where quotes, line
+// breaks and characters outside ASCII are written otherwise. It leaves out secrets of
+// fewer than four bytes. A client may send a hundred thousand secrets in one header, so
+// the work is in proportion to their length.
 func spellings(secrets []string, longest int) (all []string) {
 	seen := make(map[string]bool, len(secrets))
 	add := func(text string) {
@@ -64,13 +66,15 @@ func isRewritten(c rune) bool {
 	return !letter && c != '-' && c != '_' && c != '.' && c != '~'
 }
 
+// inQuotes returns what a quoted text has between its quotes.
 func inQuotes(quoted string) string { return quoted[1 : len(quoted)-1] }
 
 const shortest = 4
 
 const redacted = "[redacted]"
 
-// withoutStart drops the beginning of a secret that text was cut in.
+// withoutStart removes the beginning of secret from the end of text, where the cut of a
+// longer text may have left it.
 func withoutStart(text, secret string) string {
 	for n := min(len(secret)-1, len(text)); n > 0; n-- {
 		if strings.HasSuffix(text, secret[:n]) {
@@ -80,8 +84,8 @@ func withoutStart(text, secret string) string {
 	return text
 }
 
-// URLs redacts what URLs in an error's text may carry: the password of a data
-// source, and the query of a request.
+// URLs redacts what URLs and connection settings in an error's text may carry: the user
+// and password of a URL, its query, and the value after password=, passwd= or pwd=.
 func URLs(text string) string {
 	text = urlPassword.ReplaceAllString(text, "://"+redacted+"@")
 	text = urlQuery.ReplaceAllString(text, "$1?"+redacted)
@@ -94,7 +98,9 @@ var (
 	dsnPassword = regexp.MustCompile(`(?i)\b(password|passwd|pwd)=('[^']*'|\S+)`)
 )
 
-// Printable cuts text to limit bytes and escapes what could forge a line.
+// Printable cuts text to limit bytes, marks the cut with "…", and escapes line breaks and
+// other characters that could forge a line as Go string literals do. Escapes may make the
+// result longer than limit.
 func Printable(text string, limit int) string {
 	if len(text) > limit {
 		text = text[:limit] + "…"

@@ -24,7 +24,8 @@ var propagated = []string{"Traceparent", "Tracestate", "Baggage"}
 // methods are those that a span is named by.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
 
-// Method returns the method for the name of a span.
+// Method returns the method for the name of a span: method itself if it is a usual one in
+// capitals, and "_OTHER" for any other.
 func Method(method string) string {
 	if slices.Contains(methods, method) {
 		return method
@@ -32,7 +33,8 @@ func Method(method string) string {
 	return "_OTHER"
 }
 
-// Carrier returns the headers that carry a trace, of those of a request.
+// Carrier returns a copy of those headers in h that carry a trace (Traceparent,
+// Tracestate and Baggage). It is never nil.
 func Carrier(h http.Header) http.Header {
 	carrier := http.Header{}
 	copyHeaders(carrier, h)
@@ -47,7 +49,7 @@ func copyHeaders(to, from http.Header) {
 	}
 }
 
-// Provider tells of the calls to one provider.
+// Provider tells the tracer and the debug log of the calls to one provider.
 type Provider struct {
 	ID, Tenant string
 	// Opaque reports that a transport of the application's own decides where a call
@@ -58,8 +60,11 @@ type Provider struct {
 	Health *health.Part // nil: not remembered
 }
 
-// Trace begins the step of a call that the library makes, as [oauth.Config].Trace does.
-// It adds the headers of the trace to those of the call.
+// Trace begins the step of a call that the library makes, as the field Trace of
+// [oauth.Config] asks for. It adds the headers of the trace to c.Header. The returned
+// function ends the step with the status (0 for no response), the headers of the response
+// and the error. It also counts for the tracer, and tells p.Health whether the provider
+// has answered.
 func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, func(int, http.Header, error)) {
 	began := p.Now()
 	endpoint, _ := url.Parse(c.Endpoint)
@@ -78,7 +83,7 @@ func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, fu
 }
 
 // begin begins the step of a call, and adds the headers of the trace to header. With
-// opaque it does not tell the path of the URL.
+// opaque it tells the host of the URL, and not its path.
 func (p *Provider) begin(ctx context.Context, what, method string, to *url.URL, opaque bool, header http.Header) (context.Context, *journal.Step) {
 	var carrier http.Header
 	ctx, step := p.Log.BeginCall(ctx, telemetry.OpProvider, func() *telemetry.Operation {
@@ -96,7 +101,8 @@ func (p *Provider) begin(ctx context.Context, what, method string, to *url.URL, 
 	return ctx, step
 }
 
-// count counts a fetch of keys, and how far the provider's clock is off.
+// count tells the tracer of a fetch of keys, and of how far the provider's clock is off
+// if the response has a Date. It does nothing without a tracer.
 func (p *Provider) count(ctx context.Context, c *oauth.Call, began time.Time, header http.Header, err error) {
 	if !p.Log.Traces() {
 		return
@@ -115,7 +121,8 @@ func (p *Provider) count(ctx context.Context, c *oauth.Call, began time.Time, he
 }
 
 // Transport returns a transport that tells of the calls that the application's own code
-// makes to the provider through base. Without a tracer it returns base.
+// makes to the provider through base. Without a tracer it returns base, and the debug log
+// has no lines about such calls.
 func (p *Provider) Transport(base http.RoundTripper) http.RoundTripper {
 	if !p.Log.Traces() {
 		return base
@@ -141,7 +148,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Refusals returns the function that counts what limits refuse. nil: nothing counts.
+// Refusals returns a function that counts what limits refuse. field names the limit, and
+// shared says that the shared limiter refused. Refusals returns nil if log has no tracer.
 func Refusals(log *journal.Logger) func(ctx context.Context, field string, shared bool) {
 	if !log.Traces() {
 		return nil
@@ -155,7 +163,8 @@ func Refusals(log *journal.Logger) func(ctx context.Context, field string, share
 	}
 }
 
-// Mail counts a mail of a kind. A nil err means that it was sent.
+// Mail counts a mail of a kind for the tracer, and tells part whether mails go out. A nil
+// err means that the mail was sent. log and part may be nil.
 func Mail(ctx context.Context, log *journal.Logger, part *health.Part, kind string, err error) {
 	part.Saw(err == nil)
 	m := telemetry.Measure{Kind: telemetry.Mails, Value: kind}
@@ -174,7 +183,7 @@ type Trail struct {
 
 const mostDecisions = 16
 
-// Decided adds a decision, up to mostDecisions of them.
+// Decided adds a decision if On is set. It drops those after the first mostDecisions.
 func (t *Trail) Decided(what string) {
 	if t.On && len(t.Decisions) < mostDecisions {
 		t.Decisions = append(t.Decisions, what)
