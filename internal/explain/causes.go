@@ -8,8 +8,10 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 )
 
-// CausesOf returns the causes of a failure, the one that the facts of the line point to
-// first. A nil line has no facts.
+// CausesOf returns the causes of a failure: first those that the facts of the line point
+// to, and then t.Causes. In all of them it names the variables of the line's provider, as
+// CureOf does. For a nil line it returns t.Causes itself, which the caller must not
+// change.
 func CausesOf(t *Text, l *Line) []string {
 	if l == nil {
 		return t.Causes
@@ -34,11 +36,13 @@ func CausesOf(t *Text, l *Line) []string {
 	return named(append(first, t.Causes...), l)
 }
 
-// CureOf returns the cure of a failure, with the names of variables that belong to the
-// provider of the line. A nil line has no provider.
+// CureOf returns the cure of a failure, in which AUTH_<ID>_ becomes AUTH_GITHUB_ if the
+// provider of the line is github. For a nil line, and a line without a provider, it
+// returns t.Cure as it is.
 func CureOf(t *Text, l *Line) string { return named([]string{t.Cure}, l)[0] }
 
-// named returns texts with the names of variables that belong to the provider of a line.
+// named returns texts with AUTH_<ID>_ replaced by the name that belongs to the provider
+// of the line. It returns texts as they are if l is nil or has no id of a provider.
 func named(texts []string, l *Line) []string {
 	if l == nil || !isID(l.Provider) {
 		return texts

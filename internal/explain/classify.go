@@ -12,8 +12,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// DetailOf returns the detail of a failure. It is never empty: what names no detail
-// has the one of its type.
+// DetailOf returns the detail of a failure. If err names none, DetailOf finds it by what
+// failed (a callback, a provider, a store), or else by the type of err. It is never
+// empty.
 func DetailOf(err error) fault.Detail {
 	return cmp.Or(failure.DetailOf(err), ofPanic(err), ofProvider(err), ofStore(err), ofType(err))
 }
@@ -129,7 +130,8 @@ func ofStore(err error) fault.Detail {
 	return fault.StoreFailed
 }
 
-// ofType returns the detail of a failure of which only the type is known.
+// ofType returns the detail of a failure of which only the type is known, or fault.Other
+// if the type has none.
 func ofType(err error) fault.Detail {
 	return cmp.Or(byType[failure.TypeOf(err)], fault.Other)
 }

@@ -30,7 +30,8 @@ type Text struct {
 	Cure   string
 }
 
-// Texts returns all explanations in order of number.
+// Texts returns all explanations in order of number. The slice is the caller's to change;
+// the Causes in it are shared.
 func Texts() []Text {
 	return slices.Concat(flowsTexts, usersTexts, siteTexts, runTexts)
 }
@@ -48,7 +49,8 @@ func index[K comparable](key func(Text) K) map[K]Text {
 	return found
 }
 
-// Find returns the explanation of a detail.
+// Find returns the explanation of a detail, or false for a detail that is not in the
+// list. Its Causes are shared: the caller must not change them.
 func Find(d fault.Detail) (Text, bool) {
 	t, known := byDetail[d]
 	return t, known
@@ -69,16 +71,18 @@ var mistyped = []fault.Detail{
 	fault.SignInWrong, fault.LimitClient, fault.CodeWrong, fault.FactorWrong, fault.PasswordWrong, fault.PasswordRefused, fault.MailAddress, fault.UserMissing,
 }
 
-// IsMistyped reports whether a failure is about what a visitor typed.
+// IsMistyped reports whether a failure is about what a visitor typed, or typed too often.
+// Pages show no reference code for such a failure.
 func IsMistyped(d fault.Detail) bool { return slices.Contains(mistyped, d) }
 
-// Spelled returns a code that Open has accepted as Make writes it.
+// Spelled returns code in the spelling of Make. code has to be one that Open accepts.
 func Spelled(code string) string {
 	v, _ := unspell(code)
 	return spell(v)
 }
 
-// IsFault reports whether a failure is a fault of the program or of its stores.
+// IsFault reports whether d says that a callback panicked or that a store failed. It
+// returns false for all other details, also for a wrong configuration.
 func IsFault(d fault.Detail) bool {
 	switch d {
 	case fault.CallbackPanic, fault.StoreAway, fault.StoreSlow, fault.StoreSchema, fault.StoreFailed, fault.StoreAnswer:

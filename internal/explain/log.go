@@ -51,8 +51,10 @@ func (c *crowd) add(l *Line) {
 // isAboutLimit reports whether a failure is about a limit of one client.
 func isAboutLimit(d fault.Detail) bool { return d == fault.LimitClient || d == fault.LimitMails }
 
-// Search reads a log of slog, JSON or text, and returns the last line about the
-// reference code, or nil. It reads in bounded memory.
+// Search reads a log of slog, JSON or text, to its end and returns the last line about
+// the reference code. It returns nil, nil if there is none, and ErrForeign for a text
+// that is no reference code. If it cannot read on, it returns that error with the last
+// line that it has found until then. It reads in bounded memory.
 func Search(log io.Reader, code string) (*Line, error) {
 	v, ok := unspell(code)
 	if !ok {
@@ -84,8 +86,9 @@ func Search(log io.Reader, code string) (*Line, error) {
 	}
 }
 
-// readLine returns the next line, at most longestLine bytes of it. At the end it returns
-// io.EOF, with the last line.
+// readLine returns the next line, without its line end. Of a line of more than
+// longestLine bytes it returns the beginning, and passes over the rest. At the end it
+// returns the last line with io.EOF.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -96,7 +99,9 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// parseLine reads one line. It returns nil for a line without a reference code.
+// parseLine reads one line of JSON or of key=value pairs. It returns nil for a line
+// without a reference code. The texts that it returns are fit for a terminal, as shown
+// makes them.
 func parseLine(text []byte) *Line {
 	fields := map[string]string{}
 	if at := bytes.IndexByte(text, '{'); at >= 0 && json.Valid(text[at:]) {
@@ -129,8 +134,9 @@ const (
 	longestShown = 1 << 10
 )
 
-// flatten writes the texts, numbers and truth values of an object into a map. Those of
-// an object inside get its name and a dot in front.
+// flatten writes the texts, numbers and truth values of an object into a map, until the
+// map has mostFields. Those of an object inside get its name and a dot in front. It
+// leaves out objects inside that one.
 func flatten(into map[string]string, prefix string, values map[string]any) {
 	for name, value := range values {
 		if len(into) >= mostFields {
@@ -151,7 +157,8 @@ func flatten(into map[string]string, prefix string, values map[string]any) {
 	}
 }
 
-// pairs reads the key=value pairs that slog.TextHandler writes.
+// pairs reads the key=value pairs that slog.TextHandler writes, until into has
+// mostFields.
 func pairs(into map[string]string, text string) {
 	for text != "" && len(into) < mostFields {
 		key, rest, ok := strings.Cut(strings.TrimLeft(text, " "), "=")
@@ -167,7 +174,8 @@ func pairs(into map[string]string, text string) {
 	}
 }
 
-// shown makes text of a log fit for a terminal: cut, and without control characters.
+// shown returns text cut to longestShown bytes, with a dot in place of each control or
+// invisible character, so that it is fit for a terminal.
 func shown(text string) string {
 	if len(text) > longestShown {
 		text = strings.ToValidUTF8(text[:longestShown], "") + "…"

@@ -9,6 +9,6 @@ var operatorCures = map[fault.Detail]string{
 	fault.AccountTaken: "Set `AllowDangerousEmailAccountLinking` of a provider to have such users linked by their e-mail address. Do so only for a provider that verifies addresses: whoever can claim an address there takes over the account here.",
 }
 
-// OperatorCure returns what the operator can do about a failure that is for the visitor,
-// or "".
+// OperatorCure returns what the operator can do about a failure that is the visitor's to
+// mend, or "" if there is no such text.
 func OperatorCure(d fault.Detail) string { return operatorCures[d] }

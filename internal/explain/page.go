@@ -13,7 +13,8 @@ const (
 	pageEnd   = "<!-- end -->\n"
 )
 
-// Page returns the page with its part about each detail made anew.
+// Page returns a copy of page (docs/troubleshooting.md) in which the part between the two
+// markers is made anew from the explanations. It returns an error if page lacks a marker.
 func Page(page []byte) ([]byte, error) {
 	before, rest, found := bytes.Cut(page, []byte(pageBegin))
 	_, after, closed := bytes.Cut(rest, []byte(pageEnd))

@@ -39,14 +39,14 @@ const mostAhead = 26 * time.Hour
 // ErrForeign reports that no secret opens a reference code.
 var ErrForeign = errors.New("not a reference code of this site, or its secret is gone, or another instance has other secrets")
 
-// Codec makes and opens the reference codes of a site. It is safe for concurrent use.
-// The zero Codec makes none.
+// Codec makes and opens the reference codes of a site. It is safe for concurrent use. A
+// nil or zero Codec makes no code and opens none.
 type Codec struct {
 	keys [][]byte // the one in use first
 }
 
-// NewCodec returns the codec of a site. secrets has the secret in use first, and then
-// older ones, which still open.
+// NewCodec returns the codec of a site. Make uses the first of secrets; Open tries all of
+// them. Without secrets the codec makes no code and opens none.
 func NewCodec(secrets []string) *Codec {
 	c := &Codec{}
 	for _, secret := range secrets {
@@ -64,7 +64,9 @@ type Reference struct {
 	Time   time.Time // UTC, to the minute
 }
 
-// Make returns a code, or "" if there is no secret. Codes of the same failure differ.
+// Make returns a code for the detail d and the minute of now, or "" if c has no secret. A
+// detail that is not in the list becomes fault.Other. Two codes of the same failure
+// differ.
 func (c *Codec) Make(d fault.Detail, now time.Time) string {
 	if c == nil || len(c.keys) == 0 {
 		return ""
@@ -79,10 +81,11 @@ func (c *Codec) Make(d fault.Detail, now time.Time) string {
 	return spell(permute(c.keys[0], v, false))
 }
 
-// Open returns what a code says. It forgives lower case, missing hyphens, spaces, and
-// O, I and L. It returns ErrForeign for every other text, for a detail that is not in
-// the list, and for a minute that lies more than 26 hours after now. A Reference that is
-// later than now comes from a machine whose clock is ahead of the one that tells now.
+// Open returns the detail and the minute in a code. It forgives lower case, missing
+// hyphens, spaces, and the letters O, I and L in place of 0 and 1. It returns ErrForeign
+// for any other text, for a detail that is not in the list, and for a minute that lies
+// more than 26 hours after now. A Reference that is later than now comes from a machine
+// whose clock is ahead of the one that tells now.
 func (c *Codec) Open(code string, now time.Time) (Reference, error) {
 	v, ok := unspell(code)
 	if !ok || c == nil {
@@ -122,7 +125,7 @@ func checkOf(v uint64) (check uint64) {
 	return v >> (64 - bitsCheck)
 }
 
-// permute encrypts 60 bits with a Feistel network, or decrypts them.
+// permute encrypts 60 bits with a Feistel network. With back it decrypts them.
 func permute(key []byte, v uint64, back bool) uint64 {
 	left, right := uint32(v>>half), uint32(v&halfMask)
 	mac := hmac.New(sha256.New, key)

@@ -45,8 +45,10 @@ var meanings = map[string]meaning{
 	"login_required":         needsPerson,
 }
 
-// answerOf classifies an error (RFC 6749 section 5.2). refused are the codes that mean
-// invalid_grant at this provider: they win.
+// answerOf classifies an error of a token endpoint (RFC 6749 section 5.2). A code in
+// refused means invalid_grant at this provider, whatever the status. Otherwise the status
+// 429 or 5xx, an unknown code, and an error that is no answer of the provider are
+// passing.
 func answerOf(err error, refused []string) answer {
 	a := answer{wait: oauth.WaitOf(err)}
 	said, ok := errors.AsType[*oauth.ResponseError](err)

@@ -11,7 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// memory is what a process remembers of an account.
+// memory is what a process remembers of an account beside its row. It is lost when the
+// process ends.
 type memory struct {
 	mu     sync.Mutex
 	retry  time.Time     // no request before this, after a passing failure
@@ -21,7 +22,7 @@ type memory struct {
 	early  time.Time     // the last early renewal of a token whose lifetime is unknown
 }
 
-// memoryOf returns the memory of an account.
+// memoryOf returns the memory of an account, and adds an empty one if there is none.
 func (v *Vault) memoryOf(key accountKey) *memory {
 	if m, ok := v.memories.Get(key); ok {
 		return m
@@ -36,9 +37,12 @@ var errReadOnly = errors.New("the response has begun, so a cookie with a renewed
 // that refuses every token would otherwise cause a storm of requests.
 const forcedPause = time.Minute
 
-// choose returns the stored tokens if they are good, and renews them otherwise. If the
-// renewal fails for now, it returns stored tokens that are still valid. Its errors are
-// ErrReconnect and ErrRefresh, and those of the store.
+// choose returns the stored tokens if they are good, and renews them otherwise. Tokens
+// are good if they last o.MinLife and are not o.Rejected. If the renewal fails for now,
+// choose returns stored tokens that last o.MinLife, or are still valid if that is 0,
+// unless they are o.Rejected. With o.ReadOnly it makes no request, and returns ErrRefresh
+// for tokens that would have to be renewed. Its errors are ErrReconnect, ErrRefresh, and
+// those of the store and of ctx.
 func (v *Vault) choose(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
 	now := v.Now()
 	life := lasting(&at.tokens, now)
@@ -72,7 +76,7 @@ func minLife(o Options) time.Duration {
 const endless = 10 * 365 * 24 * time.Hour
 
 // lasting returns how long an access token is still valid. It is negative after its
-// expiry.
+// expiry, and endless for a token whose expiry is not known.
 func lasting(t *storage.Tokens, now time.Time) time.Duration {
 	if t.ExpiresAt.IsZero() {
 		return endless
@@ -80,7 +84,8 @@ func lasting(t *storage.Tokens, now time.Time) time.Duration {
 	return t.ExpiresAt.Sub(now)
 }
 
-// earlyFor returns how long before its expiry a token is renewed.
+// earlyFor returns how long before its expiry a token is renewed: Early, but at most a
+// fifth of its lifetime.
 func (v *Vault) earlyFor(t *storage.Tokens) time.Duration {
 	if life := LifetimeOf(t); life > 0 {
 		return min(v.Early, life/5)
@@ -88,9 +93,10 @@ func (v *Vault) earlyFor(t *storage.Tokens) time.Duration {
 	return v.Early
 }
 
-// renewEarly renews a token that is still good. It returns the old token at once. With
-// Foreground or o.Wait it waits for the new token, and returns the old token if the
-// renewal fails. It never returns an error.
+// renewEarly begins to renew a token that is still good, and returns the old token at
+// once. With Foreground or o.Wait it waits for the new token, and returns the old one if
+// the renewal fails. It begins nothing if the token cannot be renewed, in the pause after
+// a failure, and if mayRenewEarly forbids it. Its error is always nil.
 func (v *Vault) renewEarly(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
 	if !p.canRenew(at, v.Now()) || v.memoryOf(at.key()).isPaused(v.Now()) || !v.mayRenewEarly(at) {
 		return at.tokens, nil
@@ -106,8 +112,9 @@ func (v *Vault) renewEarly(ctx context.Context, p *Provider, at *opened, o Optio
 	return renewed, nil
 }
 
-// mayRenewEarly reports whether a token may be renewed early now. It limits this for a
-// token without a known lifetime, which may be shorter than Early, and records the time.
+// mayRenewEarly reports whether a token may be renewed early now. A token without a known
+// lifetime, which may be shorter than Early, is renewed early only once in Early: for
+// such a token mayRenewEarly records the time.
 func (v *Vault) mayRenewEarly(at *opened) bool {
 	if LifetimeOf(&at.tokens) > 0 {
 		return true
@@ -122,9 +129,10 @@ func (v *Vault) mayRenewEarly(at *opened) bool {
 	return true
 }
 
-// replaceRejected renews a token that an API has refused, once a minute for an account.
-// Within the minute it joins a renewal that is under way, or else returns ErrRefresh. It
-// returns ErrReconnect if the token cannot be renewed.
+// replaceRejected renews a token that an API has refused, at most once a minute for an
+// account. Within the minute it joins a renewal that is under way, or else returns
+// ErrRefresh with the code "rejected_again". It returns ErrReconnect if the token cannot
+// be renewed. Other errors are those of join.
 func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
 	if !p.canRenew(at, v.Now()) {
 		return storage.Tokens{}, reconnect(at, "")
@@ -142,9 +150,10 @@ func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (s
 	return v.join(ctx, p, at)
 }
 
-// join waits for a renewal of the account, and begins one unless one is under way. It
-// returns ErrReconnect if the tokens cannot be renewed, and ErrRefresh in the pause
-// after a failure.
+// join waits for the renewal of the account that is under way, or begins one and waits
+// for it. It returns ErrReconnect if the tokens cannot be renewed, ErrRefresh in the
+// pause after a failure, and otherwise the error of the renewal or of ctx. The end of ctx
+// does not end the renewal.
 func (v *Vault) join(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
 	if !p.canRenew(at, v.Now()) {
 		return storage.Tokens{}, reconnect(at, "")
@@ -155,7 +164,8 @@ func (v *Vault) join(ctx context.Context, p *Provider, at *opened) (storage.Toke
 	return v.begin(p, at).wait(ctx)
 }
 
-// canRenew reports whether there is something to renew the tokens with.
+// canRenew reports whether the tokens can be renewed: they have a refresh token, or with
+// ByAccessToken an access token that is still valid.
 func (p *Provider) canRenew(at *opened, now time.Time) bool {
 	return at.tokens.RefreshToken != "" || p.ByAccessToken && at.tokens.AccessToken != "" && lasting(&at.tokens, now) > 0
 }
@@ -196,8 +206,9 @@ const (
 	mostAsked  = 15 * time.Minute
 )
 
-// pauseAfter remembers a passing failure. asked is how long the provider asks to
-// wait; 0: it does not.
+// pauseAfter remembers a passing failure and begins a pause, in which no request may be
+// made. The pause lasts for asked, if the provider has asked for one, up to mostAsked. If
+// asked is 0, it is twice as long as the last one, between firstPause and mostPause.
 func (m *memory) pauseAfter(err error, asked time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,7 +218,7 @@ func (m *memory) pauseAfter(err error, asked time.Duration, now time.Time) {
 	m.retry, m.failed = now.Add(m.pause), err
 }
 
-// resume forgets failures.
+// resume ends the pause and forgets the failure that it followed.
 func (m *memory) resume() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,8 +231,8 @@ func isPassing(err error) bool {
 	return errors.Is(err, fault.ErrRefresh) || errors.Is(err, fault.ErrAdapter)
 }
 
-// Inherit copies what this process remembers of an account under its former id to its
-// new id. What is remembered under the new id stays.
+// Inherit makes what this process remembers of an account under its former id count for
+// its new id, too. It changes nothing if this process remembers the new id already.
 func (v *Vault) Inherit(provider, former, id string) {
 	v.memories.GetOrAdd(accountKey{provider, id}, v.memoryOf(accountKey{provider, former}))
 }

@@ -21,7 +21,8 @@ type flight struct {
 	err    error
 }
 
-// wait returns the result of the renewal, or the error of ctx.
+// wait returns the result of the renewal, or the error of ctx if that ends first. The
+// renewal then goes on.
 func (f *flight) wait(ctx context.Context) (storage.Tokens, error) {
 	select {
 	case <-f.done:
@@ -60,7 +61,8 @@ func (v *Vault) begin(p *Provider, at *opened) *flight {
 	return f
 }
 
-// Wait waits for the work that is under way. Tests and programs that end call it.
+// Wait waits, without a limit, for the renewals and revocations that are under way, and
+// for all other work in Config.Later. Tests and programs that end call it.
 func (v *Vault) Wait() { v.Later.Wait(context.Background()) }
 
 // renewal is one try to renew the tokens of an account.
@@ -81,7 +83,9 @@ func (r *renewal) explain(err error) error {
 	return failure.WrapFor(fault.ErrRefresh, r.at.row.Provider, err)
 }
 
-// run renews the tokens: lease, read again, call the provider, swap, release.
+// run renews the tokens: lease, read again, call the provider, swap, release. It returns
+// the new tokens, or those that another process or a sign-in has stored meanwhile. It
+// keeps the lease if the store has not taken the new tokens: storeLater then releases it.
 func (r *renewal) run(ctx context.Context) (storage.Tokens, error) {
 	newer, err := r.lease(ctx)
 	if err != nil || newer != nil {
@@ -113,7 +117,9 @@ func tokensOf(o *opened) storage.Tokens {
 
 // readNewer reads the row again and returns newer tokens. It returns nil, nil if the row
 // has the tokens that this renewal began with. It returns ErrNotFound if the account is
-// gone or of another user, and ErrReconnect if its tokens were removed.
+// gone or of another user, ErrReconnect if its tokens were removed or belong to another
+// client, and ErrTokenKey if they do not open. If the error is not nil, the caller must
+// not use the tokens.
 func (r *renewal) readNewer(ctx context.Context) (*opened, error) {
 	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
 	if err != nil {
@@ -141,9 +147,10 @@ const (
 	mostLook  = 500 * time.Millisecond
 )
 
-// lease gets the lease of the grant and returns nil, nil. It does so without a lease if
-// the store has none. While another process has the lease, lease looks at the row. If
-// the other process has stored newer tokens, lease returns these.
+// lease waits until this renewal has the lease of the grant, and then returns nil, nil.
+// If the store has no leases it returns nil, nil at once. While another process has the
+// lease, lease looks at the row. If newer tokens are there, lease returns them and takes
+// no lease. Its errors are those of the store and of readNewer.
 func (r *renewal) lease(ctx context.Context) (*opened, error) {
 	if r.Leases == nil {
 		return nil, nil
@@ -168,7 +175,8 @@ func (r *renewal) lease(ctx context.Context) (*opened, error) {
 }
 
 // awaitOther looks at the row until it changes, and returns the newer tokens. It returns
-// nil, nil when the lease of the other process, which lasts for left, has ended.
+// nil, nil when the lease of the other process, which lasts for left, has ended. Its
+// errors are those of readNewer.
 func (r *renewal) awaitOther(ctx context.Context, left time.Duration) (*opened, error) {
 	end := time.Now().Add(left)
 	for pause := firstLook; ; pause = min(2*pause, mostLook) {
@@ -199,8 +207,9 @@ func sleep(ctx context.Context, d time.Duration) {
 // under it.
 func (v *Vault) leaseLife() time.Duration { return v.CallTime + 2*v.StoreTime + 5*time.Second }
 
-// takeLease asks for the lease. An answer that neither gives it nor names a time to
-// wait is a fault of the store: to ask again at once would never end.
+// takeLease asks once for the lease, or extends the one that this renewal has. It returns
+// a lease that is held, or one with a Wait above 0. A store that answers neither has a
+// fault, and takeLease returns ErrAdapter: to ask again at once would never end.
 func (r *renewal) takeLease(ctx context.Context) (storage.Lease, error) {
 	fits := func(l storage.Lease) bool { return l.Held || l.Wait > 0 }
 	return guarded.CallFor(ctx, r.Bounds, "Lease", fits, func(ctx context.Context) (storage.Lease, error) {
@@ -223,8 +232,8 @@ func (r *renewal) release(ctx context.Context) {
 // releaseTime bounds the release of a lease that may not have been given.
 const releaseTime = time.Second
 
-// releaseInDoubt releases a lease that may have been given although its call failed:
-// nothing is done under it.
+// releaseInDoubt releases a lease that the store may have given although its call failed.
+// The caller does no work under it.
 func (r *renewal) releaseInDoubt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()

@@ -23,9 +23,11 @@ const (
 // mostSwaps is how often a swap is tried while others change the row.
 const mostSwaps = 3
 
-// Revoke forgets the tokens of an account and revokes them at the provider, in the
-// background. row is the account as [Vault.Find] has read it. The account stays linked.
-// Revoke returns ErrRefresh if other calls change the row mostSwaps times.
+// Revoke removes the tokens of an account from the store, and then does what LetGo does,
+// with the detail GrantRevoked. row is the account as [Vault.Find] has read it. The
+// account stays linked. An account without tokens is no error. Revoke returns
+// storage.ErrNotFound if the account is gone, ErrRefresh if other calls change the row
+// mostSwaps times, and the errors of the store.
 func (v *Vault) Revoke(ctx context.Context, row storage.Account) error {
 	of := Ref{row.UserID, row.Provider, row.ProviderAccountID}
 	for range mostSwaps {
@@ -47,9 +49,13 @@ func (v *Vault) Revoke(ctx context.Context, row storage.Account) error {
 	return failure.WrapFor(fault.ErrRefresh, of.Provider, errors.New("other calls keep changing the tokens of the account"))
 }
 
-// LetGo revokes the tokens of an account that was removed or disconnected, and reports
-// event.TokenDisconnected with detail. row is the account as it was stored. LetGo does
-// not wait for the provider.
+// LetGo revokes at the provider the tokens of an account that was removed or
+// disconnected, in the background, and then reports event.TokenDisconnected with detail.
+// It changes nothing in the store. row is the account as it was stored. No request goes
+// out with KeepGrants, for a provider that is unknown or cannot revoke, and for tokens
+// that do not open or belong to another client or tenant: LetGo then only reports the
+// event. Without an access token and a refresh token it does nothing at all. A failure is
+// logged.
 func (v *Vault) LetGo(row storage.Account, detail string) {
 	p := v.Providers[row.Provider]
 	key := accountKey{row.Provider, row.ProviderAccountID}
@@ -71,8 +77,10 @@ func (v *Vault) LetGo(row storage.Account, detail string) {
 	v.revokeLater(p, row, clear, detail)
 }
 
-// revokeLater revokes the tokens t in the background and then reports
-// event.TokenDisconnected. With KeepGrants it only reports the event.
+// revokeLater revokes the tokens t, which are in clear, in the background and then
+// reports event.TokenDisconnected with detail. If the provider does not revoke them, it
+// writes a warning and the event has the error. With KeepGrants, or if p has no Revoke,
+// it only reports the event.
 func (v *Vault) revokeLater(p *Provider, row storage.Account, t storage.Tokens, detail string) {
 	if v.KeepGrants || p.Revoke == nil {
 		v.ended(row, detail, nil)
@@ -87,8 +95,9 @@ func (v *Vault) revokeLater(p *Provider, row storage.Account, t storage.Tokens, 
 	})
 }
 
-// revoke revokes tokens at the provider, in at most three tries. It stops if the
-// account has tokens again: revoking may end the grant that they belong to.
+// revoke revokes tokens at the provider, in at most three tries. It returns nil without a
+// further try if the account has tokens again: revoking may end the grant that they
+// belong to.
 func (v *Vault) revoke(p *Provider, row storage.Account, t storage.Tokens) error {
 	ctx, cancel := context.WithTimeout(context.Background(), revokeTime)
 	defer cancel()
@@ -112,7 +121,8 @@ func (v *Vault) revoke(p *Provider, row storage.Account, t storage.Tokens) error
 	return err
 }
 
-// isConnected reports whether an account has tokens.
+// isConnected reports whether the row of an account has an access token or a refresh
+// token now. It returns false if the row cannot be read.
 func (v *Vault) isConnected(ctx context.Context, row storage.Account) bool {
 	now, err := v.Rows.GetAccount(ctx, row.Provider, row.ProviderAccountID)
 	return err == nil && (now.Tokens.AccessToken != "" || now.Tokens.RefreshToken != "")
@@ -125,9 +135,12 @@ func (v *Vault) ended(row storage.Account, detail string, err error) {
 	v.tellOf(context.Background(), &row, e)
 }
 
-// Disconnect forgets the refresh token of an account, which the provider has ended with
-// a logout. An account that is gone, has none, or is of another tenant, is no error.
-// Disconnect returns ErrRefresh if other calls change the row mostSwaps times.
+// Disconnect removes the refresh token of an account from the store, because the provider
+// has ended the grant with a logout, and reports event.TokenDisconnected with
+// GrantLogout. The access token stays. It makes no request to the provider. An account
+// that is gone, has no refresh token, or is of another tenant, is no error. Disconnect
+// returns ErrRefresh if other calls change the row mostSwaps times, and the errors of the
+// store.
 func (v *Vault) Disconnect(ctx context.Context, provider, accountID string) error {
 	if !v.Providers[provider].holds(accountID) {
 		return nil

@@ -19,9 +19,11 @@ const (
 
 var lifetimes = []string{expiresIn, "refresh_token_expires_in", refreshExpiresIn}
 
-// Merge returns the tokens of an answer, completed from the former ones. A refresh
-// token, a scope, an ID token or details that the answer lacks come from former.
-// lifetime is that of an access token if its answer names none; 0: unknown.
+// Merge returns the tokens of an answer, completed from the former ones: the refresh
+// token, scope, ID token, session state, token type and authorization details that the
+// answer lacks come from former. Extra is that of the answer. If the answer has an access
+// token without an expiry, and lifetime is above 0, the token expires after lifetime.
+// Merge changes neither argument.
 func Merge(former, answer storage.Tokens, lifetime time.Duration, now time.Time) storage.Tokens {
 	t := answer
 	keep(&t.RefreshToken, former.RefreshToken)
@@ -39,6 +41,7 @@ func Merge(former, answer storage.Tokens, lifetime time.Duration, now time.Time)
 	return t
 }
 
+// keep sets *field to former if it is empty.
 func keep(field *string, former string) {
 	if *field == "" {
 		*field = former
@@ -70,7 +73,8 @@ func withLifetimes(kept, answer storage.Tokens) storage.Tokens {
 	return kept
 }
 
-// LifetimeOf returns the lifetime of an access token as it was issued; 0: unknown.
+// LifetimeOf returns how long an access token lasts from its issue to its expiry, or 0 if
+// that is not known.
 func LifetimeOf(t *storage.Tokens) time.Duration {
 	if t.ExpiresIn > 0 {
 		return t.ExpiresIn
@@ -86,7 +90,8 @@ func LifetimeOf(t *storage.Tokens) time.Duration {
 	return 0
 }
 
-// seconds reads a number of seconds, of at most ten years. Anything else is 0.
+// seconds reads a number of seconds, and cuts it to whole seconds and to ten years. It
+// returns 0 for a text that is no number above 0.
 func seconds(text string) time.Duration {
 	const most = 10 * 365 * 24 * 60 * 60
 	n, err := strconv.ParseFloat(text, 64)
@@ -101,7 +106,8 @@ func Scopes(scope string) []string {
 	return strings.FieldsFunc(scope, func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// missingScopes returns the wanted scopes that were not granted.
+// missingScopes returns those of wanted that are not in granted, a scope as Scopes splits
+// it.
 func missingScopes(granted string, wanted []string) (missing []string) {
 	if len(wanted) == 0 {
 		return nil

@@ -4,9 +4,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// ForRow returns the tokens of a new account as its row holds them. fresh is what the
-// provider has sent, and kept what is stored of it. For an unknown provider it returns
-// kept.
+// ForRow returns the tokens to store for a new account: sealed, and with an expiry if the
+// provider has a Lifetime. It stores nothing itself. fresh is what the provider has sent,
+// and kept is the part of it to store. For an unknown provider it returns kept.
 func (v *Vault) ForRow(provider, id string, fresh, kept storage.Tokens) storage.Tokens {
 	p := v.Providers[provider]
 	if p == nil {
@@ -15,9 +15,11 @@ func (v *Vault) ForRow(provider, id string, fresh, kept storage.Tokens) storage.
 	return v.sealed(accountKey{provider, id}, p, Merge(storage.Tokens{}, kept, p.Lifetime, v.Now()), fresh)
 }
 
-// Replace returns the tokens of a sign-in as the row of an account that exists holds
-// them. A sign-in without a refresh token keeps the stored one, unless that belongs to
-// another client. Replace forgets earlier failures of the account.
+// Replace returns the tokens to store for an account that exists after another sign-in,
+// sealed. It stores nothing itself. row is the account as it is stored; fresh and kept
+// are as in ForRow. What kept lacks, such as a refresh token, comes from row as Merge
+// says, unless the tokens in row do not open or belong to another client. Replace ends a
+// pause after earlier failures of the account. For an unknown provider it returns kept.
 func (v *Vault) Replace(row storage.Account, fresh, kept storage.Tokens) storage.Tokens {
 	p, key := v.Providers[row.Provider], accountKey{row.Provider, row.ProviderAccountID}
 	if p == nil {
@@ -31,8 +33,8 @@ func (v *Vault) Replace(row storage.Account, fresh, kept storage.Tokens) storage
 	return v.sealed(key, p, Merge(former, kept, p.Lifetime, v.Now()), fresh)
 }
 
-// sealed returns kept sealed for its row. If no other program reads the row, it adds the
-// lifetimes in fresh.
+// sealed returns kept sealed for its row. Unless other programs read the row, it first
+// adds the lifetimes in fresh.
 func (v *Vault) sealed(key accountKey, p *Provider, kept, fresh storage.Tokens) storage.Tokens {
 	if !v.Seals.isShared() {
 		kept = withLifetimes(kept, fresh)

@@ -35,7 +35,8 @@ type Seals struct {
 // memory of this process alone.
 func Unsealed() *Seals { return &Seals{plain: true, own: true} }
 
-// isShared reports whether other programs read what is stored.
+// isShared reports whether other programs may read the tokens: they are plain, and the
+// rows are not those of Unsealed.
 func (s *Seals) isShared() bool { return s.plain && !s.own }
 
 type sealKey struct {
@@ -56,8 +57,8 @@ type Grant struct {
 	Client string // client id
 }
 
-// NewSeals returns the seals of keys, the newest first. With plain it opens sealed
-// values and writes new ones unsealed.
+// NewSeals returns the seals of keys, the newest first. With plain it opens sealed values
+// and writes new ones unsealed. It returns an error if there is neither a key nor plain.
 func NewSeals(keys []string, plain bool) (*Seals, error) {
 	s := &Seals{plain: plain}
 	for _, secret := range keys {
@@ -85,8 +86,8 @@ func NewSeals(keys []string, plain bool) (*Seals, error) {
 	return s, nil
 }
 
-// Seal returns the stored form of a token that belongs to a grant. An empty token
-// stays empty.
+// Seal returns the stored form of a token that belongs to a grant: sealed under the
+// newest key, or the token itself if the seals are plain. An empty token stays empty.
 func (s *Seals) Seal(at Place, g Grant, token string) string {
 	if token == "" || s.plain {
 		return token
@@ -99,8 +100,9 @@ func (s *Seals) Seal(at Place, g Grant, token string) string {
 	return sealPrefix + key.id + "." + base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// Open returns the token of a stored value and the grant that it belongs to. The
-// grant of a plain value is zero. A sealed value that does not open is ErrTokenKey.
+// Open returns the token of a stored value and the grant that it belongs to. A value that
+// is not sealed is the token itself, and its grant is zero. A sealed value that does not
+// open at this place with any key is ErrTokenKey.
 func (s *Seals) Open(at Place, value string) (token string, g Grant, err error) {
 	rest, sealed := strings.CutPrefix(value, sealPrefix)
 	if !sealed {
@@ -118,7 +120,8 @@ func (s *Seals) Open(at Place, value string) (token string, g Grant, err error) 
 	return "", g, failure.WrapFor(fault.ErrTokenKey, at.Provider, errors.New("a stored token does not open: its key is not among Config.Tokens.Keys (or Config.Secrets, if Keys is empty), or the row was changed"))
 }
 
-// open decrypts a value that has the id of the key.
+// open decrypts text, a sealed value without its prefix and key id. It returns false if
+// the value is malformed, was changed, or was sealed for another place.
 func (k *sealKey) open(at Place, text string) (token string, g Grant, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) < k.aead.NonceSize() {
@@ -140,8 +143,8 @@ func (p Place) additional() []byte {
 	return appendText(appendText(appendText(appendText(nil, "provider token"), p.Field), p.Provider), p.AccountID)
 }
 
-// KeyIDOf returns the id of the key that a stored value is sealed under. It is empty
-// for a plain value.
+// KeyIDOf returns the id of the key that a stored value is sealed under, whether that key
+// is known or not. It is empty for a plain value.
 func KeyIDOf(value string) string {
 	rest, sealed := strings.CutPrefix(value, sealPrefix)
 	if !sealed {
@@ -157,7 +160,8 @@ func appendText(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// cutTexts reads n texts that appendText has written. Nothing may follow them.
+// cutTexts reads n texts that appendText has written. It returns false unless from has
+// these and nothing behind them.
 func cutTexts(from []byte, n int) (texts []string, ok bool) {
 	for range n {
 		length, used := binary.Uvarint(from)

@@ -40,8 +40,11 @@ func (v *Vault) setUnsaved(key accountKey, u *unsaved) {
 	v.unsaved[key] = u
 }
 
-// store stores the answer of a provider. It returns the new tokens even if the store
-// fails: the old refresh token may be dead already. storeLater then stores them.
+// store puts the answer of a provider into the row, reports event.TokenRefreshed, and
+// returns the new tokens. If the store fails, it logs an alert and returns the new tokens
+// nevertheless, because the old refresh token may be dead already: the process keeps them
+// in memory, and storeLater stores them. If the row was changed meanwhile, store returns
+// the tokens and the error of overtaken, without the event. It returns the error of Keep.
 func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tokens, error) {
 	p, now := r.provider, r.Now()
 	next := Merge(r.at.tokens, answer, p.Lifetime, now)
@@ -74,7 +77,7 @@ func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tok
 }
 
 // swap puts the tokens of u into the row. It returns storage.ErrConflict if the row has
-// changed since it was read.
+// changed since it was read, and storage.ErrNotFound if it is gone.
 func (r *renewal) swap(ctx context.Context, u *unsaved) error {
 	return r.Rows.SwapTokens(ctx, r.at.row.Provider, r.at.row.ProviderAccountID, u.old, u.next)
 }
@@ -83,16 +86,25 @@ func (r *renewal) swap(ctx context.Context, u *unsaved) error {
 // changing.
 const mostJoins = 3
 
+// isOvertaken reports whether a swap failed because the row was changed or removed.
 func isOvertaken(err error) bool {
 	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound)
 }
 
-// overtaken returns the tokens of a row that has changed since it was read. Tokens of
-// another sign-in win: ours are dropped and not revoked, because that may end the grant
-// that both belong to. But a sign-in that brought no refresh token has kept the one that
-// the renewal used up: again is then its tokens with our refresh token, to be stored. again
-// is u if the row could not be read. If the account was unlinked or disconnected, overtaken
-// revokes ours and returns ErrNotFound or ErrReconnect.
+// overtaken reads a row that was changed before the tokens of u could be stored, and
+// returns the tokens that count now. As a rule these are the tokens of the row: those of
+// u are dropped and not revoked, because that may end the grant that both belong to.
+// again is nil then, and there is nothing left to store.
+//
+// If a sign-in without a refresh token has changed the row, the row still has the refresh
+// token that this renewal has used up. again is then the tokens of the sign-in with the
+// refresh token of u, which the caller stores. If the row cannot be read, again is u and
+// err is the error of the store.
+//
+// If the account is gone or of another user, overtaken revokes the tokens of u in the
+// background and returns ErrNotFound. If the account was disconnected, it revokes them,
+// too, and returns ErrReconnect. It returns ErrTokenKey or ErrReconnect for tokens in the
+// row that do not open or belong to another client.
 func (r *renewal) overtaken(ctx context.Context, u *unsaved) (t storage.Tokens, again *unsaved, err error) {
 	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
 	gone := errors.Is(err, storage.ErrNotFound) || err == nil && row.UserID != r.at.row.UserID
@@ -120,7 +132,8 @@ func (r *renewal) overtaken(ctx context.Context, u *unsaved) (t storage.Tokens, 
 	return now.tokens, nil, err
 }
 
-// join returns the tokens of a sign-in with the refresh token of a renewal.
+// join returns the tokens of a sign-in with the refresh token of a renewal, to be stored.
+// If the sign-in has stored no access token, these are the tokens of u.
 func (r *renewal) join(u *unsaved, signIn *opened) *unsaved {
 	t := u.clear
 	if signIn.tokens.AccessToken != "" {
@@ -137,8 +150,9 @@ const (
 	storeTime = 5 * time.Minute
 )
 
-// storeLater stores tokens that the store has not taken, and keeps the lease until then.
-// It gives up after storeTime, and the tokens are lost.
+// storeLater tries to store tokens that the store has not taken, and keeps the lease
+// until then. It logs an alert for each try that fails. It gives up after storeTime, and
+// the tokens are lost. In the end it forgets the tokens in memory and releases the lease.
 func (r *renewal) storeLater(u *unsaved) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
@@ -174,9 +188,10 @@ func (r *renewal) alertUnsaved(err error) {
 		"provider", r.at.row.Provider, "user", r.at.row.UserID, "error", textOf(err, r.at.tokens))
 }
 
-// refused returns the error of a renewal that the provider refused with err. If the
-// grant has ended, it disconnects the account. It returns ErrReconnect if the user has
-// to sign in at the provider. Otherwise it returns ErrRefresh, and remembers a pause.
+// refused returns the error of a renewal that the provider refused with err. If the grant
+// has ended, it returns what disconnect returns, which may be newer tokens. It returns
+// ErrReconnect if the user has to sign in at the provider. Otherwise it returns
+// ErrRefresh and begins a pause, and if the client is misconfigured it logs an alert.
 func (r *renewal) refused(ctx context.Context, err error) (storage.Tokens, error) {
 	a := answerOf(err, r.provider.Refused)
 	cause := &fault.TokenError{Code: a.code, RetryAfter: a.wait, Err: hide(err, r.at.tokens)}
@@ -194,9 +209,10 @@ func (r *renewal) refused(ctx context.Context, err error) (storage.Tokens, error
 	return storage.Tokens{}, failed
 }
 
-// disconnect removes a refresh token that the provider refuses from the row, and returns
-// ErrReconnect with cause. If the row has newer tokens by now, it returns these and
-// changes nothing.
+// disconnect removes a refresh token that the provider refuses from the row, reports
+// event.TokenDisconnected, and returns ErrReconnect with cause. If the row has newer
+// tokens by now, it returns these instead and changes nothing. Other errors are those of
+// the store and of readNewer.
 func (r *renewal) disconnect(ctx context.Context, cause *fault.TokenError) (storage.Tokens, error) {
 	newer, err := r.readNewer(ctx)
 	if newer != nil || err != nil {
@@ -238,7 +254,8 @@ func hide(err error, t storage.Tokens) error {
 // tell reports an event of the account.
 func (r *renewal) tell(ctx context.Context, e event.Event) { r.tellOf(ctx, &r.at.row, e) }
 
-// tellOf reports an event of an account, if there is a function for events.
+// tellOf reports an event of an account, with its user and provider, if there is a
+// function for events.
 func (v *Vault) tellOf(ctx context.Context, row *storage.Account, e event.Event) {
 	if v.Tell == nil {
 		return

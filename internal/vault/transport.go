@@ -12,7 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Transport adds an account's access token to requests, as a bearer token (RFC 6750).
+// Transport adds an account's access token to requests, as a bearer token (RFC 6750). It
+// is safe for concurrent use. Base, Now and Token have to be set.
 type Transport struct {
 	Base http.RoundTripper
 	Now  func() time.Time
@@ -30,8 +31,11 @@ const cachedFor = time.Minute
 // errPlainHTTP refuses to send a token in clear.
 var errPlainHTTP = errors.New("latchkey: provider tokens are sent over https only (http on loopback hosts)")
 
-// RoundTrip implements [http.RoundTripper]. A 401 renews the token once and repeats
-// the request, if its body can be sent again.
+// RoundTrip implements [http.RoundTripper]. After the status 401 it asks Token once for
+// another token and repeats the request, if the body can be sent again. If Token has no
+// other one, it returns the 401. It returns an error for a request over http to a host
+// that is not a loopback host, and the error of Token. A request that follows a redirect
+// to another host, or from https to http, goes out without the token.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if leavesHost(r) {
 		return t.Base.RoundTrip(r)
@@ -68,8 +72,9 @@ func (t *Transport) send(r *http.Request, token string) (*http.Response, error) 
 	return t.Base.RoundTrip(out)
 }
 
-// token returns the cached token, or calls Token. It does not return rejected from its
-// cache; an empty one excludes nothing.
+// token returns the cached token, or else the one that Token returns, which it caches for
+// at most a minute. It does not return rejected from its cache; an empty rejected
+// excludes nothing.
 func (t *Transport) token(ctx context.Context, rejected string) (string, error) {
 	now := t.Now()
 	t.mu.Lock()
@@ -104,8 +109,8 @@ func leavesHost(r *http.Request) bool {
 	return first.URL.Host != r.URL.Host || first.URL.Scheme == "https" && r.URL.Scheme != "https"
 }
 
-// repeat returns a request that can be sent a second time. It returns false if the body
-// cannot be read again.
+// repeat returns a request like r with an unread body, which can be sent after r. It
+// returns false if the body cannot be read again.
 func repeat(r *http.Request) (*http.Request, bool) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, true
@@ -128,7 +133,7 @@ func closeBody(r *http.Request) {
 	}
 }
 
-// isLoopback reports whether a host is this machine.
+// isLoopback reports whether a host is localhost or a loopback IP address.
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true

@@ -53,7 +53,7 @@ type Config struct {
 	Tell func(ctx context.Context, e event.Event)
 }
 
-// Provider is how a vault renews and revokes the tokens of one provider.
+// Provider is how a vault renews and revokes the tokens of one provider, for one tenant.
 type Provider struct {
 	Grant    Grant
 	Prefix   string        // begins the ids of the tenant's accounts; empty: there are no tenants
@@ -90,7 +90,7 @@ type accountKey struct{ provider, id string }
 // rememberedAccounts is for how many accounts a process remembers failures.
 const rememberedAccounts = 10_000
 
-// New returns a vault.
+// New returns a vault. A field of c that gives no meaning to nil or zero has to be set.
 func New(c Config) *Vault {
 	c.Later = cmp.Or(c.Later, new(later.Pool))
 	return &Vault{
@@ -104,7 +104,8 @@ func New(c Config) *Vault {
 // user has at the provider.
 type Ref struct{ UserID, Provider, AccountID string }
 
-// Options are what a caller needs of an access token.
+// Options are what a caller needs of an access token. The zero Options ask for a token
+// that lasts 5 seconds.
 type Options struct {
 	Scopes   []string      // needed
 	Rejected string        // an access token that an API has refused
@@ -125,10 +126,13 @@ type opened struct {
 
 func (o *opened) key() accountKey { return accountKey{o.row.Provider, o.row.ProviderAccountID} }
 
-// AccessToken returns a usable access token of an account, without the refresh token and
-// the ID token. A token that lasts long enough costs one call of the store. Beside the
-// errors of Find it returns ErrInvalidProvider, ErrScopeMissing, ErrTokenKey,
-// ErrReconnect and ErrRefresh.
+// AccessToken returns the tokens of an account with a usable access token, and without
+// the refresh token and the ID token. It asks the provider for a new access token if the
+// stored one expires soon or is o.Rejected, and then reports event.TokenRefreshed or
+// event.TokenDisconnected. A token that lasts long enough costs one call of the store.
+// With o.ReadOnly nothing is renewed: a token that would have to be renewed is
+// ErrRefresh. Beside the errors of Find and of ctx AccessToken returns
+// ErrInvalidProvider, ErrScopeMissing, ErrTokenKey, ErrReconnect and ErrRefresh.
 func (v *Vault) AccessToken(ctx context.Context, of Ref, o Options) (storage.Tokens, error) {
 	p := v.Providers[of.Provider]
 	if p == nil {
@@ -153,14 +157,15 @@ func (v *Vault) AccessToken(ctx context.Context, of Ref, o Options) (storage.Tok
 	return t, err
 }
 
-// holds reports whether an account is the tenant's. A nil Provider holds all.
+// holds reports whether an account belongs to the tenant of p, by the prefix of its id. A
+// nil Provider, and one without a Prefix, holds every account.
 func (p *Provider) holds(accountID string) bool {
 	return p == nil || strings.HasPrefix(accountID, p.Prefix)
 }
 
-// owns returns ErrReconnect unless the tokens belong to the tenant, and to the client
-// that is configured now. A plain row names no client. A token that belongs to another
-// one is never sent.
+// owns returns ErrReconnect unless the account belongs to the tenant of p, and its tokens
+// to the client that is configured now. A plain row names no client and passes. A token
+// of another client must never be sent. id is the id of the provider, for the error.
 func (p *Provider) owns(id string, at *opened) error {
 	if p.holds(at.row.ProviderAccountID) && (at.grant == (Grant{}) || at.grant == p.Grant) {
 		return nil
@@ -168,9 +173,10 @@ func (p *Provider) owns(id string, at *opened) error {
 	return failure.WrapFor(fault.ErrReconnect, id, &fault.TokenError{Code: "other_client"})
 }
 
-// Find returns the account as it is stored. It returns ErrNotFound for an account of
-// another user or of another tenant. Without an AccountID it returns ErrAmbiguousAccount
-// if the user has several accounts at the provider.
+// Find returns the account as it is stored, with sealed tokens. It returns
+// storage.ErrNotFound if the user has no such account, also for an account of another
+// user or of another tenant. Without an AccountID it returns ErrAmbiguousAccount if the
+// user has several accounts at the provider. Other errors are those of the store.
 func (v *Vault) Find(ctx context.Context, of Ref) (storage.Account, error) {
 	p := v.Providers[of.Provider]
 	if of.AccountID != "" {
@@ -212,8 +218,8 @@ func (v *Vault) open(row storage.Account) (*opened, error) {
 	return at, err
 }
 
-// openTokens returns tokens in clear, and the grant that they belong to. An error is
-// ErrTokenKey.
+// openTokens returns tokens in clear, and the grant that they belong to. The grant is
+// zero if all of them are plain. An error is ErrTokenKey.
 func (s *Seals) openTokens(of accountKey, t storage.Tokens) (storage.Tokens, Grant, error) {
 	var grant Grant
 	for _, f := range sealedFields(&t) {
@@ -228,7 +234,8 @@ func (s *Seals) openTokens(of accountKey, t storage.Tokens) (storage.Tokens, Gra
 	return t, grant, nil
 }
 
-// sealTokens returns tokens with the access, refresh and ID token sealed.
+// sealTokens returns a copy of t with the access, refresh and ID token as Seal returns
+// them.
 func (s *Seals) sealTokens(of accountKey, g Grant, t storage.Tokens) storage.Tokens {
 	for _, f := range sealedFields(&t) {
 		*f.value = s.Seal(Place{of.provider, of.id, f.name}, g, *f.value)
@@ -242,11 +249,13 @@ type field struct {
 	value *string
 }
 
+// sealedFields returns the fields of t that are sealed. Their values point into t.
 func sealedFields(t *storage.Tokens) [3]field {
 	return [3]field{{"access_token", &t.AccessToken}, {"refresh_token", &t.RefreshToken}, {"id_token", &t.IDToken}}
 }
 
-// sameTokens reports whether two rows hold the same access and refresh token.
+// sameTokens reports whether two rows hold the same access and refresh token, in the form
+// in which they are stored.
 func sameTokens(a, b storage.Tokens) bool {
 	return a.AccessToken == b.AccessToken && a.RefreshToken == b.RefreshToken
 }

@@ -148,8 +148,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Refusals returns a function that counts what limits refuse. field names the limit, and
-// shared says that the shared limiter refused. Refusals returns nil if log has no tracer.
+// Refusals returns a function that counts what limits refuse, for the tracer. field names
+// the limit in Config.Limits, and shared says that all instances count together. Refusals
+// returns nil if log has no tracer.
 func Refusals(log *journal.Logger) func(ctx context.Context, field string, shared bool) {
 	if !log.Traces() {
 		return nil
