@@ -33,9 +33,9 @@ type Options struct {
 	// the user that an action is for. An error, a panic, and no answer within five
 	// seconds refuse. Required.
 	Staff func(ctx context.Context, u latchkey.User) (bool, error)
-	// Allow returns an error for an action that a staff member may not do, which hides
-	// its button and refuses its request. It is bounded as Staff is. nil: everything but
-	// ActAs and Recover is allowed.
+	// Allow returns an error for an action that a staff member may not do. The pages then
+	// hide its button and refuse its request. Allow is bounded as Staff is. nil:
+	// everything but ActAs and Recover is allowed.
 	Allow func(ctx context.Context, a Attempt) error
 
 	Path   string        // of the pages, as browsers see it; empty: /admin
@@ -117,7 +117,8 @@ func New(auth *latchkey.Auth, o Options) (*Handler, error) {
 	return &Handler{auth: auth, core: auth.Core(), users: auth.Users(), Options: o, deeds: deeds(), clock: time.Now}, nil
 }
 
-// ServeHTTP answers r. Mount the handler on its path: "/admin/".
+// ServeHTTP answers r, with Serve and [latchkey.Auth.WriteError] for its error. Mount the
+// handler on its path: "/admin/".
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req, err := latchkey.FromHTTP(r)
 	if errors.Is(err, latchkey.ErrBodyTooLarge) {
@@ -136,7 +137,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res.Send(w)
 }
 
-// Serve answers r, for frameworks without net/http. r has its body. The error is a
+// Serve answers r, for frameworks without net/http. r has its body. Every response has
+// Cache-Control: no-store and the cookies that keep the session alive. The error is a
 // fault that no page could be made for, such as a host that the site does not trust;
 // [latchkey.Core.ErrorResponse] answers it.
 func (h *Handler) Serve(ctx context.Context, r *latchkey.Request) (*latchkey.Response, error) {
@@ -158,14 +160,14 @@ func (h *Handler) Serve(ctx context.Context, r *latchkey.Request) (*latchkey.Res
 	return res, nil
 }
 
-// wantsJSON reports whether the answer has to be JSON: the body is JSON, or Accept names
-// application/json and not text/html.
+// wantsJSON reports whether the answer has to be JSON: by its Content-Type the body is
+// JSON, or Accept names application/json and not text/html.
 func wantsJSON(r *latchkey.Request) bool {
 	accept := r.Header.Get("Accept")
 	return isJSON(r) || strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
 }
 
-// isJSON reports whether the body is JSON.
+// isJSON reports whether the Content-Type says that the body is JSON.
 func isJSON(r *latchkey.Request) bool {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json")

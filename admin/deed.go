@@ -47,9 +47,10 @@ func deeds() map[Action]*deed {
 	return all
 }
 
-// act reads the fields of d, runs d on u and answers: with the page of the user, or the
-// list after Delete. If the sessions of u could not be ended, the deed counts as done,
-// and the notice ends in "-partly".
+// act reads the fields of d, runs d on u and answers: with a redirect to the page of the
+// user, or to the list after Delete, or with JSON. If the sessions of u could not be
+// ended, the deed counts as done, and the notice ends in "-partly". Fields that are wrong
+// are answered by failOn.
 func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Response, error) {
 	in, err := c.read(d.fields)
 	if err == nil && d.answer != nil {
@@ -76,14 +77,18 @@ func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Res
 	return c.done(c.personURL(u.ID), notice), nil
 }
 
+// suspend suspends u and returns the key of the notice.
 func suspend(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	return "suspended", c.users.Suspend(ctx, u.ID, users.SuspendOptions{Until: in.at("until"), Reason: in["reason"]})
 }
 
+// restore ends the suspension of u and returns the key of the notice.
 func restore(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "restored", c.users.Restore(ctx, u.ID)
 }
 
+// update changes the name and the picture of u, or marks the e-mail address as not
+// verified. It returns the key of the notice.
 func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	change := users.Change{Name: in.text("name"), Image: in.text("image"), Unverify: in["unverify"] == "true"}
 	_, err := c.users.Update(ctx, u.ID, change)
@@ -91,7 +96,7 @@ func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, e
 }
 
 // changeEmail begins a change of the e-mail address, or makes it at once for a user that
-// was provisioned and has not signed in yet.
+// was provisioned and has not signed in yet. It returns the key of the notice.
 func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"]})
 	if errors.Is(err, latchkey.ErrConflict) {
@@ -103,8 +108,9 @@ func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (stri
 	return "asked", err
 }
 
-// recoverEmail begins to replace the e-mail address of a user who has lost the mailbox.
-// Whatever is wrong with that is said beside the address.
+// recoverEmail begins to replace the e-mail address of a user who has lost the mailbox,
+// and returns the key of the notice. Every InputError becomes one about the field
+// "email".
 func recoverEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"], Recover: true})
 	if refused, is := errors.AsType[*users.InputError](err); is {
@@ -116,16 +122,19 @@ func recoverEmail(ctx context.Context, c *call, u *latchkey.User, in input) (str
 	return "recovering", err
 }
 
+// sendLink mails u a link to sign in, and returns the key of the notice.
 func sendLink(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "mailed", c.users.SendSignInLink(ctx, u.ID, "")
 }
 
+// sendReset mails u a link to set a new password, and returns the key of the notice.
 func sendReset(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "mailed", c.users.SendPasswordReset(ctx, u.ID)
 }
 
-// endSessions ends one session, or all of them if the field "all" says so. A field that
-// was forgotten ends nothing.
+// endSessions ends the session with the id in the field "session", or all of u's sessions
+// if the field "all" is true. Neither field, or both of them, is an InputError. It
+// returns the key of the notice.
 func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	id, all := in["session"], in["all"] == "true"
 	switch {
@@ -139,6 +148,7 @@ func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (stri
 	return "ended", c.users.EndSession(ctx, u.ID, id)
 }
 
+// unlink unlinks the account that the fields name, and returns the key of the notice.
 func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	if in["provider"] == "" {
 		return "", wrong("provider", "it is empty")
@@ -146,6 +156,8 @@ func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, e
 	return "unlinked", c.users.Unlink(ctx, latchkey.AccountRef{UserID: u.ID, Provider: in["provider"], ProviderAccountID: in["account"]})
 }
 
+// removePasskey removes the passkey that the field "passkey" names, and returns the key
+// of the notice.
 func removePasskey(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	id, err := base64.RawURLEncoding.DecodeString(in["passkey"])
 	if err != nil || len(id) == 0 {
@@ -154,10 +166,13 @@ func removePasskey(ctx context.Context, c *call, u *latchkey.User, in input) (st
 	return "unlinked", c.users.RemovePasskey(ctx, u.ID, id)
 }
 
+// resetFactors removes all second factors of u and returns the key of the notice.
 func resetFactors(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "reset", c.users.ResetFactors(ctx, u.ID)
 }
 
+// erase deletes u and what is kept of u, if the field "confirm" says so. It returns the
+// key of the notice.
 func erase(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	if in["confirm"] != "delete" {
 		return "", wrong("confirm", `it is "delete"`)
@@ -176,8 +191,8 @@ func export(ctx context.Context, c *call, u *latchkey.User, _ input) (*latchkey.
 	}}, nil
 }
 
-// actAs shows the link by which the staff member acts as a user. It is theirs alone, so
-// it is not mailed.
+// actAs answers with the link by which the staff member acts as a user. It is for the
+// staff member alone, so it is not mailed.
 func actAs(ctx context.Context, c *call, u *latchkey.User, in input) (*latchkey.Response, error) {
 	link, err := c.core.ActAsLink(ctx, c.r, u.ID, in["reason"])
 	switch {
@@ -196,8 +211,8 @@ func actAs(ctx context.Context, c *call, u *latchkey.User, in input) (*latchkey.
 	})
 }
 
-// create stores a user, and invites the user if that was asked for. An invitation that
-// fails is logged and changes the notice; the user remains.
+// create stores a user, and invites the user if that was asked for. If the invitation
+// fails, create reports this as an event and the notice says so; the user remains.
 func (c *call) create(ctx context.Context) (*latchkey.Response, error) {
 	in, err := c.read(fields{"name": text, "email": text, "image": text, "invite": flag})
 	var u latchkey.User
@@ -232,8 +247,8 @@ type failedForm struct {
 }
 
 // failOn answers a form that failed. If err is a *users.InputError and a browser asks, it
-// shows the form with what was typed and what is wrong. Otherwise it answers as fail
-// does.
+// shows the form of the user u, or of a new user, with what was typed and what is wrong.
+// Otherwise it answers as fail does.
 func (c *call) failOn(ctx context.Context, err error, form *failedForm, u latchkey.User) (*latchkey.Response, error) {
 	input, is := errors.AsType[*users.InputError](err)
 	if !is || c.json {
@@ -249,8 +264,9 @@ func (c *call) failOn(ctx context.Context, err error, form *failedForm, u latchk
 	return c.personPage(ctx, &u, form)
 }
 
-// fail answers err with a page or JSON: 422 for an InputError, 404, 409, 429 or 501 for
-// errors of package latchkey. It leaves all others to failed.
+// fail answers err with a page or JSON: 422 for an InputError; 404, 409, 429 or 501 for
+// an unknown user, a conflict, too many mails, and what the site or its store cannot do.
+// It leaves all other errors to failed.
 func (c *call) fail(ctx context.Context, err error) (*latchkey.Response, error) {
 	known, _ := errors.AsType[*latchkey.Error](err)
 	status, code := 0, ""

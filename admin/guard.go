@@ -35,8 +35,8 @@ var errNotAllowed = errors.New("admin: set Options.Allow to let staff act as use
 var errSlow = errors.New("admin: Options.Staff or Allow did not answer in time")
 
 // bounded calls f, a function of the application, on a goroutine of its own. It returns
-// an error if f panics, ends its goroutine, or does not return within patience. It then
-// does not wait for f.
+// an error if f panics, ends its goroutine, or has not returned when patience is over or
+// ctx ends. In the last two cases f may go on.
 func bounded[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -69,7 +69,8 @@ func (c *call) isStaff(ctx context.Context, u latchkey.User) (bool, error) {
 	return bounded(ctx, func(ctx context.Context) (bool, error) { return c.Staff(ctx, u) })
 }
 
-// may returns an error if the application does not allow an action.
+// may returns nil if the application allows an action on a user, and otherwise the error
+// of Allow or of bounded. Without Allow it refuses ActAs and Recover alone.
 func (c *call) may(ctx context.Context, action Action, on latchkey.User) error {
 	switch {
 	case c.Allow == nil && (action == ActAs || action == Recover):
@@ -83,9 +84,9 @@ func (c *call) may(ctx context.Context, action Action, on latchkey.User) error {
 	return err
 }
 
-// answer authenticates the staff member of the request and routes it. It answers every
-// request of anyone else itself; a user outside the staff gets the same answer on every
-// path.
+// answer finds out who sends the request, and routes that of a staff member. It answers
+// every other request itself; a user outside the staff gets 404 on every path. The error
+// is a fault that no page could be made for.
 func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
 	below, in := strings.CutPrefix(c.r.URL.EscapedPath(), c.Path)
 	if !in || below != "" && below[0] != '/' {
@@ -118,8 +119,8 @@ func (c *call) answer(ctx context.Context) (*latchkey.Response, error) {
 	return withCookies(withCookies(res, c.cookies), cookies), nil
 }
 
-// withCookies adds cookies to res and returns res. It leaves out a cookie if res has one
-// of that name already.
+// withCookies adds cookies to res itself and returns res. It leaves out a cookie if res
+// has one of that name already.
 func withCookies(res *latchkey.Response, cookies []*http.Cookie) *latchkey.Response {
 	for _, cookie := range cookies {
 		if !slices.ContainsFunc(res.Cookies, func(c *http.Cookie) bool { return c.Name == cookie.Name }) {
@@ -129,9 +130,9 @@ func withCookies(res *latchkey.Response, cookies []*http.Cookie) *latchkey.Respo
 	return res
 }
 
-// admit returns a response if the session may not use the pages, or if its user has to
-// prove their identity again for this request. It returns nil if the session may use
-// them.
+// admit returns nil, nil if the session may use the pages, and sets c.staff to its user.
+// Otherwise it returns the response that refuses the request, or that asks the user to
+// prove their identity again. It reports event.AccessRefused for a user who is no staff.
 func (c *call) admit(ctx context.Context) (*latchkey.Response, error) {
 	if c.session.UserID == "" || c.session.Actor != nil { // an administrator who acts as staff is not that person
 		return c.notFound(ctx)
@@ -165,9 +166,9 @@ func (c *call) admit(ctx context.Context) (*latchkey.Response, error) {
 // unless Options.Recent is shorter.
 const longestForActing = 10 * time.Minute
 
-// proveForChange returns a response that asks the staff member for the proof that
-// changes take: a recent one, and a second factor if the staff member has one. It
-// returns nil if the session has it.
+// proveForChange returns a response that asks the staff member for the proof that changes
+// take: a recent one, and a second factor if the staff member has one. It returns nil,
+// nil if the session has it.
 func proveForChange(ctx context.Context, c *call) (*latchkey.Response, error) {
 	need := latchkey.NeedRecent(c.Recent)
 	if len(c.path) > 2 && c.path[2] == string(ActAs) {
@@ -189,7 +190,7 @@ func proveForChange(ctx context.Context, c *call) (*latchkey.Response, error) {
 	return c.prove(ctx, need)
 }
 
-// is reports whether the path of the request is the one of the parts.
+// is reports whether the path of the request has exactly these parts below Options.Path.
 func (c *call) is(parts ...string) bool {
 	if len(parts) != len(c.path) {
 		return false
@@ -202,9 +203,10 @@ func (c *call) is(parts ...string) bool {
 	return true
 }
 
-// prove returns a response that asks the staff member for the proofs that need asks for,
-// if the session lacks one. The browser is led to the page that takes the proof, and
-// then to the user or the list that the request was about.
+// prove returns nil, nil if the session has the proofs that need asks for, and otherwise
+// a response that asks the staff member for them. A browser is led to the page that takes
+// the proof, and then to the user or the list that the request was about. A request for
+// JSON or with a bearer token gets 401 with a challenge in WWW-Authenticate.
 func (c *call) prove(ctx context.Context, need error) (*latchkey.Response, error) {
 	unmet := c.core.Unmet(ctx, c.session, need)
 	if unmet == nil {
@@ -239,12 +241,12 @@ func (c *call) tell(ctx context.Context, e event.Event) {
 	c.core.Tell(ctx, c.r, e)
 }
 
-// notFound answers an unknown path, and every path for a user outside the staff.
+// notFound answers 404: for an unknown path, and for every path if the user is no staff.
 func (c *call) notFound(ctx context.Context) (*latchkey.Response, error) {
 	return c.problem(ctx, http.StatusNotFound, "NotFound", "error.missing.heading", "error.missing.text")
 }
 
-// refused answers what a staff member may not do.
+// refused answers 403, for what a staff member may not do.
 func (c *call) refused(ctx context.Context) (*latchkey.Response, error) {
 	return c.problem(ctx, http.StatusForbidden, "AccessDenied", "error.forbidden.heading", "error.forbidden.text")
 }

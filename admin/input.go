@@ -22,18 +22,21 @@ const (
 // fields are the fields of a form or of a JSON body, by name.
 type fields map[string]kind
 
-// input is what was sent, as text: a flag is "true", an instant RFC 3339. A field that
-// was left out is absent.
+// input is what was sent, as text: a flag is "true" or "false", an instant is RFC 3339 in
+// UTC. A field that was left out is absent.
 type input map[string]string
 
-// wrong returns a [users.InputError].
+// wrong returns a [users.InputError] about the field with the given name; "" stands for
+// the whole body.
 func wrong(field, problem string) error { return &users.InputError{Field: field, Problem: problem} }
 
 const longestValue = 4 << 10
 
-// read reads the body of a request, a form or JSON. A field that is not among known,
-// comes twice, or has another kind is an InputError that names it. In a form, an empty
-// field counts as left out unless it is text. The CSRF token is not part of the input.
+// read reads the body of a request, a form or JSON. A field that is not among known or
+// has another kind is an InputError that names it, and so is a field that a form has
+// twice. In a form, an empty field counts as left out unless its kind is text. The CSRF
+// token is not part of the input. With an error, read returns the fields that it has read
+// until then.
 func (c *call) read(known fields) (input, error) {
 	in := input{}
 	if isJSON(c.r) {
@@ -64,7 +67,8 @@ func (c *call) read(known fields) (input, error) {
 }
 
 // readJSON adds the members of a JSON object to in. A null counts as left out, and an
-// empty body as an object without members. A repeated name takes the last value.
+// empty body as an object without members. Of a repeated name it takes the last value.
+// Its errors are InputErrors.
 func (in input) readJSON(body []byte, known fields) error {
 	members := map[string]json.RawMessage{}
 	if len(body) == 0 {
@@ -103,8 +107,9 @@ func (in input) readJSON(body []byte, known fields) error {
 // layouts are the forms of an instant: that of JSON and those of the inputs of browsers.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04", time.DateOnly}
 
-// set checks that value is of the kind k, and adds it to in. It stores an instant in UTC
-// as RFC 3339. It returns an InputError.
+// set checks that value is of the kind k and not too long, and adds it to in. It stores
+// an instant in UTC as RFC 3339. A value that does not fit is an InputError, and is not
+// added.
 func (in input) set(name string, k kind, value string) error {
 	if len(value) > longestValue {
 		return wrong(name, "it is too long")
@@ -131,13 +136,13 @@ func (in input) set(name string, k kind, value string) error {
 	return nil
 }
 
-// at returns a field that is an instant; zero: it was left out.
+// at returns a field of the kind instant, or the zero time if it was left out.
 func (in input) at(name string) time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, in[name])
 	return t
 }
 
-// flag returns a field that is a flag; nil: it was left out.
+// flag returns a field of the kind flag, or nil if it was left out.
 func (in input) flag(name string) *bool {
 	value, there := in[name]
 	if !there {
@@ -146,7 +151,7 @@ func (in input) flag(name string) *bool {
 	return new(value == "true")
 }
 
-// text returns a field that may be left out; nil: it was.
+// text returns a field of any kind as it was sent, or nil if it was left out.
 func (in input) text(name string) *string {
 	if value, there := in[name]; there {
 		return &value

@@ -27,6 +27,7 @@ func userJSON(u *latchkey.User) map[string]any {
 	return out
 }
 
+// orNull returns text, or nil (null in JSON) if it is empty.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -34,6 +35,7 @@ func orNull(text string) any {
 	return text
 }
 
+// timeOf returns t as RFC 3339 in UTC, or nil (null in JSON) if it is zero.
 func timeOf(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -65,6 +67,8 @@ func personJSON(p *person) map[string]any {
 	return out
 }
 
+// each returns of(v) for every v. For an empty list it returns a list, which is [] and
+// not null in JSON.
 func each[T any](list []T, of func(T) any) []any {
 	out := make([]any, 0, len(list))
 	for _, v := range list {
@@ -79,7 +83,8 @@ func passkeyID(k *storage.Authenticator) string {
 	return base64.RawURLEncoding.EncodeToString(k.CredentialID)
 }
 
-// writeJSON returns a response of JSON.
+// writeJSON returns a response with the status and v as JSON. If v cannot be JSON the
+// status is 500.
 func writeJSON(status int, v any) *latchkey.Response {
 	body, err := json.Marshal(v)
 	if err != nil { // it has texts, truth values and lists of them
@@ -90,7 +95,8 @@ func writeJSON(status int, v any) *latchkey.Response {
 	}}
 }
 
-// failJSON returns a response of JSON for something that failed.
+// failJSON returns a response of JSON for something that failed. It leaves out an empty
+// field and an empty message.
 func failJSON(status int, code, field, message string) *latchkey.Response {
 	return writeJSON(status, struct {
 		Error   string `json:"error"`
@@ -100,7 +106,7 @@ func failJSON(status int, code, field, message string) *latchkey.Response {
 }
 
 // failed answers an error as [latchkey.Core.ErrorResponse] does. If the answer has to be
-// JSON, the body is an object, as for all other errors.
+// JSON and is no redirect, the body is a JSON object in place of a page.
 func (c *call) failed(ctx context.Context, err error) *latchkey.Response {
 	res := c.core.ErrorResponse(ctx, c.r, err)
 	if !c.json || res.Redirect != "" {
@@ -115,7 +121,8 @@ func (c *call) failed(ctx context.Context, err error) *latchkey.Response {
 	return withCookies(object, res.Cookies)
 }
 
-// lowered returns the name of a field as forms and JSON have it.
+// lowered returns the name of a field with a small first letter, as forms and JSON have
+// it.
 func lowered(field string) string {
 	if field == "" {
 		return ""

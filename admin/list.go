@@ -27,6 +27,7 @@ var searched = fields{
 	"order": text, "limit": number, "after": text,
 }
 
+// queryOf returns the query that the fields of in describe.
 func queryOf(in input) users.Query {
 	limit, _ := strconv.Atoi(in["limit"])
 	return users.Query{
@@ -36,7 +37,9 @@ func queryOf(in input) users.Query {
 	}
 }
 
-// readQuery reads the query of a URL.
+// readQuery reads the query of a URL. A parameter that is unknown, comes twice or has
+// another kind is an InputError. It does not limit the length of the sealed parameters s
+// and after.
 func readQuery(r *latchkey.Request) (input, error) {
 	in := input{}
 	params, err := url.ParseQuery(r.URL.RawQuery)
@@ -58,7 +61,8 @@ func readQuery(r *latchkey.Request) (input, error) {
 }
 
 // list answers GET /users. A search comes as a sealed query in the parameter s, which
-// only the session that made it can open.
+// only the session that made it can open. Without JSON, a sealed query that does not open
+// leads to the list without a search.
 func (c *call) list(ctx context.Context) (*latchkey.Response, error) {
 	in, err := readQuery(c.r)
 	if err != nil {
@@ -77,11 +81,13 @@ func (c *call) list(ctx context.Context) (*latchkey.Response, error) {
 	return c.listed(ctx, q, in)
 }
 
-// holder names the session that a saved query belongs to.
+// holder returns the name of a session for [users.Users.SaveQuery], so that only this
+// session opens the query.
 func holder(s *latchkey.Session) string { return s.ID + " " + s.UserID }
 
 // search answers POST /users/search: with the list as JSON, or by a redirect to a URL
-// with the sealed query. A name or an e-mail address never stands in a URL.
+// with the sealed query. A name or an e-mail address never stands in a URL. An empty
+// search leads to the whole list.
 func (c *call) search(ctx context.Context) (*latchkey.Response, error) {
 	in, err := c.read(searched)
 	if err != nil {
@@ -101,9 +107,10 @@ func (c *call) search(ctx context.Context) (*latchkey.Response, error) {
 	return &latchkey.Response{Status: http.StatusSeeOther, Redirect: c.Path + "/users?s=" + url.QueryEscape(saved)}, nil
 }
 
-// listed answers with the page of a list that q asks for. If a search finds no user, it
-// takes the text for an id. For a store that cannot list users it shows a page that says
-// so, or fails as JSON.
+// listed answers with the page of the list that q asks for. The first page of a search
+// reports event.UserSearched; if it has no user, listed takes the text for an id. For a
+// store that cannot list users it shows a page that says so, or fails as JSON. in are the
+// fields of the URL, from which the links of the page are made.
 func (c *call) listed(ctx context.Context, q users.Query, in input) (*latchkey.Response, error) {
 	found, err := c.users.List(ctx, q)
 	if q.Search != "" && err == nil && q.After == "" {

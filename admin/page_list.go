@@ -75,8 +75,8 @@ func (c *call) countText(ctx context.Context, w *words, q users.Query) string {
 	return w.text(key, "count", strconv.Itoa(n))
 }
 
-// pageURL returns the URL of the page of the list in that begins behind after. An empty
-// after means the first page.
+// pageURL returns the URL of a page of the list. in are the fields of the list's URL.
+// after is the Next of the page before; empty: the first page.
 func (c *call) pageURL(in input, after string) string {
 	params := url.Values{}
 	for name := range maps.Keys(in) {
@@ -93,7 +93,7 @@ func (c *call) pageURL(in input, after string) string {
 	return c.Path + "/users?" + params.Encode()
 }
 
-// filterLinks returns the filters that a list has links for.
+// filterLinks returns links to the list with each filter, and marks the one that q has.
 func (c *call) filterLinks(w *words, q *users.Query) []frame.Link {
 	at := c.Path + "/users"
 	suspended := q.Suspended != nil && *q.Suspended
@@ -117,7 +117,7 @@ func (c *call) row(w *words, u *latchkey.User) frame.Row {
 	return row
 }
 
-// nameOf returns what pages call a user.
+// nameOf returns the name of a user, or a text that says that the user has none.
 func nameOf(w *words, u *latchkey.User) string {
 	if strings.TrimSpace(u.Name) == "" {
 		return w.text("name.none")
@@ -125,6 +125,8 @@ func nameOf(w *words, u *latchkey.User) string {
 	return u.Name
 }
 
+// avatarOf returns the text whose initials stand for a user: the name, or else the e-mail
+// address.
 func avatarOf(u *latchkey.User) string {
 	if u.Name != "" {
 		return u.Name
@@ -132,6 +134,8 @@ func avatarOf(u *latchkey.User) string {
 	return u.Email
 }
 
+// tagOf returns the tag that says whether a user is suspended, has not signed in yet, or
+// is active.
 func (c *call) tagOf(w *words, u *latchkey.User) frame.Tag {
 	switch {
 	case u.Suspension.Holds(c.clock()):
@@ -142,7 +146,8 @@ func (c *call) tagOf(w *words, u *latchkey.User) frame.Tag {
 	return frame.Tag{Text: w.text("tag.active"), Kind: frame.Good}
 }
 
-// doneText returns the text of a notice, or "" for an unknown one: it comes from the URL.
+// doneText returns the text of a notice, or "" if there is none: a notice comes from the
+// URL.
 func doneText(w *words, notice string) string {
 	if key := "done." + notice; has(key) {
 		return w.text(key)

@@ -13,7 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey/users"
 )
 
-// personPage shows a user. failed is a form that was refused; nil: none.
+// personPage shows a user, with a form for each action that is offered. failed is a form
+// that was refused, which is shown with what is wrong; nil: none.
 func (c *call) personPage(ctx context.Context, u *latchkey.User, failed *failedForm) (*latchkey.Response, error) {
 	w, err := c.inWords(ctx)
 	if err != nil {
@@ -52,6 +53,7 @@ func (c *call) personPage(ctx context.Context, u *latchkey.User, failed *failedF
 	return c.core.Page(ctx, c.r, p)
 }
 
+// leadOf returns the e-mail address of a user, and says if it is not verified.
 func leadOf(w *words, u *latchkey.User) string {
 	if u.Email != "" && u.EmailVerified.IsZero() {
 		return u.Email + " · " + w.text("email.unproven")
@@ -78,8 +80,8 @@ func (c *call) suspensionPart(ctx context.Context, w *words, u *latchkey.User) [
 	return []frame.Part{{Alert: u.Suspension.Reason, Rows: []frame.Row{row}}}
 }
 
-// formOf returns the form of an action. single is false if the form belongs to an account
-// or a passkey and does not stand by itself.
+// formOf returns the form of an action on u. single is false if each account or passkey
+// has such a form: the form that is returned is then not to be shown by itself.
 func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.Form, single bool) {
 	name := w.text("action." + string(action))
 	form = frame.Form{
@@ -128,7 +130,8 @@ func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.For
 	return form, true
 }
 
-// waysPart lists how a user signs in.
+// waysPart lists how a user signs in, with a button to remove each account and passkey if
+// that action is offered.
 func (c *call) waysPart(w *words, p *person) frame.Part {
 	part := frame.Part{Heading: w.root("account.linked")}
 	may := func(action Action) bool { return slices.Contains(p.actions, action) }
@@ -180,7 +183,8 @@ func (c *call) waysPart(w *words, p *person) frame.Part {
 	return part
 }
 
-// devicesPart lists the live sessions of a user.
+// devicesPart lists the live sessions of a user, with a button to end each if that action
+// is offered.
 func (c *call) devicesPart(w *words, p *person) frame.Part {
 	part := frame.Part{Heading: w.root("account.devices")}
 	for _, s := range p.sessions {
@@ -261,7 +265,8 @@ func activityName(w *words, a *users.Activity) string {
 	return w.text(key)
 }
 
-// deletePage shows the form that confirms a deletion. It has no JSON: the answer is 404.
+// deletePage shows the form that confirms a deletion. There is no such form in JSON: the
+// answer is 404.
 func (c *call) deletePage(ctx context.Context, u latchkey.User) (*latchkey.Response, error) {
 	if c.json {
 		return c.notFound(ctx)

@@ -26,7 +26,7 @@ type person struct {
 // order is the order in which actions are offered.
 var order = []Action{Suspend, Restore, Update, Email, Recover, SignInLink, PasswordReset, EndSessions, Unlink, RemovePasskey, ResetFactors, Export, ActAs, Delete}
 
-// person answers GET /users/{id}.
+// person answers GET /users/{id}, and reports event.UserViewed.
 func (c *call) person(ctx context.Context, u latchkey.User) (*latchkey.Response, error) {
 	c.tell(ctx, event.Event{Type: event.UserViewed, UserID: u.ID})
 	if !c.json {
@@ -40,7 +40,8 @@ func (c *call) person(ctx context.Context, u latchkey.User) (*latchkey.Response,
 }
 
 // look reads what is kept of a user, as far as the store has it, and which actions to
-// offer. If Options.Staff fails, the user counts as staff.
+// offer. The acting staff member, and a user that Options.Staff fails for, count as
+// staff.
 func (c *call) look(ctx context.Context, u *latchkey.User) (p *person, err error) {
 	p = &person{user: *u}
 	staff, asked := c.isStaff(ctx, *u)
@@ -58,8 +59,9 @@ func (c *call) look(ctx context.Context, u *latchkey.User) (p *person, err error
 	return p, err
 }
 
-// read returns list(ctx, id). If failed is not nil it returns that error instead, and if
-// the site or its store does not have the list it returns nil.
+// read returns list(ctx, id). If failed is not nil it returns nil and failed, and does
+// not call list. If can is false, or if the store lacks the table of the list, it returns
+// nil, nil.
 func read[T any](ctx context.Context, failed error, can bool, id string, list func(context.Context, string) ([]T, error)) ([]T, error) {
 	if failed != nil || !can {
 		return nil, failed

@@ -9,7 +9,9 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 )
 
-// route answers a request of a staff member. A POST needs a valid CSRF token.
+// route answers a request of a staff member. A POST has to pass
+// [latchkey.Core.CheckCSRF]: otherwise route reports event.AccessRefused and answers 403.
+// It answers 405 for methods other than GET, HEAD and POST.
 func (c *call) route(ctx context.Context) (*latchkey.Response, error) {
 	switch c.r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -58,8 +60,8 @@ func (c *call) post(ctx context.Context) (*latchkey.Response, error) {
 	return c.notFound(ctx)
 }
 
-// allowed calls next if Options.Allow allows the action, and otherwise reports the
-// refusal and answers 403.
+// allowed calls next if may allows the action. Otherwise it reports event.AccessRefused
+// and answers 403.
 func (c *call) allowed(ctx context.Context, action Action, on latchkey.User, next func(context.Context) (*latchkey.Response, error)) (*latchkey.Response, error) {
 	if err := c.may(ctx, action, on); err != nil {
 		c.tell(ctx, event.Event{Type: event.AccessRefused, UserID: on.ID, Outcome: event.Failed, Detail: event.Detail(action), Err: err})
@@ -68,9 +70,10 @@ func (c *call) allowed(ctx context.Context, action Action, on latchkey.User, nex
 	return next(ctx)
 }
 
-// about calls next with the user that the path names, if Options.Allow allows the action.
-// It answers 404 for an unknown user. It refuses a deed on staff, or on a user that
-// Options.Staff fails for, unless the deed may be done to staff.
+// about calls next with the user that the path names, if may allows the action. It
+// answers 404 for an unknown user. It answers 403 and reports event.AccessRefused for a
+// deed on staff, on the acting staff member, or on a user that Options.Staff fails for,
+// unless the deed may be done to staff.
 func (c *call) about(ctx context.Context, action Action, next func(context.Context, latchkey.User) (*latchkey.Response, error)) (*latchkey.Response, error) {
 	if c.path[1] == "" {
 		return c.notFound(ctx)
@@ -92,8 +95,8 @@ func (c *call) about(ctx context.Context, action Action, next func(context.Conte
 // personURL returns the path of the page of a user.
 func (c *call) personURL(id string) string { return c.Path + "/users/" + url.PathEscape(id) }
 
-// done answers an action that has been done: by a redirect to the path to, or with JSON.
-// notice is the key of the text that the page then shows.
+// done answers an action that has been done. A browser is redirected to the path to,
+// where the page shows the text with the key "done." and notice. JSON gets notice itself.
 func (c *call) done(to, notice string) *latchkey.Response {
 	if c.json {
 		return writeJSON(http.StatusOK, map[string]string{"done": notice})

@@ -46,9 +46,9 @@ type words struct {
 	change   func(language, key, text string) string // nil: no text is replaced
 }
 
-// inWords returns the texts in the language of the request, and remembers them. It stores
-// the cookies that they came with in c.cookies. The error is that of
-// [latchkey.Core.Forms].
+// inWords returns the texts in the language of the request, and keeps them in c.words for
+// the next call. It stores the cookies that they came with in c.cookies. The error is
+// that of [latchkey.Core.Forms].
 func (c *call) inWords(ctx context.Context) (*words, error) {
 	if c.words != nil {
 		return c.words, nil
@@ -62,8 +62,9 @@ func (c *call) inWords(ctx context.Context) (*words, error) {
 	return c.words, nil
 }
 
-// wordsOf returns the texts in the language of f. If this package lacks them for a tag
-// such as pt-BR, it takes those of pt, and the English ones otherwise.
+// wordsOf returns the texts in the language of f. If this package has none for a tag such
+// as pt-BR, it takes those of pt, or else the English ones. change may replace a text;
+// nil: none.
 func wordsOf(f *latchkey.Forms, change func(language, key, text string) string) *words {
 	w := &words{language: f.Language, rtl: f.Direction == "rtl", root: f.Text, change: change}
 	for tag := f.Language; tag != "" && w.own == nil; {
@@ -74,11 +75,12 @@ func wordsOf(f *latchkey.Forms, change func(language, key, text string) string) 
 	return w
 }
 
-// has reports whether there is a text with the key.
+// has reports whether this package has a text with the key.
 func has(key string) bool { return textsOf("en")[key] != "" }
 
-// text returns the text of key, in English if the language lacks it. values are pairs of
-// name and value, which replace {name} in the text.
+// text returns the text of key, in English if the language lacks it, or what Options.Text
+// has in its place. values are pairs of name and value: the value replaces {name} in the
+// text.
 func (w *words) text(key string, values ...string) string {
 	s := w.own[key]
 	if s == "" {
