@@ -46,6 +46,8 @@ type auditFlags struct {
 	after                                          string
 }
 
+// bind gives c the flags that all commands for the audit log have, lets it take no
+// arguments, and returns c.
 func (f *auditFlags) bind(c *cobra.Command) *cobra.Command {
 	c.Args, c.ValidArgsFunction = cobra.NoArgs, cobra.NoFileCompletions
 	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
@@ -53,6 +55,9 @@ func (f *auditFlags) bind(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// bindFilters gives c the flags that choose events and what bind gives it, completes
+// c.Long, and returns c. form is the default of --format, and forms lists all forms for
+// the help.
 func (f *auditFlags) bindFilters(c *cobra.Command, form, forms string) *cobra.Command {
 	c.Long = c.Short + ". " + c.Long + "\n\n" + aboutAudit
 	c.Flags().StringVar(&f.tenant, "tenant", "", "`name` of the tenant, on a site that has several")
@@ -76,7 +81,8 @@ type auditLog struct {
 }
 
 // openAudit opens the database with the audit log of a site, and returns a context with
-// the actor and the tenant of the command. The caller closes the result.
+// the actor and the tenant of the command. Calls of the log with that context record who
+// reads or changes it. The caller closes the result.
 func openAudit(ctx context.Context, p *program, f *auditFlags) (*auditLog, context.Context, error) {
 	db, store, _, err := p.openUsable(ctx, f.database)
 	if err != nil {
@@ -112,7 +118,8 @@ func operator(by string) event.Actor {
 	return a
 }
 
-// query returns what the flags ask for.
+// query returns what the flags ask for. It looks up a user whose e-mail address --user
+// gives. Its errors are worded for the user of the command.
 func (f *auditFlags) query(ctx context.Context, db *auditLog) (q latchkey.AuditQuery, err error) {
 	q = latchkey.AuditQuery{
 		UserID: f.user, Type: event.Type(f.kind), Outcome: event.Outcome(f.outcome), Client: f.client, Reference: f.ref, Limit: f.limit, After: f.after,
@@ -136,8 +143,9 @@ func (f *auditFlags) query(ctx context.Context, db *auditLog) (q latchkey.AuditQ
 	return q, nil
 }
 
-// instant returns the time of a flag: a date, a time, or a span such as 30d before now.
-// It returns zero for an empty text, and wrong usage for any other.
+// instant returns the time that a flag names: a date (UTC), a time as in RFC 3339, or a
+// span such as 30d before now. It returns zero for an empty text, and wrong usage for any
+// other.
 func instant(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -161,7 +169,9 @@ var auditFlagOf = strings.NewReplacer(
 	"AuditQuery.Limit", "--limit", "AuditQuery.After: it is not the Next of a page of this query", "--after: it is not what a list with the same flags has printed",
 )
 
-// said returns the error of a call as the user of the command reads it.
+// said returns the error of a call of the audit log as the user of the command reads it:
+// wrong usage that names the flag, or an error that names the database. It returns nil
+// and wrong usage as they are.
 func (db *auditLog) said(err error) error {
 	_, isUsage := errors.AsType[wrongUsage](err)
 	switch {

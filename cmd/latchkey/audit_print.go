@@ -18,7 +18,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/audit"
 )
 
-// eventPrinter prints events as they come. err is the first that the output had.
+// eventPrinter prints events as they come. The caller ends it with end. err is the first
+// error of the output; after it nothing is printed.
 type eventPrinter struct {
 	form  string
 	out   *bufio.Writer
@@ -33,8 +34,9 @@ type eventPrinter struct {
 // mostAligned bounds the rows of a table that are aligned with each other.
 const mostAligned = 1000
 
-// newEventPrinter returns a printer for form, which has to be one of forms, and begins
-// with the heading of the form. Any other form is wrong usage.
+// newEventPrinter returns a printer of the form with this name, which begins with a
+// heading in CSV and in the table. It returns wrong usage for a form that is not among
+// forms.
 func newEventPrinter(w io.Writer, form string, forms ...string) (*eventPrinter, error) {
 	if !slices.Contains(forms, form) {
 		return nil, usage("--format: there is no form %q: want %s", visible(form), strings.Join(forms, " or "))
@@ -55,7 +57,8 @@ func newEventPrinter(w io.Writer, form string, forms ...string) (*eventPrinter, 
 	return p, nil
 }
 
-// print prints one event: on one line, whatever it holds.
+// print prints one event on one line, whatever the event holds. The line may wait for
+// flush. An error is in p.err.
 func (p *eventPrinter) print(e *event.Event) {
 	if p.err != nil {
 		return
@@ -78,7 +81,7 @@ func (p *eventPrinter) print(e *event.Event) {
 	}
 }
 
-// printJSON prints an event as an object on one line, in the order of its fields.
+// printJSON prints an event as a JSON object on one line, in the order of its fields.
 func (p *eventPrinter) printJSON(e *event.Event) {
 	var line bytes.Buffer
 	for i, a := range audit.Fields(e) {
@@ -96,7 +99,8 @@ func (p *eventPrinter) printJSON(e *event.Event) {
 	_, p.err = fmt.Fprintf(p.out, "%s}\n", visible(line.String()))
 }
 
-// cellOf returns a value as a cell has it; empty: there is none.
+// cellOf returns a value as a cell of CSV: times as RFC 3339, and nothing for 0 and
+// false.
 func cellOf(v slog.Value) string {
 	switch v.Kind() {
 	case slog.KindTime:
@@ -113,7 +117,7 @@ func cellOf(v slog.Value) string {
 	return v.String()
 }
 
-// printRow prints a row of the table, which leaves out what few readers look for.
+// printRow prints a row of the table, which has fewer columns than an event has fields.
 func (p *eventPrinter) printRow(e *event.Event) {
 	user := e.UserID
 	if e.Erased && user == "" {
@@ -145,7 +149,7 @@ func (p *eventPrinter) printRow(e *event.Event) {
 	}
 }
 
-// flush writes what was printed so far.
+// flush writes what was printed so far to the output, and returns p.err.
 func (p *eventPrinter) flush() error {
 	p.rows = 0
 	if p.cells != nil {
@@ -159,7 +163,7 @@ func (p *eventPrinter) flush() error {
 	return p.err
 }
 
-// end writes the rest and returns the first error.
+// end writes the rest to the output and returns the first error.
 func (p *eventPrinter) end() error { return p.flush() }
 
 // firstOf returns the first error that is not nil.

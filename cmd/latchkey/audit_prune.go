@@ -37,6 +37,9 @@ func auditPruneCommand(p *program) *cobra.Command {
 	return c
 }
 
+// pruneAudit removes the events older than keep, and erases what is personal in those
+// older than personal; 0: in none. It adds an event about this to the log if it has
+// changed anything, also if it fails later.
 func pruneAudit(ctx context.Context, p *program, f *auditFlags, keep, personal time.Duration) error {
 	switch {
 	case keep == 0:
@@ -61,7 +64,9 @@ func pruneAudit(ctx context.Context, p *program, f *auditFlags, keep, personal t
 	return nil
 }
 
-// pruneAll prunes some events at a time, and returns how many it has removed or erased.
+// pruneAll removes the events before before, and erases what is personal in those before
+// personal, some at a time until none is left. It returns how many it has removed or
+// erased, also with an error.
 func pruneAll(ctx context.Context, store *sqladapter.Adapter, before, personal time.Time) (total int, err error) {
 	for n := 1; n > 0 && err == nil; total += n {
 		if n, err = store.Audit().Prune(ctx, before, personal, audit.PruneAtOnce); err == nil {
@@ -71,7 +76,7 @@ func pruneAll(ctx context.Context, store *sqladapter.Adapter, before, personal t
 	return total, err
 }
 
-// recordPruned adds the event of a pruning to the log.
+// recordPruned adds to the log the event that n events were pruned.
 func recordPruned(ctx context.Context, db *auditLog, n int) error {
 	var ids audit.IDs
 	table := &audit.Table{

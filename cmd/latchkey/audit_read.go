@@ -30,6 +30,8 @@ func auditListCommand(p *program) *cobra.Command {
 	return c
 }
 
+// listAudit prints one page of events, or all of them with --limit 0 or --changes. To
+// standard error it writes how to go on, or why there are none.
 func listAudit(ctx context.Context, p *program, f *auditFlags) error {
 	out, err := newEventPrinter(p.stdout, f.format, formText, formJSON, formCSV)
 	switch {
@@ -72,8 +74,9 @@ func listAudit(ctx context.Context, p *program, f *auditFlags) error {
 	return nil
 }
 
-// printAll prints the events that the flags ask for, at most f.limit unless it is 0, and
-// ends out. It sets f.limit to 0.
+// printAll prints the events that the flags ask for, at most f.limit unless that is 0,
+// and ends out. It sets f.limit to 0. If there is no event, or may be more, it says so on
+// standard error.
 func (f *auditFlags) printAll(ctx context.Context, db *auditLog, out *eventPrinter) error {
 	most := f.limit
 	f.limit = 0
@@ -102,8 +105,9 @@ func (f *auditFlags) printAll(ctx context.Context, db *auditLog, out *eventPrint
 	return errors.Join(out.end(), db.sayIfEmpty(ctx, out, f.tenant))
 }
 
-// sayIfEmpty says why out has no event of the site: none matches, or none was ever
-// stored. Events about the log itself are none of the site's.
+// sayIfEmpty writes to db.told why out has printed no event of the site: none matches, or
+// none was ever stored. Events about the log itself do not count. It writes nothing if
+// out has printed one or has failed. The error is that of the database.
 func (db *auditLog) sayIfEmpty(ctx context.Context, out *eventPrinter, tenant string) error {
 	if out.err != nil || out.ofSite > 0 {
 		return nil
@@ -167,6 +171,8 @@ func auditTailCommand(p *program) *cobra.Command {
 // late is how long after its time an event may be stored: a transaction takes a while.
 const late = 30 * time.Second
 
+// tailAudit prints the latest events, the newest last. With follow it looks for more at
+// each interval every, until ctx ends.
 func tailAudit(ctx context.Context, p *program, f *auditFlags, follow bool, every time.Duration) error {
 	out, err := newEventPrinter(p.stdout, f.format, formText, formJSON, formCSV)
 	switch {
@@ -218,7 +224,7 @@ func tailAudit(ctx context.Context, p *program, f *auditFlags, follow bool, ever
 	})
 }
 
-// follower prints each event once, the newest last.
+// follower prints each event once, the newest last. It knows an event again by its id.
 type follower struct {
 	out     *eventPrinter
 	changes bool // events that changed nothing are left out
@@ -226,7 +232,8 @@ type follower struct {
 	since   time.Time // of the newest event
 }
 
-// show prints those of a list, the newest first, that were not shown yet.
+// show prints those events that were not shown yet. events has the newest first, and show
+// prints the newest last. It returns the first error of the output.
 func (s *follower) show(events []event.Event) error {
 	for _, e := range slices.Backward(events) {
 		if _, known := s.seen[e.ID]; !known && (!s.changes || isChange(&e)) {
@@ -241,8 +248,8 @@ func (s *follower) show(events []event.Event) error {
 	return s.out.flush()
 }
 
-// watch calls look at each interval until it fails or ctx ends. The end of ctx is no
-// error.
+// watch calls look at each interval, for the first time after one, until look fails or
+// ctx ends. The end of ctx is no error.
 func watch(ctx context.Context, every time.Duration, look func() error) error {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// claimsOf returns the members of a payload as claims.
+// claimsOf returns the members of a payload as claims, with numbers as json.Number.
 func claimsOf(members []jsonscan.Member) jwt.Claims {
 	claims := jwt.Claims{}
 	for _, m := range members {
@@ -30,8 +30,8 @@ func decode(raw []byte) (value any) {
 	return value
 }
 
-// show returns a payload as indented JSON in its own order. It replaces secrets by their
-// length, and escapes characters that are not printable.
+// show returns a payload as indented JSON in its own order. It replaces secrets as
+// discreet does, and escapes characters that are not printable.
 func show(members []jsonscan.Member) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -52,6 +52,8 @@ func show(members []jsonscan.Member) []byte {
 	return escapeInvisible(indented.Bytes())
 }
 
+// encode returns value as JSON on one line, without escapes for HTML. value has to come
+// from decode.
 func encode(value any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -85,6 +87,8 @@ func discreet(name string, value any) any {
 	return value
 }
 
+// isSensitive reports whether a member with this name may hold a token, secret or
+// password.
 func isSensitive(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"token", "secret", "password", "verifier"} {

@@ -35,7 +35,7 @@ const aboutDatabaseURL = `The database is $DATABASE_URL, or --database. These fo
 
 Prefer the variable: arguments are visible to everybody on the machine.`
 
-// database is a database that can be opened.
+// database is what a URL says of a database. It is not open yet.
 type database struct {
 	dialect sqlstore.Dialect
 	where   string // for people; neither user nor password
@@ -52,8 +52,9 @@ var errOtherKind = errors.New("the database is of a kind that this command does 
 // errRedis tells an operator who has Redis in the variable of the other databases.
 var errRedis = errors.New("this is a URL of Redis, which goes into REDIS_URL and needs no migration")
 
-// parseDatabase returns the database of a URL, which it recognizes by its form. It
-// returns errDatabaseURL, errOtherKind or errRedis, or an error for SQLite in memory.
+// parseDatabase returns the database of a URL, which it recognizes by its form. It opens
+// nothing. It returns errDatabaseURL, errOtherKind, errRedis, or an error that says what
+// else is wrong: SQLite in memory, or a parameter of Prisma. No error quotes the URL.
 func parseDatabase(rawURL string) (database, error) {
 	scheme, rest, _ := strings.Cut(rawURL, ":")
 	scheme = strings.ToLower(scheme)
@@ -80,14 +81,15 @@ func parseDatabase(rawURL string) (database, error) {
 	return database{}, errDatabaseURL
 }
 
-// isKeywords reports whether a text has the keywords of PostgreSQL, and does not
-// begin like a URL without its scheme.
+// isKeywords reports whether a text has keywords of PostgreSQL such as host=, and is no
+// URL that has lost its scheme.
 func isKeywords(text string) bool {
 	first := strings.IndexAny(text, "=:@/")
 	return first >= 0 && text[first] == '=' && (strings.Contains(text, "dbname=") || strings.Contains(text, "host="))
 }
 
-// postgresDatabase returns the database of a URL or of keywords, or errDatabaseURL.
+// postgresDatabase returns the database of a URL or of keywords. It returns
+// errDatabaseURL, or the error of refusePrisma.
 func postgresDatabase(rawURL string) (database, error) {
 	c, err := pgx.ParseConfig(rawURL)
 	if err != nil {
@@ -118,8 +120,8 @@ var onlyPrisma = []string{
 	"connection_limit", "pool_timeout", "socket_timeout", "pgbouncer", "statement_cache_size", "single_use_connections", "sslaccept", "sslidentity",
 }
 
-// refusePrisma returns an error for the first parameter that only Prisma knows. It names
-// the cure, and quotes no value.
+// refusePrisma returns an error if one of the parameters is known to Prisma alone, and
+// nil otherwise. The error names the cure, and quotes no value.
 func refusePrisma(params map[string]string) error {
 	if _, is := params["schema"]; is {
 		return errors.New("the parameter schema in the URL of the database is Prisma's: write search_path=NAME in place of schema=NAME, for the site, too")
@@ -132,8 +134,8 @@ func refusePrisma(params map[string]string) error {
 	return nil
 }
 
-// mysqlURL returns the database of a URL such as mysql://user:password@host/name, which
-// other tools use and the driver does not know.
+// mysqlURL returns the database of a URL such as mysql://user:password@host/name, or
+// errDatabaseURL. Other tools use such URLs; the driver knows DSNs alone.
 func mysqlURL(rawURL string) (database, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -160,8 +162,8 @@ func mysqlURL(rawURL string) (database, error) {
 	return mysqlDatabase(dsn)
 }
 
-// mysqlDatabase returns the database of a DSN of the driver, or errDatabaseURL. The DSN
-// has to name a database.
+// mysqlDatabase returns the database of a DSN of the driver. It returns errDatabaseURL if
+// the DSN is malformed or names no database.
 func mysqlDatabase(dsn string) (database, error) {
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil || c.DBName == "" {
@@ -181,8 +183,9 @@ func mysqlDatabase(dsn string) (database, error) {
 	return database{sqladapter.MySQL, fmt.Sprintf("MySQL database %q at %s", c.DBName, c.Addr), open}, nil
 }
 
-// mayHoldPassword reports whether the name of a file looks like a URL with a
-// password, which the file's name would show (R-529). A drive of Windows does not.
+// mayHoldPassword reports whether the name of a file looks like a URL with a password. A
+// file of that name would show the password (R-529). A name that begins with a drive of
+// Windows is judged without it.
 func mayHoldPassword(file string) bool {
 	if len(file) > 2 && file[1] == ':' && (file[2] == '\\' || file[2] == '/') {
 		file = file[2:]
@@ -217,15 +220,16 @@ func sqliteDatabase(name string) (database, error) {
 	return database{sqladapter.SQLite, "SQLite file " + file, open}, nil
 }
 
-// connection is an open database. Close it.
+// connection is an open database. The caller that opened it closes it.
 type connection struct {
 	*sql.DB
 	database
 }
 
-// connect opens the database of the flag or of the environment and waits until it
-// answers, at most connectTimeout. create lets SQLite make a file that is not there. A
-// URL that is missing or malformed is wrong usage.
+// connect opens the database of the flag or, if that is empty, of the environment, and
+// waits until it answers, at most connectTimeout. create lets SQLite make a file that is
+// not there. A URL that is missing or malformed is wrong usage. Other errors are those of
+// explain. The caller closes the connection.
 func (p *program) connect(ctx context.Context, flag string, create bool) (*connection, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	if rawURL == "" {

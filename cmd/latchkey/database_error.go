@@ -17,8 +17,8 @@ const (
 	brokenAnswer = "the connection failed: check host, port and TLS settings"
 )
 
-// explain returns an error that says why a database cannot be reached. It repeats nothing
-// of err, since drivers quote connection settings.
+// explain returns an error that names the database and says why it cannot be reached. It
+// repeats nothing of err, since drivers quote connection settings.
 func (d database) explain(err error) error {
 	text := reason(err)
 	if text == "" {
@@ -27,8 +27,9 @@ func (d database) explain(err error) error {
 	return fmt.Errorf("%s: %s", d.where, text)
 }
 
-// failed returns an error that says why the adapter could not do its work. It repeats
-// err, unless it knows a better text: errors of adapters quote no settings.
+// failed returns an error that names the database and says why the adapter could not do
+// its work. It does not wrap err, and repeats the text of err unless reason has a better
+// one: errors of adapters quote no settings.
 func (d database) failed(err error) error {
 	text := reason(err)
 	if text == "" {
@@ -37,7 +38,8 @@ func (d database) failed(err error) error {
 	return fmt.Errorf("%s: %s", d.where, text)
 }
 
-// reason returns a text for an error that this package knows, or "".
+// reason returns a text for an error of a kind that every database has, such as a refused
+// password or a timeout, or "" for any other.
 func reason(err error) string {
 	if text := sqlstore.Refusal(err); text != "" {
 		return text

@@ -59,12 +59,15 @@ func (p *program) doctorCommand() *cobra.Command {
 	return c
 }
 
-// isReported reports whether the report of the doctor can have a line for name, which
-// --accept then may name.
+// isReported reports whether the doctor can report a finding with this name, so that
+// --accept may name it.
 func isReported(name string) bool {
 	return slices.Contains(siteNames, name) || name == "database" || name == "redis" || name == "factors" || name == "tokens" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
 }
 
+// doctor checks the environment, and with --site a running site, and prints the report.
+// With --site it leaves out the environment if that has no AUTH_SECRET. It returns
+// errTold after a failure.
 func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	for _, name := range f.accept {
 		if !isReported(name) {
@@ -87,7 +90,8 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	return d.end()
 }
 
-// checkEnvironment makes all checks of the environment, and of what it names.
+// checkEnvironment makes all checks of the environment, and of the providers and
+// databases that it names.
 func (d *doctor) checkEnvironment(ctx context.Context, f doctorFlags) {
 	d.checkNames()
 	d.checkSpelling()
@@ -110,7 +114,8 @@ func newDoctor(p *program, out io.Writer, accept []string) *doctor {
 	return &doctor{&report{out: out, accept: accept}, p, p.env}
 }
 
-// report counts findings, and prints each at once unless isHeld or isJSON is set.
+// report counts findings, and prints each at once unless isHeld or isJSON is set. It is
+// not safe for concurrent use.
 type report struct {
 	out                    io.Writer
 	accept                 []string
@@ -127,8 +132,8 @@ type finding struct {
 	Text  string `json:"text"`
 }
 
-// take adds the findings of a report that was held. Their failures that are accepted have
-// become warnings there already.
+// take adds the findings of from, a report with isHeld, in their order. It does not look
+// at r.accept: from has done so for its failures.
 func (r *report) take(from *report) {
 	r.good, r.doubtful, r.broken = r.good+from.good, r.doubtful+from.doubtful, r.broken+from.broken
 	for _, f := range from.findings {
@@ -136,17 +141,19 @@ func (r *report) take(from *report) {
 	}
 }
 
+// ok adds a finding that all is well with what name stands for.
 func (r *report) ok(name, format string, args ...any) {
 	r.good++
 	r.line("OK", name, format, args...)
 }
 
+// warn adds a warning.
 func (r *report) warn(name, format string, args ...any) {
 	r.doubtful++
 	r.line("WARN", name, format, args...)
 }
 
-// fail adds a failure, or a warning if the user accepts failures of this name.
+// fail adds a failure, or a warning if --accept has the name.
 func (r *report) fail(name, format string, args ...any) {
 	if slices.Contains(r.accept, name) {
 		r.warn(name, "accepted: "+format, args...)
@@ -156,8 +163,8 @@ func (r *report) fail(name, format string, args ...any) {
 	r.line("FAIL", name, format, args...)
 }
 
-// line adds a finding. Its text may quote a server or a file, so that nothing of it
-// reaches a terminal unescaped.
+// line adds a finding without counting it, and prints it unless the report is held or
+// JSON. It escapes the text, which may quote a server or a file.
 func (r *report) line(level, name, format string, args ...any) {
 	f := finding{level, visible(name), visibleLines(fmt.Sprintf(format, args...))}
 	if r.isHeld || r.isJSON {
@@ -167,8 +174,8 @@ func (r *report) line(level, name, format string, args ...any) {
 	fmt.Fprintf(r.out, "%-4s  %s: %s\n", f.Level, f.Name, f.Text)
 }
 
-// visibleLines returns text as visible does, line by line. A line after the first is
-// indented, so that it looks like no finding.
+// visibleLines escapes each line of text as visible does, and keeps the line ends. It
+// indents the lines after the first, so that none of them looks like a finding.
 func visibleLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -179,7 +186,8 @@ func visibleLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// end prints the totals, or the whole report as JSON. It returns errTold after a failure.
+// end prints the totals, or the whole report if it is JSON. It returns errTold if there
+// was a failure.
 func (r *report) end() error {
 	if r.isJSON {
 		return r.endJSON()
@@ -191,7 +199,7 @@ func (r *report) end() error {
 	return nil
 }
 
-// endJSON prints the whole report as JSON. It returns errTold after a failure.
+// endJSON prints the whole report as JSON. It returns errTold if there was a failure.
 func (r *report) endJSON() error {
 	e := json.NewEncoder(r.out)
 	e.SetIndent("", "  ")

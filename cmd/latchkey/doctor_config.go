@@ -13,8 +13,8 @@ import (
 // The doctor asks the library itself what it would refuse, so that both always
 // agree.
 
-// validConfig returns a configuration without a fault. A check replaces the field that it
-// asks about.
+// validConfig returns a configuration without a fault, with a fresh secret and a made-up
+// site and provider. A check replaces the field that it asks about.
 func validConfig() latchkey.Config {
 	return latchkey.Config{
 		Secrets: []string{newSecret()}, Site: latchkey.Site{
@@ -54,8 +54,8 @@ func (e *warningHandler) WithAttrs([]slog.Attr) slog.Handler { return e }
 // WithGroup implements slog.Handler.
 func (e *warningHandler) WithGroup(string) slog.Handler { return e }
 
-// isPlainHTTP reports whether a URL is http and not of this machine, so that others can
-// read its traffic.
+// isPlainHTTP reports whether a URL is http and leads to another machine than this one,
+// so that others can read the traffic.
 func isPlainHTTP(rawURL string) bool {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "http" {
@@ -69,7 +69,8 @@ func isPlainHTTP(rawURL string) bool {
 	return err != nil || !ip.IsLoopback()
 }
 
-// printable returns a URL without user, password, query and fragment.
+// printable returns a URL without user, password, query and fragment, or "(not readable)"
+// if it is malformed.
 func printable(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {

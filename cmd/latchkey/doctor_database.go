@@ -7,8 +7,9 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// checkDatabase checks that the database answers and has its tables, and what is sealed
-// in them. tokenKeys are names of variables.
+// checkDatabase checks that the database of rawURL, or else of DATABASE_URL, answers and
+// has its tables, and under which keys the secrets and tokens in it are sealed. Without a
+// database it reports that none is set. tokenKeys are names of variables with the keys.
 func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []string) {
 	if rawURL == "" && d.env.get("DATABASE_URL") == "" {
 		d.ok("database", "DATABASE_URL is not set; sessions live in the cookie")

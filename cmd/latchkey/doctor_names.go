@@ -14,7 +14,8 @@ var readNames = []string{
 // providerEndings are what the variables of a provider end in.
 var providerEndings = []string{"ID", "SECRET", "ISSUER"}
 
-// checkNames finds variables that an operator meant to be read, and that are not.
+// checkNames warns of variables that are not read although their names look as if the
+// operator meant them to be.
 func (d *doctor) checkNames() {
 	for _, name := range d.env.names() {
 		if slices.Contains(readNames, name) || strings.HasPrefix(name, "AUTH_SECRET_") { // of those checkSecrets speaks
@@ -29,7 +30,8 @@ func (d *doctor) checkNames() {
 	}
 }
 
-// meantName returns the variable that the name of an unread variable resembles, or "".
+// meantName returns the variable that the operator may have meant with name, which is not
+// read, or "".
 func meantName(name string) string {
 	for _, known := range readNames {
 		if resembles(name, known) {
@@ -54,7 +56,7 @@ func meantName(name string) string {
 	return ""
 }
 
-// resembles reports whether two names differ, in at most two letters that are wrong,
+// resembles reports whether two names differ, and by at most two letters that are wrong,
 // missing, too many or swapped.
 func resembles(a, b string) bool { return a != b && distance(a, b) <= 2 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/latchkeyhq/latchkey/providers/catalogue"
 )
 
-// checkProviders checks every provider that the environment has, and reports those of
-// wanted that it lacks. wanted are ids of providers, and URLs of issuers to ask.
+// checkProviders checks every provider that the environment has variables of, and reports
+// a failure for each id in wanted that has none. A URL in wanted is an issuer to ask.
 func (d *doctor) checkProviders(ctx context.Context, wanted []string) {
 	stems := map[string]bool{} // of variables: the ids in upper case, - as _
 	for _, name := range d.env.names() {
@@ -81,7 +81,8 @@ func catalogued(stem string) (ready, bool) {
 	return ready{}, false
 }
 
-// checkIssuer checks the issuer of a provider that has no discovery document to ask for.
+// checkIssuer checks the URL of the issuer of a provider that has no discovery document.
+// It sends no request.
 func (r ready) checkIssuer(to *report, iss issuer) {
 	own := *r.OAuth
 	own.Issuer = iss.url
@@ -99,8 +100,8 @@ func (r ready) checkIssuer(to *report, iss issuer) {
 	to.ok(iss.name, "is set; this provider has no document to ask for")
 }
 
-// checkClient reports whether the client id and the secret of a provider are set, if it
-// needs them.
+// checkClient reports whether the variables of a provider have the client id and the
+// secret that it needs. stem is the part of their names that providerStem returns.
 func (d *doctor) checkClient(stem string) {
 	id, secret := "AUTH_"+stem+"_ID", "AUTH_"+stem+"_SECRET"
 	hasID, hasSecret := d.env.get(id) != "", d.env.get(secret) != ""
@@ -125,10 +126,12 @@ func (d *doctor) checkClient(stem string) {
 	}
 }
 
-// issuer is an OpenID Provider to ask, and where it was named.
+// issuer is an OpenID Provider to ask. name is the variable or the flag's URL that named
+// it, for the report.
 type issuer struct{ name, url string }
 
-// checkIssuers asks all of them at once and reports in order.
+// checkIssuers asks all issuers at once, and reports what they answered in the order of
+// the list.
 func (d *doctor) checkIssuers(ctx context.Context, issuers []issuer) {
 	answers := make([]discovery, len(issuers))
 	var all sync.WaitGroup
@@ -149,8 +152,9 @@ type discovery struct {
 	err    error
 }
 
-// discover asks an issuer for its document. If the document is refused for the issuer
-// that it names, the result has stated and err.
+// discover asks an issuer for its document, and returns what came of it. The result has
+// an err if the document is missing or refused. If it is refused only because it names
+// another issuer, the result has that one in stated, too.
 func (d *doctor) discover(ctx context.Context, url string) discovery {
 	entra := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url})
 	if err := entra.Derive(entra); err != nil {
@@ -168,8 +172,9 @@ func (d *doctor) discover(ctx context.Context, url string) discovery {
 	return discovery{m.Issuer, slices.Contains(m.CodeChallengeMethods, "S256"), m.Unsupported, nil}
 }
 
-// metadata returns the document of an issuer, which has to name url, or an issuer that
-// match accepts. It returns errNoIssuer if url cannot be an issuer.
+// metadata returns the discovery document of the issuer at url. The document has to name
+// url itself, or an issuer that match accepts; a nil match accepts none. It returns
+// errNoIssuer if url cannot be an issuer, and otherwise the error of the request.
 func (d *doctor) metadata(ctx context.Context, url string, match func(string, latchkey.Claims) bool) (*oauth.Metadata, error) {
 	c := oauth.Config{OIDC: true, Issuer: url, ClientID: "doctor", ClientAuth: oauth.NoClientAuth, HTTP: d.program.http, Time: d.program.now}
 	if match != nil {
@@ -184,7 +189,7 @@ func (d *doctor) metadata(ctx context.Context, url string, match func(string, la
 
 var errNoIssuer = errors.New("no issuer")
 
-// report adds a finding about an issuer to r, with the cure.
+// report adds to r what an issuer has answered, with the cure if something is wrong.
 func (d discovery) report(r *report, iss issuer) {
 	step, answered := errors.AsType[*oauth.StepError](d.err)
 	rawURL := strings.TrimRight(printable(iss.url), "/") + "/.well-known/openid-configuration"

@@ -14,8 +14,9 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 )
 
-// checkRedis asks a server what it would do to sessions and revocations that are
-// kept in it. INFO is answered where CONFIG is not, by hosted servers too.
+// checkRedis asks the server of REDIS_URL for its settings, and reports those by which
+// sessions or revocations could be lost. It does nothing if REDIS_URL is not set. It uses
+// INFO, because hosted servers answer it where they refuse CONFIG.
 func (d *doctor) checkRedis(ctx context.Context) {
 	rawURL := d.env.get("REDIS_URL")
 	if rawURL == "" {
@@ -49,8 +50,8 @@ func (d *doctor) checkRedis(ctx context.Context) {
 	judgeRedis(d.report, o.Addr, infoOf(text))
 }
 
-// withoutNodes returns a URL without the further nodes of a cluster: each has the
-// settings of the others.
+// withoutNodes returns a URL without its parameters addr, which name further nodes of a
+// cluster: the first node has the settings of them all.
 func withoutNodes(u url.URL) string {
 	q := u.Query()
 	q.Del("addr")
@@ -58,7 +59,8 @@ func withoutNodes(u url.URL) string {
 	return u.String()
 }
 
-// explainRedis returns why a server does not answer INFO, without its own sentences.
+// explainRedis returns why a server does not answer INFO. It repeats nothing of err,
+// which may quote the password. overTLS says that the URL is one of rediss://.
 func explainRedis(err error, overTLS bool) string {
 	if text := redisRefusal(err); text != "" {
 		return text
@@ -80,7 +82,7 @@ func explainRedis(err error, overTLS bool) string {
 }
 
 // redisRefusal returns what the error answer of a server means, or "" if err is no answer
-// of a server.
+// of a server. Of the answer it repeats the first word alone.
 func redisRefusal(err error) string {
 	refused, is := errors.AsType[redis.Error](err)
 	if !is {
@@ -107,7 +109,8 @@ func infoOf(text string) map[string]string {
 	return info
 }
 
-// judgeRedis reports the settings of a server that lose sessions or revocations.
+// judgeRedis reports the settings of a server by which users, sessions or revocations
+// could be lost, or that all is well. info has the fields of INFO.
 func judgeRedis(r *report, addr string, info map[string]string) {
 	policy, good := info["maxmemory_policy"], true
 	warn := func(format string, args ...any) {

@@ -29,7 +29,8 @@ func (d *doctor) checkSecrets() {
 	}
 }
 
-// checkSecret judges one secret; newer are those before it.
+// checkSecret reports what is wrong with one secret, or what it is used for. newer are
+// the secrets before it in the order of their use.
 func (d *doctor) checkSecret(s namedSecret, newer []namedSecret) {
 	c := validConfig()
 	c.Secrets = []string{s.value}

@@ -36,7 +36,8 @@ const (
 )
 
 // siteProbe looks at a running site from outside. It signs no user in, sends no mail and
-// prints no cookie.
+// prints no cookie. Findings of the first two rounds go into its own report. In the third
+// round several probes run at once, and each has a report of its own.
 type siteProbe struct {
 	*report
 	now     func() time.Time
@@ -61,8 +62,8 @@ type siteProvider struct {
 	CallbackURL string `json:"callbackUrl"`
 }
 
-// newSiteProbe returns the probe of the site at a URL, whose path is the base path; none:
-// /auth.
+// newSiteProbe returns the probe of the site at a URL. The path of the URL is the base
+// path; without one it is /auth. A URL that is not that of a site is wrong usage.
 func newSiteProbe(p *program, r *report, rawURL string) (*siteProbe, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -82,7 +83,8 @@ func newSiteProbe(p *program, r *report, rawURL string) (*siteProbe, error) {
 }
 
 // networkOf returns a copy of the transport of a client, with the bounds of the probes.
-// It returns an error if that is no [http.Transport].
+// It returns an error if the client's transport is of another type than
+// *[http.Transport].
 func networkOf(c *http.Client) (*http.Transport, error) {
 	given := c.Transport
 	if given == nil {
@@ -112,7 +114,7 @@ func checkSite(ctx context.Context, p *program, r *report, f siteFlags) error {
 }
 
 // run makes the probes in three rounds: whether the site can be reached, whether its
-// routes answer, and the rest.
+// routes answer, and the rest. It ends after a round that fails.
 func (s *siteProbe) run(ctx context.Context, f siteFlags) {
 	if !s.inTime(ctx, s.reach) || !s.inTime(ctx, s.routes) {
 		return
@@ -138,7 +140,7 @@ func (s *siteProbe) run(ctx context.Context, f siteFlags) {
 	}
 }
 
-// inTime makes one round of probes within s.round, and returns its result.
+// inTime calls round with a context that ends after s.round, and returns its result.
 func (s *siteProbe) inTime(ctx context.Context, round func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.round)
 	defer cancel()

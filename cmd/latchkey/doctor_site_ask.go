@@ -21,7 +21,8 @@ type stamp struct {
 	trip   time.Duration // from question to answer
 }
 
-// skew returns how far a clock is ahead. known is false if the answer does not say.
+// skew returns how far the server's clock is ahead of the one here; negative: behind.
+// known is false if the answer does not state its time.
 func (s stamp) skew() (ahead time.Duration, known bool) {
 	if s.stated.IsZero() {
 		return 0, false
@@ -29,7 +30,7 @@ func (s stamp) skew() (ahead time.Duration, known bool) {
 	return s.stated.Sub(s.seen.Truncate(time.Second)), true
 }
 
-// siteAnswer is an answer of a site, as much of it as is read.
+// siteAnswer is an answer of a site, up to mostAnswer bytes of its body.
 type siteAnswer struct {
 	status int
 	header http.Header
@@ -55,7 +56,8 @@ var (
 )
 
 // ask sends a question. It follows the redirects of a GET within the origin of its URL,
-// and returns errRedirects after too many.
+// and answers with errRedirects after too many. It returns a redirect to another origin
+// as the answer.
 func (s *siteProbe) ask(ctx context.Context, q siteQuestion) siteAnswer {
 	if q.method == "" {
 		q.method = http.MethodGet
@@ -86,8 +88,8 @@ func originOf(rawURL string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// askOnce sends a question and follows no redirect. It reads at most mostAnswer bytes of
-// the answer.
+// askOnce sends a question and follows no redirect. An answer of more than mostAnswer
+// bytes has the error errEndless.
 func (s *siteProbe) askOnce(ctx context.Context, q siteQuestion) (a siteAnswer) {
 	var body io.Reader
 	if q.form != nil {
@@ -131,12 +133,14 @@ func (s *siteProbe) askOnce(ctx context.Context, q siteQuestion) (a siteAnswer) 
 	return a
 }
 
-// decode decodes the body into v. It reports whether the answer has status 200 and JSON.
+// decode decodes the JSON of the body into v. It returns false if there is no answer, its
+// status is not 200, or its body is no JSON that fits v.
 func (a *siteAnswer) decode(v any) bool {
 	return a.err == nil && a.status == http.StatusOK && json.Unmarshal(a.body, v) == nil
 }
 
-// said describes an answer that is not the expected one, for a line of the report.
+// said describes an answer that is not the expected one, for a line of the report: why
+// there is none, or its status and what it holds.
 func (a *siteAnswer) said() string {
 	if a.err != nil {
 		return whyNot(a.err)
@@ -151,7 +155,7 @@ func (a *siteAnswer) said() string {
 	return text
 }
 
-// whyNot returns the cause of an answer that did not come, in words.
+// whyNot returns a text for a line of the report that says why a request got no answer.
 func whyNot(err error) string {
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError

@@ -12,9 +12,9 @@ const (
 	badSkew  = time.Minute
 )
 
-// ownStamp returns what the program behind an answer says of its clock: the end of a
-// cookie less its life, which no proxy writes. It returns the zero stamp if no cookie has
-// both.
+// ownStamp returns what the program behind an answer says of its clock. It reads the
+// Expires of a cookie less its Max-Age, which no proxy writes. It returns the zero stamp
+// if no cookie has both.
 func ownStamp(a *siteAnswer) stamp {
 	for _, c := range (&http.Response{Header: a.header}).Cookies() {
 		if c.MaxAge > 0 && !c.Expires.IsZero() {
@@ -26,8 +26,8 @@ func ownStamp(a *siteAnswer) stamp {
 	return stamp{}
 }
 
-// clock compares the clock of the site with that of this machine: by the cookies of a
-// sign-in, and by Date, which a proxy may have written.
+// clock reports how far the clock of the site is off from that of this machine: by the
+// cookies of a sign-in (s.own), and by Date, which a proxy may have written.
 func (s *siteProbe) clock(_ context.Context, r *report) {
 	const what = "site.clock"
 	if s.own.stated.IsZero() {
@@ -41,7 +41,9 @@ func (s *siteProbe) clock(_ context.Context, r *report) {
 	}
 }
 
-// judgeClock reports a clock that is off, and returns whether it is right.
+// judgeClock returns true, and reports nothing, if a clock is right. Otherwise it reports
+// that the clock is off or not known, and returns false. whose begins the text of the
+// finding, and what is its name.
 func (s *siteProbe) judgeClock(r *report, what, whose string, of stamp) bool {
 	ahead, known := of.skew()
 	off := ahead.Abs() - of.trip/2 - time.Second // a Date has whole seconds

@@ -9,7 +9,7 @@ import (
 )
 
 // reach checks the name and the certificate of the site. It returns false if the site
-// cannot be reached.
+// cannot be reached by its name or over TLS.
 func (s *siteProbe) reach(ctx context.Context) bool {
 	name, port, err := net.SplitHostPort(s.host)
 	if err != nil {
@@ -19,7 +19,8 @@ func (s *siteProbe) reach(ctx context.Context) bool {
 }
 
 // resolve checks the addresses of the site, and returns false if none answers. It warns
-// of a family of addresses that does not answer: visitors who have it wait.
+// if all addresses of one family (IPv4 or IPv6) are silent: browsers with that family
+// wait.
 func (s *siteProbe) resolve(ctx context.Context, name, port string) bool {
 	const what = "site.dns"
 	if net.ParseIP(name) != nil {
@@ -71,6 +72,7 @@ func (s *siteProbe) connects(ctx context.Context, address string) bool {
 	return true
 }
 
+// dial opens a connection as the transport of the probes does.
 func (s *siteProbe) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if s.network.DialContext != nil {
 		return s.network.DialContext(ctx, network, address)
@@ -82,7 +84,8 @@ func (s *siteProbe) dial(ctx context.Context, network, address string) (net.Conn
 const soon = 14 * 24 * time.Hour
 
 // encrypt checks the certificate and the oldest version of TLS that the site speaks. It
-// returns false if the handshake fails.
+// returns false if the handshake fails. For a site of plain http it makes no handshake
+// and returns true.
 func (s *siteProbe) encrypt(ctx context.Context, name, port string) bool {
 	const what = "site.tls"
 	if !s.secure {
@@ -111,7 +114,8 @@ func (s *siteProbe) encrypt(ctx context.Context, name, port string) bool {
 	return true
 }
 
-// handshake returns what was agreed on with the site. A most of zero is the newest version.
+// handshake makes a TLS handshake with a version from least to most, closes the
+// connection, and returns what was agreed on. A most of zero is the newest version.
 func (s *siteProbe) handshake(ctx context.Context, name, port string, least, most uint16) (tls.ConnectionState, error) {
 	raw, err := s.dial(ctx, "tcp", net.JoinHostPort(name, port))
 	if err != nil {

@@ -11,14 +11,17 @@ import (
 	"strings"
 )
 
-// signInsAndClock begins sign-ins, whose cookies tell the clock of the site.
+// signInsAndClock calls signIns and then clock, since clock needs the cookies of a
+// sign-in.
 func (s *siteProbe) signInsAndClock(ctx context.Context, r *report) {
 	s.signIns(ctx, r)
 	s.clock(ctx, r)
 }
 
-// signIns begins a sign-in at each OAuth provider, reads the redirect_uri, and goes no
-// further.
+// signIns begins a sign-in at the site for each of its OAuth providers, at most
+// mostSignIns, and checks the redirect_uri to which each leads. It does not follow a
+// sign-in to the provider. It ends at the first failure; otherwise it also asks the
+// providers, as atProviders does.
 func (s *siteProbe) signIns(ctx context.Context, r *report) {
 	const what = "site.sign-in"
 	tried := 0
@@ -43,7 +46,8 @@ func (s *siteProbe) signIns(ctx context.Context, r *report) {
 	s.atProviders(ctx, r, ends)
 }
 
-// begin begins a sign-in and returns the address at the provider, or what is wrong.
+// begin begins a sign-in with the provider id and returns the URL at the provider to
+// which it leads. problem says what is wrong; empty: nothing. It sets s.own.
 func (s *siteProbe) begin(ctx context.Context, id string) (to, problem string) {
 	a := s.askOnce(ctx, siteQuestion{
 		method: http.MethodPost, url: s.origin + s.base + "/signin/" + url.PathEscape(id), cookies: s.jar,
@@ -69,8 +73,9 @@ func (s *siteProbe) begin(ctx context.Context, id string) (to, problem string) {
 	return got.URL, s.misplaced(back, "/callback/"+url.PathEscape(id))
 }
 
-// atProviders compares the clocks of the providers with that of this machine, and checks
-// their endpoints and keys, if they publish a discovery document.
+// atProviders asks each origin of a provider for its discovery document, compares the
+// clock with that of this machine, and checks that endpoints are https and that keys can
+// be read. An origin without such a document is no failure.
 func (s *siteProbe) atProviders(ctx context.Context, r *report, origins []string) {
 	const what = "site.providers"
 	slices.Sort(origins)
@@ -98,14 +103,15 @@ func (s *siteProbe) atProviders(ctx context.Context, r *report, origins []string
 	}
 }
 
+// hasKeys reports whether a JSON Web Key Set with at least one key is at a URL.
 func (s *siteProbe) hasKeys(ctx context.Context, rawURL string) bool {
 	a := s.askOnce(ctx, siteQuestion{url: rawURL})
 	var set struct{ Keys []json.RawMessage }
 	return a.decode(&set) && len(set.Keys) > 0
 }
 
-// forged sends headers that only a proxy should set, and reports one that changes what
-// the site takes for its own address.
+// forged sends headers that only a proxy should set, and reports the first that changes
+// what the site takes for its own address.
 func (s *siteProbe) forged(ctx context.Context, r *report) {
 	const what, foreign = "site.headers", "doctor.invalid"
 	scheme := s.otherScheme()
@@ -136,8 +142,9 @@ func (s *siteProbe) forged(ctx context.Context, r *report) {
 	r.ok(what, "forged headers change nothing; whether X-Forwarded-For is believed cannot be told from here")
 }
 
-// otherScheme returns http or https: the one that the site does not take for its own when
-// nothing is forged, which need not be the one that it is asked by.
+// otherScheme returns the scheme that the site does not take for its own, http or https,
+// when nothing is forged. It reads the callback URLs of s.found, since the site need not
+// know by which scheme it is asked.
 func (s *siteProbe) otherScheme() string {
 	isSecure := s.secure
 	for _, p := range s.found {
@@ -146,7 +153,8 @@ func (s *siteProbe) otherScheme() string {
 	return map[bool]string{true: "http", false: "https"}[isSecure]
 }
 
-// sizes reports from which size on cookies are too large for the site or its proxies.
+// sizes sends cookies of 4, 8 and 16 KB to the site, and reports the first size that it
+// or a proxy refuses.
 func (s *siteProbe) sizes(ctx context.Context, r *report) {
 	const what, piece = "site.sizes", 3800
 	for _, kilobytes := range []int{4, 8, 16} {
@@ -172,7 +180,8 @@ func (s *siteProbe) sizes(ctx context.Context, r *report) {
 	r.ok(what, "cookies of 16 KB come through; how many Set-Cookie lines do cannot be told from here")
 }
 
-// bufferOf names the setting that bounds the headers of a request.
+// bufferOf returns the name of the setting that bounds the headers of a request, for a
+// server with this Server header.
 func bufferOf(server string) string {
 	switch server = strings.ToLower(server); {
 	case strings.Contains(server, "nginx"), strings.Contains(server, "openresty"):
@@ -185,7 +194,8 @@ func bufferOf(server string) string {
 	return "the bound of request headers in front of the site, which is large_client_header_buffers in nginx and tune.bufsize in HAProxy"
 }
 
-// healthAt asks for the readiness of an instance.
+// healthAt reports whether the health route of an instance at a URL answers with status
+// 200.
 func (s *siteProbe) healthAt(ctx context.Context, r *report, rawURL string) {
 	a := s.ask(ctx, siteQuestion{url: rawURL})
 	if a.err != nil || a.status != http.StatusOK {
@@ -195,8 +205,9 @@ func (s *siteProbe) healthAt(ctx context.Context, r *report, rawURL string) {
 	r.ok("site.health", "ready")
 }
 
-// compare asks the instances of a site one by one, as their proxy does. A cookie of the
-// first that another one does not open was sealed under another secret.
+// compare asks the instances of a site one by one with the cookies of the site, as their
+// proxy would. It reports an instance that does not open the cookies, because its secret
+// is another one, or whose clock is off.
 func (s *siteProbe) compare(ctx context.Context, r *report, instances []string) {
 	const what = "site.instances"
 	through := http.Header{"X-Forwarded-Host": {s.host}, "X-Forwarded-Proto": {strings.SplitN(s.origin, ":", 2)[0]}}

@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// routes checks the routes that need no session. It returns false if they are not those
-// of a site. It sets stamp, jar, csrfToken and found.
+// routes checks the routes that need no session. It returns false if the route for the
+// CSRF token does not answer; other faults it only reports. It sets stamp, jar, csrfToken
+// and found.
 func (s *siteProbe) routes(ctx context.Context) bool {
 	first := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf"})
 	s.stamp = first.stamp
@@ -28,7 +29,7 @@ func (s *siteProbe) routes(ctx context.Context) bool {
 	return true
 }
 
-// csrfTokenIn returns the CSRF token of an answer, or "".
+// csrfTokenIn returns the CSRF token of an answer, or "" if the answer has none.
 func csrfTokenIn(a *siteAnswer) string {
 	var got struct {
 		CSRFToken string `json:"csrfToken"`
@@ -39,7 +40,8 @@ func csrfTokenIn(a *siteAnswer) string {
 	return got.CSRFToken
 }
 
-// notMounted reports why the route for the CSRF token does not answer as it should.
+// notMounted reports why the route for the CSRF token does not answer as it should. It
+// asks for that route below other base paths to find out.
 func (s *siteProbe) notMounted(ctx context.Context, got *siteAnswer) {
 	const what = "site.routes"
 	if got.err != nil {
@@ -61,8 +63,9 @@ func (s *siteProbe) notMounted(ctx context.Context, got *siteAnswer) {
 	s.fail(what, "%s answers with %s, not with a CSRF token. Mount the site's handler there, or name the base path as the path of --site", quoted(s.base+"/csrf"), got.said())
 }
 
-// cached reports a cache that keeps answers of one visitor, or a Cache-Control that was
-// changed on its way. It returns whether it has reported one.
+// cached asks for the CSRF token again, and reports a cache that keeps answers of one
+// visitor, or a Cache-Control that was changed on its way. It returns whether it has
+// reported one of these.
 func (s *siteProbe) cached(ctx context.Context, first *siteAnswer) bool {
 	second := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/csrf"})
 	hit := second.header.Get("Age") != "" && second.header.Get("Age") != "0"
@@ -80,8 +83,8 @@ func (s *siteProbe) cached(ctx context.Context, first *siteAnswer) bool {
 	return false
 }
 
-// cookies checks the cookies that the site sets with first, and whether they come back to
-// it. It adds them to the jar.
+// cookies adds the cookies of the answer first to the jar, and checks them. If they are
+// right, it sends them back as returned does.
 func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 	const what = "site.cookies"
 	var token *http.Cookie
@@ -106,8 +109,8 @@ func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 // reaches every one of so many instances.
 const mostInstances = 8
 
-// returned sends the cookies back to the site, by connections of their own, and reports
-// how many of the answers know them.
+// returned sends the cookies in the jar back to the site, mostInstances times at once on
+// connections of their own, and reports how many of the answers know them.
 func (s *siteProbe) returned(ctx context.Context) {
 	const what = "site.cookies"
 	var known, foreign atomic.Int64
@@ -137,7 +140,8 @@ func (s *siteProbe) returned(ctx context.Context) {
 	}
 }
 
-// urls checks what the site takes for its own address. It sets found.
+// urls checks what the site takes for its own address, by the callback URLs of its
+// providers. It sets found.
 func (s *siteProbe) urls(ctx context.Context) {
 	const what = "site.urls"
 	if session := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/session", cookies: s.jar}); session.err != nil || session.status != http.StatusOK {
@@ -157,8 +161,8 @@ func (s *siteProbe) urls(ctx context.Context) {
 	s.ok(what, "%d providers, all at %s", len(s.found), quoted(s.origin+s.base))
 }
 
-// misplaced returns what is wrong with the callback URL of a provider, which has to end
-// in path, or "" if it is right.
+// misplaced returns what is wrong with the callback URL of a provider, or "" if it is
+// right: the site's origin and base path, and then path.
 func (s *siteProbe) misplaced(rawURL, path string) string {
 	got, err := url.Parse(rawURL)
 	if err != nil || rawURL == "" {

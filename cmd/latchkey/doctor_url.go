@@ -15,6 +15,7 @@ func (e environment) site() (rawURL, basePath string) {
 	return strings.TrimRight(c.Site.URL, "/"), c.Site.BasePath
 }
 
+// urlVariable returns the name of the variable that the site's URL is read from.
 func (e environment) urlVariable() string {
 	if e.get("AUTH_URL") == "" && e.get("NEXTAUTH_URL") != "" {
 		return "NEXTAUTH_URL"
@@ -22,8 +23,8 @@ func (e environment) urlVariable() string {
 	return "AUTH_URL"
 }
 
-// callbackPrefix returns the callback URL to register with a provider, without the id of
-// the provider at its end, or "" if the site's URL is unknown.
+// callbackPrefix returns the callback URL to register with a provider, up to the id of
+// the provider, which the caller appends. It returns "" if the site's URL is unknown.
 func (e environment) callbackPrefix() string {
 	rawURL, basePath := e.site()
 	u, err := url.Parse(rawURL)
@@ -33,8 +34,8 @@ func (e environment) callbackPrefix() string {
 	return u.Scheme + "://" + u.Host + basePath + "/callback/"
 }
 
-// checkSiteURL checks the URL of the site and its base path, or without a URL whether
-// hosts may be believed.
+// checkSiteURL checks the URL of the site and its base path. If no URL is set, it does
+// what checkTrust does.
 func (d *doctor) checkSiteURL() {
 	rawURL, basePath := d.env.site()
 	name := d.env.urlVariable()

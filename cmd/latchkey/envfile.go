@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// readEnvFile reads a file of NAME=value lines, as shells and dotenv libraries
-// have them.
+// readEnvFile reads a file of NAME=value lines, as shells and dotenv libraries have them.
+// It skips a line of another form. Its errors wrap those of package os, such as
+// fs.ErrNotExist.
 func readEnvFile(name string) (environment, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
@@ -37,6 +38,7 @@ func parseEnv(content string) environment {
 	return e
 }
 
+// isVariable reports whether a text can be the name of a variable.
 func isVariable(name string) bool {
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		return false
@@ -82,9 +84,9 @@ func unquote(text, quote string) string {
 	return b.String()
 }
 
-// appendLine adds a line to a file that only its owner may read if it is new. It
-// returns an error for a file that all users may read or change. What is
-// there stays: the file is not rewritten.
+// appendLine adds a line at the end of a file. What is there stays: the file is not
+// rewritten. It makes a file that does not exist, which only its owner may read. It
+// returns an error for a file that all users may read or change.
 func appendLine(name, line string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -116,7 +118,7 @@ func checkPrivate(f *os.File) error {
 	return nil
 }
 
-// endsLine reports whether a file ends in a newline or is empty.
+// endsLine reports whether a file ends in a newline, is empty, or cannot be examined.
 func endsLine(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -128,7 +130,7 @@ func endsLine(f *os.File) bool {
 }
 
 // fileError returns an error with the name of the file and the cause, without the name of
-// the system call.
+// the system call. It wraps the cause.
 func fileError(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", failed.Path, failed.Err)

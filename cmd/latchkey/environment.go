@@ -33,8 +33,8 @@ func (e environment) names() []string {
 	return slices.Compact(names)
 }
 
-// with returns e with the variables of a file that e does not set. With an empty name it
-// returns e.
+// with returns e and the variables of a file. A variable that e has, and that is not
+// empty, wins. With an empty name of the file, with returns e.
 func (e environment) with(file string) (environment, error) {
 	if file == "" {
 		return e, nil
@@ -55,7 +55,8 @@ const formerSecretName = "NEXTAUTH_SECRET"
 // namedSecret is a secret and the variable it comes from.
 type namedSecret struct{ name, value string }
 
-// secrets returns the secrets that a site with this environment uses, newest first.
+// secrets returns the secrets that a site with this environment uses, newest first, each
+// with its variable. Without a secret the list is empty.
 func (e environment) secrets() []namedSecret {
 	var list []namedSecret
 	names := append(slices.Clone(secretNames), formerSecretName)

@@ -64,6 +64,8 @@ type explained struct {
 	Facts  map[string]string `json:"facts,omitempty"`
 }
 
+// explain prints the explanation of what, a reference code or the name of a detail. It
+// returns an error if what is neither.
 func (p *program) explain(_ context.Context, what string, f explainFlags) error {
 	line, err := p.lineAbout(what, f.log)
 	if err != nil {
@@ -94,8 +96,9 @@ func (p *program) explain(_ context.Context, what string, f explainFlags) error 
 	return nil
 }
 
-// openReference returns what a reference code says: by the secrets, or if these do not
-// open it by line, the line of the log that has the code. line may be nil.
+// openReference returns the detail and the time of a reference code. It opens the code
+// with the secrets of the environment. If none opens it, it takes them from line, the
+// line of the log that has the code; line may be nil.
 func (p *program) openReference(code string, line *explain.Line) (explained, error) {
 	var secrets []string
 	for _, s := range p.env.secrets() {
@@ -113,8 +116,8 @@ func (p *program) openReference(code string, line *explain.Line) (explained, err
 	return explained{}, err
 }
 
-// aheadOf says by how much the clock of the machine that made a code at a time is ahead
-// of this one, or "" if it need not be. The code may be older than that.
+// aheadOf returns a sentence that says by how much the clock that made a code is ahead of
+// this one at least, or "" if at is not after now. at is the time in the code.
 func aheadOf(at, now time.Time) string {
 	if !at.After(now) {
 		return ""
@@ -122,8 +125,9 @@ func aheadOf(at, now time.Time) string {
 	return fmt.Sprintf("The code is from a clock that is ahead of the one here by at least %v. Have both set by NTP.", at.Sub(now).Round(time.Second))
 }
 
-// lineAbout returns the line of the log called name about a code. It returns nil without
-// an error if there is no log, or if code is no reference code.
+// lineAbout returns the last line about a code in the log called name; "-" is standard
+// input. It returns nil, nil if name is empty, if the log has no such line, or if code is
+// no reference code.
 func (p *program) lineAbout(code, name string) (*explain.Line, error) {
 	if name == "" {
 		return nil, nil

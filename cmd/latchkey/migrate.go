@@ -68,7 +68,7 @@ func (p *program) migrateCommand() *cobra.Command {
 	return c
 }
 
-// dialect is a flag.
+// dialect is the flag --dialect.
 type dialect struct{ sqlstore.Dialect }
 
 // Set implements pflag.Value.
@@ -89,8 +89,9 @@ func (d *dialect) String() string { return string(d.Dialect) }
 // Type implements pflag.Value.
 func (d *dialect) Type() string { return "name" }
 
-// printSchema prints the statements of a migration. The dialect is that of the flag or of
-// the database's URL; no database is opened.
+// printSchema prints the statements of a migration, or with --adopt those that take over
+// the tables of Auth.js. The dialect is that of the flag or of the database's URL. No
+// database is opened.
 func (p *program) printSchema(f migrateFlags) error {
 	of := f.dialect.Dialect
 	if of == "" && f.adopt {
@@ -113,8 +114,9 @@ func (p *program) printSchema(f migrateFlags) error {
 	return err
 }
 
-// migrate migrates the database, or prints why it leaves that alone. With --check it
-// changes nothing, and returns errTold if there is something to do.
+// migrate brings the database to the newest schema, or prints why it leaves the database
+// alone. With --check it changes nothing, and returns errTold if there is something to
+// do.
 func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	if other, err := p.openService(ctx, f.database); err != nil {
 		return err
@@ -157,8 +159,8 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	return nil
 }
 
-// refused reports an error of a migration. It lists the rules that rows break, or the
-// columns that do not fit, and returns errTold; any other error it returns worded.
+// refused returns the error err of a migration as the user of the command reads it. If
+// rows break rules, it prints these to standard error and returns errTold.
 func (p *program) refused(db *connection, err error) error {
 	broken, ok := errors.AsType[*sqlstore.ViolationError](err)
 	if misfit, is := errors.AsType[*sqlstore.MisfitError](err); is && !ok {
@@ -173,7 +175,7 @@ func (p *program) refused(db *connection, err error) error {
 }
 
 // announce prints what a migration would do and returns errTold, since there is something
-// to do. If the rows do not allow it, it returns what refused does.
+// to do. If the rows or the tables do not allow a migration, it does what refused does.
 func (p *program) announce(ctx context.Context, db *connection, found sqlstore.Found) error {
 	if err := sqladapter.Check(ctx, db.DB, db.dialect, sqladapter.Options{}); err != nil {
 		return p.refused(db, err)
@@ -225,8 +227,9 @@ It works as it stands, also with Auth.js beside it: give the adapter the layout
 not kept.
 `
 
-// layoutText returns a layout as it is written in a program. It leaves out that there is
-// no table for passkeys, if all else is the layout of Auth.js.
+// layoutText returns the layout of found tables as Go source, for the user to copy. It
+// returns sqlstore.AuthJS() as the layout of Auth.js also where only the table for
+// passkeys is missing.
 func layoutText(found sqlstore.Found) string {
 	usual := found.Layout
 	usual.Names = maps.Clone(usual.Names)
@@ -237,8 +240,9 @@ func layoutText(found sqlstore.Found) string {
 	return found.Layout.GoString()
 }
 
-// reportAuthJS prints how the tables of Auth.js can be used, and what adopting them would
-// take. It changes nothing. It returns errTold if they cannot be used.
+// reportAuthJS prints how the tables of Auth.js can be used, and what --adopt would
+// change. It changes nothing. It returns errTold if the tables cannot be used as they
+// are.
 func (p *program) reportAuthJS(ctx context.Context, db *connection, found sqlstore.Found) error {
 	state := "It works as it stands, also with Auth.js beside it: give the adapter the layout\n\n" + layoutText(found)
 	if !found.Usable() {

@@ -57,7 +57,7 @@ func (p *program) importCommand() *cobra.Command {
 	return c
 }
 
-// importedUser is a user of another program.
+// importedUser is a user of another program, as a line of the file has it.
 type importedUser struct {
 	Email         string `json:"email"`
 	Hash          string `json:"hash"`
@@ -76,8 +76,9 @@ type imported struct {
 	repeated       int            // lines with the address of an earlier one
 }
 
-// repeats reports whether an earlier line has the address of this one. If so, it counts
-// and names the line.
+// repeats reports whether an earlier line has the address email, and remembers the
+// address otherwise. It counts a line that repeats one, and names the first mostNamed of
+// them on out.
 func (n *imported) repeats(out io.Writer, line int, email string) bool {
 	first, repeated := n.lines[email]
 	if !repeated {
@@ -90,8 +91,9 @@ func (n *imported) repeats(out io.Writer, line int, email string) bool {
 	return true
 }
 
-// importPasswords imports the users in file, or only counts them unless write is set. It
-// names the lines that it refuses, and goes on.
+// importPasswords imports the users in file ("-": standard input), or without write only
+// counts those that it would import. It names the lines that it refuses on standard error
+// and goes on with the rest. It ends with the first error of the database.
 func (p *program) importPasswords(ctx context.Context, rawURL, file string, write bool) error {
 	db, store, _, err := p.openUsable(ctx, rawURL)
 	if err != nil {
@@ -176,7 +178,9 @@ func (p *program) sayImported(db *connection, n *imported, write bool) error {
 	return nil
 }
 
-// check normalizes the address of a user, and returns the format of the hash.
+// check puts the normalized address into u, and returns the format of the hash, which is
+// "" without a hash. It returns an error for an address that is none and for a hash of an
+// unknown format.
 func (u *importedUser) check() (format string, err error) {
 	email, err := mailbox.Normalize(u.Email)
 	if err == nil {
@@ -191,7 +195,9 @@ func (u *importedUser) check() (format string, err error) {
 	return password.Format(u.Hash)
 }
 
-// verified returns when the address was proven; zero: it was not.
+// verified returns when the address was proven: the time in the file, or now if the file
+// only says that it was. It returns zero for no, for a time after now, and for anything
+// else.
 func (u *importedUser) verified(now time.Time) time.Time {
 	switch v := u.EmailVerified.(type) {
 	case bool:
@@ -210,8 +216,9 @@ func (u *importedUser) verified(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// importUser stores a user with the password hash, unless the address is known or write
-// is false. It reports whether the address is known.
+// importUser stores a user with the password hash in one transaction. It stores nothing
+// if the address is known already or write is false. It reports whether the address is
+// known.
 func importUser(ctx context.Context, store *sqladapter.Adapter, u *importedUser, now time.Time, write bool) (known bool, err error) {
 	_, err = store.GetUserByEmail(ctx, u.Email)
 	if !errors.Is(err, storage.ErrNotFound) || !write {
@@ -231,6 +238,7 @@ func importUser(ctx context.Context, store *sqladapter.Adapter, u *importedUser,
 	})
 }
 
+// ignoring returns nil if err is target, as [errors.Is] reports it, and err otherwise.
 func ignoring(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
@@ -241,9 +249,10 @@ func ignoring(err, target error) error {
 // longestLine is the longest line of JSON that is read.
 const longestLine = 1 << 20
 
-// eachImported calls f for each user of CSV or JSON lines, one at a time. f gets an err
-// if a line is malformed, which never repeats the line. eachImported ends with the first
-// error of f.
+// eachImported reads CSV or JSON lines and calls f for each user, one at a time. For a
+// malformed line f gets an err that does not repeat the line, and must not use u.
+// eachImported ends with the first error of f or of in. It returns an error for an empty
+// file.
 func eachImported(in io.Reader, f func(line int, u *importedUser, err error) error) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	head, err := r.Peek(1)
@@ -274,7 +283,9 @@ func eachImported(in io.Reader, f func(line int, u *importedUser, err error) err
 	return lines.Err()
 }
 
-// eachRecord does what eachImported does, for CSV.
+// eachRecord does what eachImported does, for CSV. The first line has the names of the
+// columns, in any order; without a column email eachRecord returns an error. A line may
+// be 0 if the reader does not know it.
 func eachRecord(in io.Reader, f func(line int, u *importedUser, err error) error) error {
 	r := csv.NewReader(in)
 	r.ReuseRecord = true

@@ -18,7 +18,8 @@ const (
 	exitUsage   = 2 // it was called wrongly
 )
 
-// program is one run of the command line, with everything it reaches for.
+// program is one run of the command line, with everything outside of it that the run
+// uses.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -34,6 +35,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return p.run(ctx, args)
 }
 
+// run runs the command that args name, prints its error to stderr, and returns the exit
+// code.
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(args)
@@ -52,27 +55,31 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return exitUsage
 }
 
-// problem is an error of a command that was called as it should be. Every other
-// one is wrong usage, which cobra finds out for the most part.
+// problem is an error of a command that was called as it should be. Its exit code is
+// exitProblem. Every other error is wrong usage, which cobra finds out for the most part.
 type problem struct{ error }
 
 // Unwrap returns what the problem is.
 func (p problem) Unwrap() error { return p.error }
 
-// wrongUsage is what a command itself finds wrong with its call.
+// wrongUsage is what a command itself finds wrong with its call. Its exit code is
+// exitUsage.
 type wrongUsage struct{ error }
 
 // Unwrap returns what is wrong.
 func (w wrongUsage) Unwrap() error { return w.error }
 
+// usage returns a wrongUsage with a formatted text. As in fmt.Errorf, %w wraps an error.
 func usage(format string, args ...any) error { return wrongUsage{fmt.Errorf(format, args...)} }
 
-// errTold is a problem that the output has named already.
+// errTold is a problem that the output has named already. run prints nothing for it, and
+// returns exitProblem.
 var errTold = errors.New("")
 
 type action = func(c *cobra.Command, args []string) error
 
-// does returns f with its errors made problems, but for wrong usage.
+// does returns a function that calls f and turns its error into a problem, unless it is a
+// wrongUsage.
 func does(f action) action {
 	return func(c *cobra.Command, args []string) error {
 		err := f(c, args)
@@ -92,6 +99,8 @@ was asked to make.
 
 Exit codes: 0 all is well, 1 there is a problem, 2 wrong usage.`
 
+// command returns the command latchkey with all commands below it. Before one of them
+// runs, it reads --env-file into p.env.
 func (p *program) command() *cobra.Command {
 	root := &cobra.Command{
 		Use: "latchkey", Short: "Prepare and check a site with Latchkey", Long: about,

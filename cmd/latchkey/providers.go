@@ -85,6 +85,7 @@ func suggestion(id string) string {
 	return "is it " + strings.Join(meant, " or ") + "? All are in latchkey providers"
 }
 
+// listProviders prints a line for each provider: its id, kind and name.
 func (p *program) listProviders(list []ready) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	for _, r := range list {
@@ -93,6 +94,8 @@ func (p *program) listProviders(list []ready) error {
 	return w.Flush()
 }
 
+// showProvider prints the code to write for a provider, the variables to set and the
+// callback URL to register.
 func (p *program) showProvider(r ready) error {
 	callback := p.env.callbackPrefix()
 	if callback == "" {
@@ -119,6 +122,7 @@ func (p *program) showProvider(r ready) error {
 	return err
 }
 
+// kind returns "oidc" or "oauth".
 func (r ready) kind() string {
 	if r.OIDC {
 		return string(latchkey.TypeOIDC)
@@ -126,18 +130,22 @@ func (r ready) kind() string {
 	return string(latchkey.TypeOAuth)
 }
 
-// function returns the name of the function in package providers.
+// function returns the name of the function in package providers that makes this
+// provider.
 func (r ready) function() string {
 	name := runtime.FuncForPC(reflect.ValueOf(r.New).Pointer()).Name()
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
+// variable returns the name of the variable AUTH_<ID>_ and what, such as
+// AUTH_GITHUB_SECRET.
 func (r ready) variable(what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(r.ID, "-", "_")) + "_" + what
 }
 
 // derived returns a copy of the provider with the fields that its Derive fills in. The
-// client id, and the issuer if Derive needs one, are placeholders such as {issuer}.
+// client id is the placeholder {clientId}, and so is the issuer {issuer} if Derive needs
+// one.
 func (r ready) derived() latchkey.OAuth {
 	d := *r.OAuth
 	d.ClientID = "{clientId}"
@@ -152,19 +160,21 @@ func (r ready) derived() latchkey.OAuth {
 	return d
 }
 
-// hasClientID reports whether the provider sets the client id itself: it knows no
-// clients, so that there is nothing to register.
+// hasClientID reports whether the provider sets the client id itself. It then registers
+// no clients: the user has a secret alone.
 func (r ready) hasClientID() bool {
 	d := *r.OAuth
 	d.ClientSecret = "{clientSecret}"
 	return d.Derive != nil && d.Derive(&d) == nil && d.ClientID != ""
 }
 
+// needsIssuer reports whether the user has to say which issuer the provider has.
 func (r ready) needsIssuer() bool {
 	d := r.derived()
 	return d.Issuer == "{issuer}" || d.Issuer == "" && d.OIDC
 }
 
+// printDefinitions prints all that is known of the providers as JSON.
 func (p *program) printDefinitions(list []ready) error {
 	definitions := struct {
 		OAuth []definition `json:"oauth"`

@@ -60,7 +60,8 @@ type profileField struct {
 	Type string `json:"type"`
 }
 
-// definition returns the provider as JSON describes it, with the defaults of the library.
+// definition returns the provider as the JSON of `latchkey providers --json` describes
+// it, with the defaults of the library filled in.
 func (r ready) definition() definition {
 	p := r.derived()
 	d := definition{
@@ -94,7 +95,8 @@ func (r ready) definition() definition {
 	return d
 }
 
-// describe adds what is known of a definition's code by looking at it.
+// describe fills in those fields of d that follow from the code of the provider: what p
+// does when it is called, and which of its functions are set.
 func (r ready) describe(d *definition, p *latchkey.OAuth) {
 	if d.Issuer != nil {
 		d.Options = append(d.Options, option{"Issuer", d.NeedsIssuer})
@@ -113,7 +115,7 @@ func (r ready) describe(d *definition, p *latchkey.OAuth) {
 	d.HasQuirks = len(d.Quirks) > 0
 }
 
-// requires reports whether latchkey.New fails without the option.
+// requires reports whether latchkey.New fails without this option of package providers.
 func (r ready) requires(name string) bool {
 	d := *r.OAuth
 	return d.Derive != nil && strings.Contains(fmt.Sprint(d.Derive(&d)), "providers."+name+"(")
@@ -145,8 +147,8 @@ func quirksOf(p *latchkey.OAuth) []string {
 	return list
 }
 
-// endpoint returns the URL of an endpoint, or nil if that is discovered. withParams adds
-// its parameters, which stand apart for the authorization endpoint.
+// endpoint returns the URL of an endpoint, or nil if it is empty because discovery finds
+// it. withParams appends the parameters of the endpoint.
 func endpoint(e latchkey.Endpoint, withParams bool) *string {
 	if withParams && e.URL != "" && len(e.Params) > 0 {
 		e.URL += "?" + strings.ReplaceAll(e.Params.Encode(), "%2C", ",")
@@ -154,6 +156,7 @@ func endpoint(e latchkey.Endpoint, withParams bool) *string {
 	return orNull(e.URL)
 }
 
+// orNull returns a pointer to text, or nil (null in JSON) if it is empty.
 func orNull(text string) *string {
 	if text == "" {
 		return nil
@@ -161,8 +164,8 @@ func orNull(text string) *string {
 	return &text
 }
 
-// fieldsOf returns the members of a profile type and of what it holds, their names behind
-// path.
+// fieldsOf returns the members of the profile type t and of the types in it. Each name
+// begins with path.
 func fieldsOf(path string, t reflect.Type) (list []profileField) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -174,7 +177,8 @@ func fieldsOf(path string, t reflect.Type) (list []profileField) {
 	return list
 }
 
-// fieldOf returns a member of a profile and what it holds, itself first.
+// fieldOf returns a member with this name and type, followed by the members that it
+// holds.
 func fieldOf(name string, t reflect.Type) []profileField {
 	nullable := ""
 	if t.Kind() == reflect.Pointer {

@@ -10,9 +10,10 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// profileMapping says of which members of a profile a user is made. Paths are those
-// of profile_fields, members joined by + stand one after the other, and what follows
-// "else" counts where the others are missing. null: of none.
+// profileMapping says from which members of a profile each field of a user is made. Paths
+// are those of profile_fields. Members joined by + stand one after the other, and what
+// follows "else" counts where the members before it are missing. null: the field comes
+// from no member.
 type profileMapping struct {
 	ID    *string `json:"id"`
 	Name  *string `json:"name"`
@@ -20,9 +21,10 @@ type profileMapping struct {
 	Image *string `json:"image"`
 }
 
-// mappingOf returns the mapping of a definition, or nil if identify returns an error. It
-// calls identify with a profile in which every value is another one, and again without
-// the values that were used. A nil identify means the default mapping.
+// mappingOf returns from which members of a profile of type t identify makes a user. It
+// finds out by calls of identify with made-up profiles, in which every value is
+// different: again and again, each time without the values that were used before. It
+// returns nil if identify returns an error. A nil identify means the default mapping.
 func mappingOf(identify func(latchkey.Grant) (latchkey.Identity, error), t reflect.Type) *profileMapping {
 	if identify == nil {
 		return &profileMapping{
@@ -58,19 +60,20 @@ func mappingOf(identify func(latchkey.Grant) (latchkey.Identity, error), t refle
 // choice returns the alternatives as one text, "a, else b", or nil if there are none.
 func choice(alternatives []string) *string { return orNull(strings.Join(alternatives, ", else ")) }
 
-// probe makes profiles whose values tell where they stood.
+// probe makes profiles in which each value holds a mark, a number that stands for its
+// path.
 type probe struct {
 	missing map[string]bool
 	paths   []string // of the values, each with its place as its mark
 }
 
-// mark returns a new number that stands for a path.
+// mark returns a new mark for the value at path.
 func (p *probe) mark(path string) string {
 	p.paths = append(p.paths, path)
 	return strconv.Itoa(770000 + len(p.paths))
 }
 
-// in returns the paths whose values stand in a text.
+// in returns the paths whose marks are in text.
 func (p *probe) in(text string) (paths []string) {
 	for i, path := range p.paths {
 		if strings.Contains(text, strconv.Itoa(770001+i)) {

@@ -51,7 +51,7 @@ func (p *program) resealCommand() *cobra.Command {
 }
 
 // openUsable opens the database and its store. It returns an error if the tables are
-// missing or cannot be used. The caller closes the connection.
+// missing or cannot be used. The caller closes the connection; the store needs no Close.
 func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *sqladapter.Adapter, sqlstore.Found, error) {
 	db, err := p.connect(ctx, rawURL, false)
 	if err != nil {
@@ -75,8 +75,8 @@ func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *
 	return db, store, found, nil
 }
 
-// noReseal returns the refusal for a database without SQL, which names it and says what
-// else there is to do; nil: it may be one with SQL.
+// noReseal returns an error for the URL of a database without SQL, which says what to do
+// there instead, and nil for any other text.
 func noReseal(rawURL string) error {
 	scheme, _, _ := strings.Cut(strings.ToLower(rawURL), ":")
 	store := map[string]string{
@@ -89,9 +89,10 @@ func noReseal(rawURL string) error {
 		"Keep the older secret until then. A program of yours renews the tokens of an account at once: Users.AccessToken, and again with the result as TokenOptions.Rejected", store)
 }
 
-// reseal seals secrets of authenticator apps and provider tokens anew. keys are those of
-// tokens; plain stores tokens in clear. It returns an error if something opens with no
-// secret or key, after it has resealed the rest.
+// reseal seals the secrets of authenticator apps under the newest secret, and provider
+// tokens under the first of keys. With plain it stores tokens in clear. It returns
+// errNoSecret without a secret. If something opens with no secret or key, it reseals the
+// rest and then returns an error.
 func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plain bool) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {
@@ -141,8 +142,8 @@ func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plai
 	return err
 }
 
-// factorTable returns the quoted name of the table of factors, or false if there is
-// none.
+// factorTable returns the quoted name of the table of factors, or false if the layout has
+// no such table.
 func (c *connection) factorTable(found sqlstore.Found) (string, bool) {
 	name, renamed := found.Layout.Names["factors"]
 	switch {
@@ -162,7 +163,8 @@ func (c *connection) factorTable(found sqlstore.Found) (string, bool) {
 	return strings.Join(parts, "."), true
 }
 
-// sealedFactors returns the factors of all users that have a secret.
+// sealedFactors returns the factors of all users that have a secret, with the fields ID,
+// UserID, Kind and Secret. It returns none if the layout has no table for them.
 func (c *connection) sealedFactors(ctx context.Context, found sqlstore.Found) (list []storage.Factor, err error) {
 	table, is := c.factorTable(found)
 	if !is {
@@ -190,8 +192,9 @@ func (c *connection) sealedFactors(ctx context.Context, found sqlstore.Found) (l
 	return list, nil
 }
 
-// replaceSecret stores a secret that was sealed anew, unless the row has another one by
-// now.
+// replaceSecret stores sealed in the row of app. It changes nothing, and returns no
+// error, if the row has another secret than app by now. The layout has to have a table of
+// factors.
 func (c *connection) replaceSecret(ctx context.Context, found sqlstore.Found, app storage.Factor, sealed string) error {
 	table, _ := c.factorTable(found)
 	statement := "UPDATE " + table + " SET secret = ? WHERE id = ? AND secret = ?"
@@ -204,8 +207,9 @@ func (c *connection) replaceSecret(ctx context.Context, found sqlstore.Found, ap
 	return nil
 }
 
-// checkFactors counts the secrets of authenticator apps by the secret that sealed them. A
-// site without any gets no line.
+// checkFactors reports how many secrets of authenticator apps are sealed under which
+// secret of the site. It reports nothing if there are none, or if the environment has no
+// secret.
 func (d *doctor) checkFactors(ctx context.Context, db *connection, found sqlstore.Found) {
 	apps, err := db.sealedFactors(ctx, found)
 	if err != nil {

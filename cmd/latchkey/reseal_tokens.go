@@ -16,8 +16,9 @@ import (
 
 // Provider tokens, which the site seals under Tokens.Keys, or else under its secrets.
 
-// tokenKeys returns the keys of provider tokens, the newest first: the variables with these
-// names, or the secrets of the site.
+// tokenKeys returns the keys of provider tokens, the newest first: the values of the
+// variables with these names, or without names the secrets of the site. A variable that
+// is not set is wrong usage.
 func tokenKeys(env environment, names []string) (keys []string, err error) {
 	for _, name := range names {
 		key := env.get(name)
@@ -40,8 +41,9 @@ const mostAccounts = 500
 // accountKey names an account.
 type accountKey struct{ provider, id string }
 
-// column returns the quoted name of a table or column, which the layout may call
-// otherwise.
+// column returns the quoted name of a table, such as "accounts", or of a column, such as
+// "accounts.provider", by the names of the layout. A column is returned without its
+// table.
 func (c *connection) column(found sqlstore.Found, name string) string {
 	called := found.Layout.Names[name]
 	if called == "" {
@@ -59,7 +61,7 @@ func (c *connection) column(found sqlstore.Found, name string) string {
 }
 
 // accountsAfter returns at most mostAccounts accounts that follow last, in the order of
-// their keys.
+// their keys. The zero accountKey comes before all accounts.
 func (c *connection) accountsAfter(ctx context.Context, found sqlstore.Found, last accountKey) (list []accountKey, err error) {
 	provider, id := c.column(found, "accounts.provider"), c.column(found, "accounts.providerAccountId")
 	statement := "SELECT " + provider + ", " + id + " FROM " + c.column(found, "accounts") +
@@ -87,7 +89,9 @@ func (c *connection) accountsAfter(ctx context.Context, found sqlstore.Found, la
 	return list, nil
 }
 
-// eachAccount calls f for every account that has tokens, and ends with the first error.
+// eachAccount calls f for every account that has tokens, which are as the store has them.
+// It ends with the first error of f or of the store. An account that goes meanwhile is
+// left out.
 func (c *connection) eachAccount(ctx context.Context, store *sqladapter.Adapter, found sqlstore.Found, f func(storage.Account) error) error {
 	var last accountKey
 	for {
@@ -114,9 +118,10 @@ func (c *connection) eachAccount(ctx context.Context, store *sqladapter.Adapter,
 // mostSwaps is how often a row is tried that others change meanwhile.
 const mostSwaps = 3
 
-// resealTokens seals provider tokens under the newest key. With plain it stores them in
-// clear. It never overwrites what the site has stored meanwhile. In the end it returns an
-// error if tokens open with no key, or still wait because the site changed them each time.
+// resealTokens seals provider tokens under the first of keys, or with plain stores them
+// in clear, and prints how many accounts it has changed. Tokens that are in clear stay
+// so. It never overwrites what the site has stored meanwhile. In the end it returns the
+// error of leftSealed.
 func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sqladapter.Adapter, found sqlstore.Found, keys []string, plain bool) error {
 	seals, err := vault.NewSeals(keys, plain)
 	if err != nil {
@@ -165,8 +170,8 @@ func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sql
 	return leftSealed(busy, unreadable)
 }
 
-// leftSealed returns an error about the accounts that the site changed each time, and
-// those that open with no key, if there are any.
+// leftSealed returns an error that names how many accounts the site changed at each try,
+// and how many open with no key. It returns nil if both are 0.
 func leftSealed(busy, unreadable int) (err error) {
 	if busy > 0 {
 		err = fmt.Errorf("the site changed the tokens of %s meanwhile: run latchkey reseal again", counted(int64(busy), "account"))
@@ -177,8 +182,9 @@ func leftSealed(busy, unreadable int) (err error) {
 	return err
 }
 
-// checkTokens counts the accounts by how their tokens are stored. A site without any gets
-// no line.
+// checkTokens reports how many accounts have their tokens in clear, under an older key,
+// or under a key that is not here. names are as in tokenKeys. It reports nothing if no
+// account has tokens.
 func (d *doctor) checkTokens(ctx context.Context, db *connection, found sqlstore.Found, names []string) {
 	keys, err := tokenKeys(d.env, names)
 	if err != nil {
@@ -214,8 +220,9 @@ func (d *doctor) checkTokens(ctx context.Context, db *connection, found sqlstore
 	d.tellTokens(all, plain, older, unknown)
 }
 
-// tellTokens reports the counts of accounts. unknown has those under a key that is not
-// here, by its id.
+// tellTokens reports how the tokens of all accounts are stored. all counts the accounts,
+// plain and older those with tokens in clear or under an older key, and unknown those
+// under a key that is not here, by the id of that key.
 func (d *doctor) tellTokens(all, plain, older int, unknown map[string]int) {
 	accounts := counted(int64(all), "account") + " with provider tokens"
 	ids := make([]string, 0, len(unknown))

@@ -18,7 +18,8 @@ const (
 )
 
 // examine returns what the database has. It returns an error for tables that no command
-// can work with.
+// can work with: those of another program, and a version without tables. A database
+// without tables is no error.
 func (c *connection) examine(ctx context.Context) (sqlstore.Found, error) {
 	found, err := sqladapter.Detect(ctx, c.DB, c.dialect)
 	switch {
@@ -36,8 +37,8 @@ func (c *connection) examine(ctx context.Context) (sqlstore.Found, error) {
 	return found, nil
 }
 
-// usable returns an error that lists what is wrong with the tables of ours or of Auth.js,
-// or nil.
+// usable returns nil if found has no misfits, and otherwise an error that lists what is
+// wrong with the tables.
 func (c *connection) usable(found sqlstore.Found) error {
 	if len(found.Misfits) == 0 {
 		return nil
@@ -49,6 +50,8 @@ func (c *connection) usable(found sqlstore.Found) error {
 	return fmt.Errorf("%s: the tables cannot be used as they are%s:%s", c.where, noted, misfitLines(found))
 }
 
+// misfitLines returns the misfits of tables, each on a line of its own that begins with a
+// newline.
 func misfitLines(found sqlstore.Found) string {
 	var b strings.Builder
 	for _, m := range found.Misfits {
@@ -57,8 +60,8 @@ func misfitLines(found sqlstore.Found) string {
 	return b.String()
 }
 
-// maker returns a label for tables that were found: "Auth.js", with the adapter in
-// parentheses if it is known.
+// maker returns a label for foreign tables that were found: "Auth.js", with the adapter
+// in parentheses if it is another one than pg.
 func maker(found sqlstore.Found) string {
 	switch found.Adapter {
 	case "", "pg":

@@ -44,6 +44,8 @@ type secretFlags struct {
 	file        string
 }
 
+// secret prints a new secret, alone or as NAME=value, or adds it to the file of --append
+// and prints the name alone.
 func (p *program) secret(s secretFlags) error {
 	if !s.env && !s.rotate && s.file == "" {
 		_, err := fmt.Fprintln(p.stdout, newSecret())
@@ -68,8 +70,9 @@ func (p *program) secret(s secretFlags) error {
 	return err
 }
 
-// taken returns the variables that a new secret must fit in with: those of the file,
-// which may be missing, or with --rotate those of the environment.
+// taken returns the variables beside which a new secret is put: those of the file of
+// --append, which may be missing, or else with --rotate those of the environment. Without
+// both flags it returns none.
 func (p *program) taken(s secretFlags) (environment, error) {
 	switch {
 	case s.file != "":
@@ -84,15 +87,16 @@ func (p *program) taken(s secretFlags) (environment, error) {
 	return nil, nil
 }
 
+// newSecret returns 33 random bytes in base64, which are 44 characters.
 func newSecret() string {
 	random := make([]byte, 33)
 	_, _ = rand.Read(random) // ends the program rather than fail
 	return base64.StdEncoding.EncodeToString(random)
 }
 
-// nextSecretName returns the variable for a new secret. It has the highest number of all,
-// because the highest number seals. It returns an error if all are taken, or if there is
-// a secret and rotate is false.
+// nextSecretName returns the variable for a new secret beside those of have. It has the
+// highest number, because the secret with the highest number seals. It returns an error
+// if all variables are taken, or if have has a secret and rotate is false.
 func nextSecretName(have environment, rotate bool) (string, error) {
 	last := -1
 	for i, name := range secretNames {

@@ -12,9 +12,9 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
 )
 
-// service is a database that has no SQL, but an adapter of its own. lacking holds what
-// the adapter misses in the database but can do without. Whoever opened a service closes
-// it.
+// service is a database without SQL, which has an adapter of its own. check and migrate
+// return in lacking what the database should have and the adapter can do without. The
+// caller that opened a service closes it.
 type service struct {
 	where   string // for people; neither user nor password
 	check   func(ctx context.Context) (lacking []string, err error)
@@ -23,8 +23,9 @@ type service struct {
 	close   func()
 }
 
-// openService connects to the database of the flag or of the environment. It returns nil
-// without an error if that is one for SQL, or of another kind.
+// openService opens the database of the flag or, if that is empty, of the environment. It
+// returns nil, nil if this is a database for SQL, of an unknown kind, or not set. A
+// malformed URL is wrong usage. Some drivers connect only at the first call.
 func (p *program) openService(ctx context.Context, flag string) (*service, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	scheme, _, _ := strings.Cut(rawURL, "://")
@@ -48,8 +49,8 @@ func isName(text string) bool {
 	return text != "" && strings.IndexFunc(text, func(c rune) bool { return !isPlain(c) }) < 0
 }
 
-// failed returns an error that names the database and why it could not be used. It never
-// repeats what its driver says of the connection.
+// failed returns an error that names the database and why it could not be used. It does
+// not wrap err. It repeats the text of err only if neither s.explain nor reason has one.
 func (s *service) failed(err error) error {
 	text := cmp.Or(s.explain(err), reason(err))
 	if text == "" {
@@ -68,7 +69,8 @@ func isNotMigrated(err error) bool {
 	return false
 }
 
-// checkFor reports whether the database answers and has what its adapter needs.
+// checkFor reports to r whether the database answers and has what its adapter needs,
+// within connectTimeout.
 func (s *service) checkFor(ctx context.Context, r *report) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -87,8 +89,9 @@ func (s *service) checkFor(ctx context.Context, r *report) {
 	}
 }
 
-// migrateService makes what an adapter needs. With --check it only prints what is
-// missing, and returns errTold if something is.
+// migrateService makes what the adapter of s needs, and prints what is still lacking.
+// With --check it changes nothing, and returns errTold if something is missing. --adopt
+// is wrong usage.
 func (p *program) migrateService(ctx context.Context, s *service, f migrateFlags) error {
 	if f.adopt {
 		return usage("--adopt: only tables of Auth.js' PostgreSQL adapter are taken over")

@@ -16,9 +16,10 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
 )
 
-// openDynamoDB understands dynamodb://table?region=eu-central-1, with endpoint for
-// another server and layout=authjs for the table of Auth.js. Credentials and region
-// are where Amazon's own tools have them.
+// openDynamoDB returns the service of a URL such as dynamodb://table?region=eu-central-1.
+// The parameter endpoint names another server, and layout=authjs the table of Auth.js.
+// Credentials, and a region that the URL lacks, come from where Amazon's own tools have
+// them. It sends no request to the table.
 func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isName(u.Host) || u.User != nil {
@@ -52,8 +53,8 @@ func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, er
 	}, nil
 }
 
-// amazon returns the options for region and credentials of the environment, which may
-// come from a file. A region that is not empty wins.
+// amazon returns the options for the region and the credentials in p.env, which may come
+// from --env-file. A region that is not empty takes the place of AWS_REGION.
 func (p *program) amazon(region string) (o []func(*config.LoadOptions) error) {
 	if region == "" {
 		region = p.env.get("AWS_REGION")
@@ -90,8 +91,8 @@ var amazonCures = map[string]string{
 	"InternalServerError": amazonDown, "InternalFailure": amazonDown, "ServiceUnavailable": amazonDown,
 }
 
-// explainAmazon returns why DynamoDB could not be used and what to do about it, or "" if the
-// error may be shown.
+// explainAmazon returns why DynamoDB could not be used and what to do about it. It
+// returns "" for an error that another text explains, or whose own text may be shown.
 func explainAmazon(err error) string {
 	if said, is := errors.AsType[smithy.APIError](err); is && !isNotMigrated(err) {
 		text := amazonCures[strings.TrimSuffix(said.ErrorCode(), "Exception")]

@@ -11,8 +11,9 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 )
 
-// openMongoDB understands mongodb://user:password@host,host/name?options. The
-// driver connects when it is asked.
+// openMongoDB returns the service of a URL such as
+// mongodb://user:password@host,host/name?options. The driver connects at the first call.
+// A malformed URL is wrong usage.
 func openMongoDB(rawURL string) (*service, error) {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	hosts, path, _ := strings.Cut(rest, "/")

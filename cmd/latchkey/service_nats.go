@@ -14,8 +14,9 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
 )
 
-// openNATS understands nats://user:password@host:4222/bucket?replicas=3, with
-// creds=FILE for a file of credentials.
+// openNATS connects to the server of a URL such as
+// nats://user:password@host:4222/bucket?replicas=3. The parameter creds names a file of
+// credentials. Only a migration needs replicas. A malformed URL is wrong usage.
 func openNATS(rawURL string) (*service, error) {
 	u, err := url.Parse(rawURL)
 	if err == nil && u.Host != "" && strings.Trim(u.Path, "/") == "" {
@@ -63,6 +64,7 @@ func openNATS(rawURL string) (*service, error) {
 
 var errNoBucket = errors.New("name the bucket: nats://host:4222/bucket")
 
+// explainNATS returns why a connection failed. It repeats nothing of err.
 func explainNATS(err error) string {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):

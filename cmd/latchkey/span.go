@@ -11,7 +11,9 @@ import (
 // span is a duration flag that also understands days: 30d, 36h, 90m.
 type span time.Duration
 
-// Set implements pflag.Value.
+// Set implements pflag.Value. It reads whole days such as 30d, or what
+// [time.ParseDuration] reads. It returns an error for a negative time, and leaves s as it
+// was after an error.
 func (s *span) Set(text string) error {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
@@ -43,8 +45,8 @@ func (s *span) String() string {
 // Type implements pflag.Value.
 func (s *span) Type() string { return "time" }
 
-// inWords returns a duration in its two largest units, such as "2 days 3 hours", without
-// its sign.
+// inWords returns a duration without its sign, in its largest unit and the next smaller
+// one, such as "2 days 3 hours". Days are the largest unit, seconds the smallest.
 func inWords(d time.Duration) string {
 	d = d.Abs()
 	units := []struct {
@@ -66,7 +68,8 @@ func inWords(d time.Duration) string {
 	return "less than a second"
 }
 
-// counted returns a count of what, such as "1 row" or "2 rows".
+// counted returns a count of what, which it puts into the plural with an s: "1 row" or "2
+// rows".
 func counted(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what

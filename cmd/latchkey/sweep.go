@@ -29,6 +29,8 @@ func (p *program) sweepCommand() *cobra.Command {
 	return c
 }
 
+// sweep removes the rows that expired longer ago than older, and prints how many they
+// were.
 func (p *program) sweep(ctx context.Context, rawURL string, older time.Duration) error {
 	db, err := p.connect(ctx, rawURL, false)
 	if err != nil {

@@ -34,7 +34,7 @@ func (p *program) tokenCommand() *cobra.Command {
 // sessionCookies are the names that Latchkey gives the session cookie.
 var sessionCookies = []string{"authjs.session-token", "__Secure-authjs.session-token", "__Host-authjs.session-token"}
 
-// tokenFlags say which cookie a token is for.
+// tokenFlags are the flags that say for which cookie a token is.
 type tokenFlags struct {
 	cookie string
 	secure bool
@@ -47,7 +47,8 @@ func (f *tokenFlags) add(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 }
 
-// one returns the name of the cookie that a new token is for.
+// one returns the name of the cookie that a new token is for: that of --cookie, or else
+// the session cookie for http or https, as --secure or the site's URL says.
 func (f *tokenFlags) one(e environment) string {
 	secure := f.secure
 	if !f.given("secure") {
@@ -63,8 +64,8 @@ func (f *tokenFlags) one(e environment) string {
 	return sessionCookies[0]
 }
 
-// all returns the names of the cookies that a token may be for: of any session cookie,
-// unless a flag says which.
+// all returns the names of the cookies that a token to be opened may be for: one, if
+// --cookie or --secure is given, and otherwise all names of session cookies.
 func (f *tokenFlags) all(e environment) []string {
 	if f.cookie != "" || f.given("secure") {
 		return []string{f.one(e)}
@@ -77,8 +78,9 @@ var errNoSecret = errors.New("there is no secret: set AUTH_SECRET as the site ha
 // mostInput bounds what is read from standard input, in bytes.
 const mostInput = 1 << 20
 
-// input returns the only argument, or else standard input, without space around it. An
-// empty input, or one that is a terminal, is wrong usage. what names it.
+// input returns the only argument, or else what standard input has up to mostInput bytes,
+// without space around it. It is wrong usage if standard input is empty or a terminal.
+// what names the input in that error. An argument may be empty.
 func (p *program) input(args []string, what string) (string, error) {
 	if len(args) > 0 {
 		return strings.TrimSpace(args[0]), nil

@@ -44,6 +44,9 @@ func (p *program) tokenDecodeCommand() *cobra.Command {
 	return c
 }
 
+// decode opens the token in text and prints its claims, and to standard error what sealed
+// it and how long it lives. It returns errTold for a token that a site does not accept
+// now. cookies are the names that the token may be for.
 func (p *program) decode(text string, cookies []string) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {
@@ -76,8 +79,9 @@ type opened struct {
 	secret  int // index
 }
 
-// open decrypts the token in text with one of the secrets, for one of the cookies. It
-// tries every secret by itself, since that shows which one it was.
+// open decrypts the token in text, with the first of the secrets and cookies that open
+// it, and says which these are. The error says what to look for, and has no part of the
+// token.
 func open(text string, cookies []string, secrets []namedSecret) (opened, error) {
 	for _, cookie := range cookies {
 		token, ok := tokenIn(text, cookie)
@@ -105,9 +109,9 @@ var storedKey = regexp.MustCompile(`^([0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-
 
 var errStoredKey = errors.New("this is no sealed token: with stored sessions the cookie is a key of the store, where what it stands for is kept")
 
-// tokenIn returns the token of a cookie in a Cookie header. Text without = is the token
-// itself, in whose alphabet there is none. It returns false if the header has no such
-// cookie.
+// tokenIn returns the token of a cookie in text, a Cookie header, and puts the pieces of
+// a long token together. It returns false if the header has no such cookie. A text
+// without = is the token itself, since a token has none.
 func tokenIn(text, cookie string) (string, bool) {
 	if !strings.Contains(text, "=") {
 		return text, true
@@ -117,6 +121,7 @@ func tokenIn(text, cookie string) (string, bool) {
 	return token, err == nil
 }
 
+// namesOf returns the variables of the secrets, with commas between them.
 func namesOf(secrets []namedSecret) string {
 	names := make([]string, len(secrets))
 	for i, s := range secrets {
@@ -125,7 +130,8 @@ func namesOf(secrets []namedSecret) string {
 	return strings.Join(names, ", ")
 }
 
-// lifeOf returns a sentence about the life of a token, and whether a site accepts it now.
+// lifeOf returns a sentence that says how long a token lives, and reports whether a site
+// accepts its times now. It does not look at revocations.
 func lifeOf(members []jsonscan.Member, now time.Time) (words string, alive bool) {
 	exp, dated := claimsOf(members).Time("exp")
 	err := jwtclaims.Check(members, now, 0)
@@ -148,6 +154,7 @@ func lifeOf(members []jsonscan.Member, now time.Time) (words string, alive bool)
 	return fmt.Sprintf("Valid for another %s, until %s.", distance, at), true
 }
 
+// has reports whether a member has this key.
 func has(members []jsonscan.Member, key string) bool {
 	_, ok := jsonscan.Lookup(members, key)
 	return ok

@@ -39,6 +39,8 @@ func (p *program) tokenEncodeCommand() *cobra.Command {
 	return c
 }
 
+// encode seals the JSON object in text with the newest secret for a cookie, with iat, exp
+// and jti set anew, and prints the token.
 func (p *program) encode(text, cookie string, maxAge time.Duration) error {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {

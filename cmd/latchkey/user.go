@@ -53,7 +53,8 @@ func (p *program) resetFactorsCommand() *cobra.Command {
 }
 
 // resetFactors removes all factors and recovery codes of a user in one transaction, and
-// then ends the user's sessions. who is the id or the e-mail address of the user.
+// then ends the user's sessions. If the sessions cannot be ended the factors stay
+// removed, and the error says so. who is the id or the e-mail address of the user.
 func (p *program) resetFactors(ctx context.Context, rawURL, tenant, who string) error {
 	db, store, found, err := p.openUsable(ctx, rawURL)
 	if err != nil {
@@ -87,8 +88,9 @@ func (p *program) resetFactors(ctx context.Context, rawURL, tenant, who string) 
 	return nil
 }
 
-// afterFactors ends the sessions of a user whose factors were removed, and returns what the
-// next sign-in asks for. With the site's secret it does what Users.ResetFactors does.
+// afterFactors ends the sessions of a user whose factors were removed, and returns a
+// sentence about what the next sign-in asks for. With the site's secret it does what
+// Users.ResetFactors does, so that the next sign-in proves the mailbox.
 func afterFactors(ctx context.Context, p *program, store *sqladapter.Adapter, tenant string, u *storage.User) (next string, err error) {
 	config, secrets := validConfig(), (latchkey.Config{}).WithEnv(p.env.get).Secrets
 	if len(secrets) > 0 {
@@ -112,7 +114,8 @@ func afterFactors(ctx context.Context, p *program, store *sqladapter.Adapter, te
 	return next, auth.Users().ResetFactors(ctx, u.ID)
 }
 
-// findUser returns the user with the e-mail address or the id who, or errNoUser.
+// findUser returns the user with the id who, or if who has an @ with that e-mail address.
+// It returns errNoUser if there is none, and otherwise the error of the store.
 func findUser(ctx context.Context, store *sqladapter.Adapter, who string) (u storage.User, err error) {
 	if strings.Contains(who, "@") {
 		u, err = store.GetUserByEmail(ctx, strings.ToLower(who))
@@ -125,8 +128,9 @@ func findUser(ctx context.Context, store *sqladapter.Adapter, who string) (u sto
 	return u, err
 }
 
-// removeFactors removes what a sign-in with a second factor uses, in a transaction. It
-// locks the user first.
+// removeFactors removes the factors, recovery codes and known browsers of a user, and the
+// challenges that ask for a factor. It returns how many factors they were. tx is a
+// transaction, in which it locks the user first.
 func removeFactors(ctx context.Context, tx proofStores, userID string) (n int, err error) {
 	if _, err := tx.UpdateUser(ctx, userID, storage.UserChange{}); err != nil {
 		return 0, err

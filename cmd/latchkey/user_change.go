@@ -25,8 +25,9 @@ called, and no mail is sent.
 
 ` + aboutDatabaseURL
 
-// changing completes c to a command that calls do with the user that its argument names,
-// and prints what do has done. The command needs the secret and the URL of the site.
+// changing completes c to a command with one argument, USER, and returns it. The command
+// calls do with that user and prints done, what do has done, unless do returns an error.
+// It needs the secret and the URL of the site.
 func changing(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.Context, db *people, u *latchkey.User) (done string, err error)) *cobra.Command {
 	c.Args, c.ValidArgsFunction = cobra.ExactArgs(1), cobra.NoFileCompletions
 	c.Long = c.Short + ". " + c.Long + "\n\n" + aboutEnds
@@ -73,7 +74,9 @@ func userSuspendCommand(p *program) *cobra.Command {
 	return c
 }
 
-// untilOf returns the end of a suspension; zero: it has none.
+// untilOf returns the end of a suspension that text names: a date (UTC), a time as in RFC
+// 3339, or a span from now. It returns zero, for no end, if text is empty, and wrong
+// usage for any other text.
 func untilOf(p *program, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -122,7 +125,9 @@ func userEraseCommand(p *program) *cobra.Command {
 	return removing(p, "erase", "Delete a user and what waits for an answer", "It asks first. It answers a request\nfor erasure, and what stays is in the guide: repeat it if it fails.", (*users.Users).Erase)
 }
 
-// removing returns a command that asks and then removes a user.
+// removing returns a command that asks for a yes, unless --yes is given, and then calls
+// remove with the user. name is its name, such as "delete", which the output puts into
+// the past with a d.
 func removing(p *program, name, short, long string, remove func(*users.Users, context.Context, string) error) *cobra.Command {
 	var f peopleFlags
 	c := changing(p, &cobra.Command{Use: name + " USER", Short: short, Long: long, Example: "  latchkey user " + name + " ada@example.com --yes"}, &f,
@@ -136,7 +141,8 @@ func removing(p *program, name, short, long string, remove func(*users.Users, co
 	return c
 }
 
-// agrees asks and reports whether the answer is yes.
+// agrees asks a question on standard error and reports whether the next line of standard
+// input is yes, in any case.
 func agrees(p *program, question string) bool {
 	fmt.Fprint(p.stderr, question)
 	line, _ := bufio.NewReader(p.stdin).ReadString('\n') // an input that has ended is no

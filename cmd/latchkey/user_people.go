@@ -28,6 +28,8 @@ type peopleFlags struct {
 	yes                       bool
 }
 
+// bind gives c the flags for the database and the tenant, and returns c. With changes it
+// adds --by, and with prints --format.
 func (f *peopleFlags) bind(c *cobra.Command, changes, prints bool) *cobra.Command {
 	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
 	c.Flags().StringVar(&f.tenant, "tenant", "", "`name` of the tenant, on a site that has several")
@@ -40,7 +42,7 @@ func (f *peopleFlags) bind(c *cobra.Command, changes, prints bool) *cobra.Comman
 	return c
 }
 
-// people is an open database with the calls of a site.
+// people is an open database with the calls of package users on it.
 type people struct {
 	*connection
 	store *sqladapter.Adapter
@@ -54,8 +56,9 @@ var (
 )
 
 // openPeople opens the database, and returns a context with the actor and the tenant of
-// the command. The caller closes the result. With ends, for commands that end sessions,
-// it returns an error unless the environment has the site's own secret and URL.
+// the command, for the calls of the result. The caller closes the result. ends is for
+// commands that end sessions: openPeople then returns errWantSecret or errWantURL unless
+// the environment has the site's own secret and URL.
 func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*people, context.Context, error) {
 	env := (latchkey.Config{}).WithEnv(p.env.get)
 	switch {
@@ -93,7 +96,8 @@ func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*pe
 	return &people{db, store, auth.Users(), p.now()}, event.WithActor(ctx, actor), nil
 }
 
-// siteOf returns the site of a configuration, or of a tenant with it.
+// siteOf returns the Auth of a configuration or, if tenant is not empty, that of a site
+// with this one tenant. A context with the tenant is then needed for its calls.
 func siteOf(config *latchkey.Config, tenant string) (*latchkey.Auth, error) {
 	if tenant == "" {
 		return latchkey.New(*config)
@@ -110,7 +114,9 @@ func withoutPrefix(err error) error {
 	return errors.New(visible(strings.TrimPrefix(err.Error(), "latchkey: ")))
 }
 
-// said returns the error of a call on the database as the user of the command reads it.
+// said returns the error of a call on the database as the user of the command reads it:
+// wrong usage that names the flag, or an error that names the database. It returns nil
+// and wrong usage as they are. latchkey.ErrNotFound becomes errNoUser.
 func (db *people) said(err error) error {
 	input, isInput := errors.AsType[*fault.InputError](err)
 	_, isUsage := errors.AsType[wrongUsage](err)
@@ -130,8 +136,8 @@ func (db *people) said(err error) error {
 	return db.failed(err)
 }
 
-// user returns the user with the e-mail address or the id who. Its errors are those of
-// said.
+// user returns the user with the id who, or if who has an @ with that e-mail address. Its
+// errors are those of said.
 func (db *people) user(ctx context.Context, who string) (latchkey.User, error) {
 	var u latchkey.User
 	var err error
@@ -166,6 +172,7 @@ func userListCommand(p *program) *cobra.Command {
 	return c
 }
 
+// listUsers prints the users that the flags ask for, the newest first.
 func listUsers(ctx context.Context, p *program, f *peopleFlags) error {
 	if f.limit < 0 {
 		return usage("--limit: it is 0 for all, or more")
@@ -207,6 +214,8 @@ func userFindCommand(p *program) *cobra.Command {
 	return c
 }
 
+// findOne prints the user that the argument, or --provider and --account, names. It
+// returns an error if there is none.
 func findOne(ctx context.Context, p *program, f *peopleFlags, args []string) error {
 	byAccount := f.provider != "" && f.account != ""
 	if byAccount == (len(args) > 0) {
@@ -249,6 +258,7 @@ type detail struct {
 	Sessions int      `json:"sessions"`
 }
 
+// showUser prints a user, and how many passkeys, factors and sessions the user has.
 func showUser(ctx context.Context, p *program, f *peopleFlags, who string) error {
 	if f.format == formCSV {
 		return usage("--format: show has no CSV: want text or json")

@@ -39,7 +39,7 @@ func visible(text string) string {
 }
 
 // neutral returns text as a cell that no spreadsheet takes for a formula: it puts an
-// apostrophe in front of one, and escapes as visible does.
+// apostrophe in front of what looks like one, and escapes as visible does.
 func neutral(text string) string {
 	if strings.IndexAny(text, "=+-@\t\r\n\x00＝＋－＠") == 0 {
 		text = "'" + text
@@ -47,7 +47,8 @@ func neutral(text string) string {
 	return visible(text)
 }
 
-// writeJSON writes a value as JSON in which only ends of lines are not printable.
+// writeJSON writes a value as indented JSON, and escapes what is not printable in its
+// texts as visible does.
 func writeJSON(w io.Writer, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -74,6 +75,7 @@ type person struct {
 	By            string     `json:"suspendedBy,omitempty"`
 }
 
+// personOf returns u as the commands print it. now decides whether a suspension holds.
 func personOf(u *latchkey.User, now time.Time) person {
 	p := person{ID: u.ID, Email: u.Email, Name: u.Name, EmailVerified: known(u.EmailVerified), Created: known(u.Created), State: "active"}
 	if !u.Provisioned.IsZero() {
@@ -85,7 +87,8 @@ func personOf(u *latchkey.User, now time.Time) person {
 	return p
 }
 
-// known returns nil for a time that is not known.
+// known returns t in UTC and whole seconds, or nil if t is zero because the time is not
+// known.
 func known(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -93,6 +96,7 @@ func known(t time.Time) *time.Time {
 	return new(t.UTC().Truncate(time.Second))
 }
 
+// shownTime returns t as RFC 3339, or "" for nil.
 func shownTime(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -102,11 +106,12 @@ func shownTime(t *time.Time) string {
 
 var columns = []string{"id", "email", "name", "verified", "created", "state"}
 
+// cells returns the values of columns, not escaped.
 func (p *person) cells() []string {
 	return []string{p.ID, p.Email, p.Name, shownTime(p.EmailVerified), shownTime(p.Created), p.State}
 }
 
-// printPeople prints a list in one of the forms.
+// printPeople prints a list as formJSON, formCSV or, for any other form, a table.
 func printPeople(w io.Writer, form string, list []person) error {
 	switch form {
 	case formJSON:
@@ -141,6 +146,7 @@ func printPeople(w io.Writer, form string, list []person) error {
 // pair is one line of the description of a user.
 type pair struct{ name, value string }
 
+// printPairs prints each pair on a line, and leaves out those without a value.
 func printPairs(w io.Writer, pairs []pair) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, p := range pairs {

@@ -21,7 +21,7 @@ func (p *program) versionCommand() *cobra.Command {
 }
 
 // version returns the version of the module, which the go command puts into the program,
-// with that of Go and the platform.
+// with that of Go and the platform. Without one it says (devel).
 func version() string {
 	of := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok {
