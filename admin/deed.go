@@ -77,18 +77,21 @@ func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Res
 	return c.done(c.personURL(u.ID), notice), nil
 }
 
-// suspend suspends u and returns the key of the notice.
+// suspend calls [users.Users.Suspend] for u. It returns the key of the text about this
+// that the page shows next.
 func suspend(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	return "suspended", c.users.Suspend(ctx, u.ID, users.SuspendOptions{Until: in.at("until"), Reason: in["reason"]})
 }
 
-// restore ends the suspension of u and returns the key of the notice.
+// restore calls [users.Users.Restore] for u. It returns the key of the text about this
+// that the page shows next.
 func restore(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "restored", c.users.Restore(ctx, u.ID)
 }
 
-// update changes the name and the picture of u, or marks the e-mail address as not
-// verified. It returns the key of the notice.
+// update calls [users.Users.Update] for u: the fields may have a new name and picture,
+// and say that the e-mail address is no longer verified. It returns the key of the text
+// about this that the page shows next.
 func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	change := users.Change{Name: in.text("name"), Image: in.text("image"), Unverify: in["unverify"] == "true"}
 	_, err := c.users.Update(ctx, u.ID, change)
@@ -96,7 +99,8 @@ func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, e
 }
 
 // changeEmail begins a change of the e-mail address, or makes it at once for a user that
-// was provisioned and has not signed in yet. It returns the key of the notice.
+// was provisioned and has not signed in yet. An address of another user is an InputError.
+// It returns the key of the text about this that the page shows next.
 func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"]})
 	if errors.Is(err, latchkey.ErrConflict) {
@@ -108,9 +112,9 @@ func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (stri
 	return "asked", err
 }
 
-// recoverEmail begins to replace the e-mail address of a user who has lost the mailbox,
-// and returns the key of the notice. Every InputError becomes one about the field
-// "email".
+// recoverEmail begins to replace the e-mail address of a user who has lost the mailbox.
+// An address of another user is an InputError, and every InputError is about the field
+// "email". It returns the key of the text about this that the page shows next.
 func recoverEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"], Recover: true})
 	if refused, is := errors.AsType[*users.InputError](err); is {
@@ -122,19 +126,21 @@ func recoverEmail(ctx context.Context, c *call, u *latchkey.User, in input) (str
 	return "recovering", err
 }
 
-// sendLink mails u a link to sign in, and returns the key of the notice.
+// sendLink mails u a link to sign in. It returns the key of the text about this that the
+// page shows next.
 func sendLink(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "mailed", c.users.SendSignInLink(ctx, u.ID, "")
 }
 
-// sendReset mails u a link to set a new password, and returns the key of the notice.
+// sendReset mails u a link to set a new password. It returns the key of the text about
+// this that the page shows next.
 func sendReset(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "mailed", c.users.SendPasswordReset(ctx, u.ID)
 }
 
-// endSessions ends the session with the id in the field "session", or all of u's sessions
+// endSessions ends the session with the id in the field "session", or all sessions of u
 // if the field "all" is true. Neither field, or both of them, is an InputError. It
-// returns the key of the notice.
+// returns the key of the text about this that the page shows next.
 func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	id, all := in["session"], in["all"] == "true"
 	switch {
@@ -148,7 +154,8 @@ func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (stri
 	return "ended", c.users.EndSession(ctx, u.ID, id)
 }
 
-// unlink unlinks the account that the fields name, and returns the key of the notice.
+// unlink unlinks the account of u that the fields name. It returns the key of the text
+// about this that the page shows next.
 func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	if in["provider"] == "" {
 		return "", wrong("provider", "it is empty")
@@ -156,8 +163,8 @@ func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, e
 	return "unlinked", c.users.Unlink(ctx, latchkey.AccountRef{UserID: u.ID, Provider: in["provider"], ProviderAccountID: in["account"]})
 }
 
-// removePasskey removes the passkey that the field "passkey" names, and returns the key
-// of the notice.
+// removePasskey removes the passkey of u that the field "passkey" names. It returns the
+// key of the text about this that the page shows next.
 func removePasskey(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	id, err := base64.RawURLEncoding.DecodeString(in["passkey"])
 	if err != nil || len(id) == 0 {
@@ -166,13 +173,15 @@ func removePasskey(ctx context.Context, c *call, u *latchkey.User, in input) (st
 	return "unlinked", c.users.RemovePasskey(ctx, u.ID, id)
 }
 
-// resetFactors removes all second factors of u and returns the key of the notice.
+// resetFactors calls [users.Users.ResetFactors] for u, which also ends the sessions. It
+// returns the key of the text about this that the page shows next.
 func resetFactors(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "reset", c.users.ResetFactors(ctx, u.ID)
 }
 
-// erase deletes u and what is kept of u, if the field "confirm" says so. It returns the
-// key of the notice.
+// erase calls [users.Users.Erase] for u. Without "delete" in the field "confirm" it
+// returns an InputError. It returns the key of the text about this that the page shows
+// next.
 func erase(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	if in["confirm"] != "delete" {
 		return "", wrong("confirm", `it is "delete"`)
@@ -180,7 +189,7 @@ func erase(ctx context.Context, c *call, u *latchkey.User, in input) (string, er
 	return "deleted", c.users.Erase(ctx, u.ID)
 }
 
-// export answers with everything that is kept of a user, as a file.
+// export answers with everything that is kept of u, as a JSON file to download.
 func export(ctx context.Context, c *call, u *latchkey.User, _ input) (*latchkey.Response, error) {
 	var out bytes.Buffer
 	if err := c.users.Export(ctx, u.ID, &out); err != nil {

@@ -210,6 +210,8 @@ func (c *call) devicesPart(w *words, p *person) frame.Part {
 	return part
 }
 
+// deviceName returns a text for a browser and its system, one or both of which may be
+// empty.
 func deviceName(w *words, name, system string) string {
 	switch {
 	case name == "" && system == "":

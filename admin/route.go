@@ -30,6 +30,7 @@ func (c *call) route(ctx context.Context) (*latchkey.Response, error) {
 	return res, err
 }
 
+// get answers a GET or HEAD by its path.
 func (c *call) get(ctx context.Context) (*latchkey.Response, error) {
 	switch {
 	case c.is(""):
@@ -46,6 +47,7 @@ func (c *call) get(ctx context.Context) (*latchkey.Response, error) {
 	return c.notFound(ctx)
 }
 
+// post answers a POST by its path. The CSRF token has been checked.
 func (c *call) post(ctx context.Context) (*latchkey.Response, error) {
 	switch {
 	case c.is("users"):

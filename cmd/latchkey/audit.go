@@ -144,8 +144,8 @@ func (f *auditFlags) query(ctx context.Context, db *auditLog) (q latchkey.AuditQ
 }
 
 // instant returns the time that a flag names: a date (UTC), a time as in RFC 3339, or a
-// span such as 30d before now. It returns zero for an empty text, and wrong usage for any
-// other.
+// span such as 30d before now. It returns zero for an empty text, and a wrongUsage for
+// any other.
 func instant(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -170,8 +170,8 @@ var auditFlagOf = strings.NewReplacer(
 )
 
 // said returns the error of a call of the audit log as the user of the command reads it:
-// wrong usage that names the flag, or an error that names the database. It returns nil
-// and wrong usage as they are.
+// a wrongUsage that names the flag, or an error that names the database. It returns nil
+// and a wrongUsage as they are.
 func (db *auditLog) said(err error) error {
 	_, isUsage := errors.AsType[wrongUsage](err)
 	switch {

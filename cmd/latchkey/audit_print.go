@@ -35,7 +35,7 @@ type eventPrinter struct {
 const mostAligned = 1000
 
 // newEventPrinter returns a printer of the form with this name, which begins with a
-// heading in CSV and in the table. It returns wrong usage for a form that is not among
+// heading in CSV and in the table. It returns a wrongUsage for a form that is not among
 // forms.
 func newEventPrinter(w io.Writer, form string, forms ...string) (*eventPrinter, error) {
 	if !slices.Contains(forms, form) {

@@ -38,8 +38,9 @@ func auditPruneCommand(p *program) *cobra.Command {
 }
 
 // pruneAudit removes the events older than keep, and erases what is personal in those
-// older than personal; 0: in none. It adds an event about this to the log if it has
-// changed anything, also if it fails later.
+// older than personal; a personal of 0 erases nothing. It adds an event about this to the
+// log if it has changed anything, also if it fails later. A keep of 0, and a personal
+// that is not shorter than keep, are a wrongUsage.
 func pruneAudit(ctx context.Context, p *program, f *auditFlags, keep, personal time.Duration) error {
 	switch {
 	case keep == 0:

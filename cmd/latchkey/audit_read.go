@@ -75,8 +75,8 @@ func listAudit(ctx context.Context, p *program, f *auditFlags) error {
 }
 
 // printAll prints the events that the flags ask for, at most f.limit unless that is 0,
-// and ends out. It sets f.limit to 0. If there is no event, or may be more, it says so on
-// standard error.
+// and calls out.end. It sets f.limit to 0. If there is no event, or may be more, it says
+// so on standard error.
 func (f *auditFlags) printAll(ctx context.Context, db *auditLog, out *eventPrinter) error {
 	most := f.limit
 	f.limit = 0

@@ -228,8 +228,8 @@ type connection struct {
 
 // connect opens the database of the flag or, if that is empty, of the environment, and
 // waits until it answers, at most connectTimeout. create lets SQLite make a file that is
-// not there. A URL that is missing or malformed is wrong usage. Other errors are those of
-// explain. The caller closes the connection.
+// not there. A URL that is missing or malformed is a wrongUsage. Other errors are those
+// of explain. The caller closes the connection.
 func (p *program) connect(ctx context.Context, flag string, create bool) (*connection, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	if rawURL == "" {

@@ -110,6 +110,8 @@ type doctor struct {
 	env     environment
 }
 
+// newDoctor returns a doctor that prints to out and turns failures of the names in accept
+// into warnings.
 func newDoctor(p *program, out io.Writer, accept []string) *doctor {
 	return &doctor{&report{out: out, accept: accept}, p, p.env}
 }

@@ -80,6 +80,7 @@ func (s *siteProbe) ask(ctx context.Context, q siteQuestion) siteAnswer {
 	return siteAnswer{err: errRedirects}
 }
 
+// originOf returns the scheme and host of a URL, or "" if it is malformed.
 func originOf(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {

@@ -42,8 +42,8 @@ func (s *siteProbe) clock(_ context.Context, r *report) {
 }
 
 // judgeClock returns true, and reports nothing, if a clock is right. Otherwise it reports
-// that the clock is off or not known, and returns false. whose begins the text of the
-// finding, and what is its name.
+// that the clock is off or not known, and returns false. what is the name of the finding,
+// and whose begins its text.
 func (s *siteProbe) judgeClock(r *report, what, whose string, of stamp) bool {
 	ahead, known := of.skew()
 	off := ahead.Abs() - of.trip/2 - time.Second // a Date has whole seconds

@@ -98,7 +98,8 @@ func (p *program) explain(_ context.Context, what string, f explainFlags) error 
 
 // openReference returns the detail and the time of a reference code. It opens the code
 // with the secrets of the environment. If none opens it, it takes them from line, the
-// line of the log that has the code; line may be nil.
+// line of the log that has the code; line may be nil. It returns an error if neither has
+// them.
 func (p *program) openReference(code string, line *explain.Line) (explained, error) {
 	var secrets []string
 	for _, s := range p.env.secrets() {
@@ -148,6 +149,7 @@ func (p *program) lineAbout(code, name string) (*explain.Line, error) {
 	return line, err
 }
 
+// print writes e as text for people.
 func (e *explained) print(out io.Writer) {
 	fmt.Fprintf(out, "%s", e.Detail)
 	if e.Time != "" {

@@ -188,12 +188,14 @@ func (p *program) announce(ctx context.Context, db *connection, found sqlstore.F
 	return errTold
 }
 
+// writeViolations writes a line for each rule that rows break.
 func writeViolations(w io.Writer, broken *sqlstore.ViolationError) {
 	for _, v := range broken.Violations {
 		fmt.Fprintf(w, "  %s: %s; broken %s\n", v.Table, v.Rule, times(v.Rows))
 	}
 }
 
+// times returns "once", "2 times" and so on.
 func times(n int) string {
 	if n == 1 {
 		return "once"

@@ -52,7 +52,7 @@ type ready struct {
 }
 
 // chosenProviders returns all providers in the order of their ids, or the one that args
-// names. An unknown id is wrong usage.
+// names. An unknown id is a wrongUsage.
 func chosenProviders(args []string) (list []ready, err error) {
 	for _, e := range catalogue.Providers() {
 		p := e.New(latchkey.OAuth{})

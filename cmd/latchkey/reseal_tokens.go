@@ -18,7 +18,7 @@ import (
 
 // tokenKeys returns the keys of provider tokens, the newest first: the values of the
 // variables with these names, or without names the secrets of the site. A variable that
-// is not set is wrong usage.
+// is not set is a wrongUsage.
 func tokenKeys(env environment, names []string) (keys []string, err error) {
 	for _, name := range names {
 		key := env.get(name)

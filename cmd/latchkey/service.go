@@ -25,7 +25,7 @@ type service struct {
 
 // openService opens the database of the flag or, if that is empty, of the environment. It
 // returns nil, nil if this is a database for SQL, of an unknown kind, or not set. A
-// malformed URL is wrong usage. Some drivers connect only at the first call.
+// malformed URL is a wrongUsage. Some drivers connect only at the first call.
 func (p *program) openService(ctx context.Context, flag string) (*service, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	scheme, _, _ := strings.Cut(rawURL, "://")
@@ -91,7 +91,7 @@ func (s *service) checkFor(ctx context.Context, r *report) {
 
 // migrateService makes what the adapter of s needs, and prints what is still lacking.
 // With --check it changes nothing, and returns errTold if something is missing. --adopt
-// is wrong usage.
+// is a wrongUsage.
 func (p *program) migrateService(ctx context.Context, s *service, f migrateFlags) error {
 	if f.adopt {
 		return usage("--adopt: only tables of Auth.js' PostgreSQL adapter are taken over")

@@ -13,7 +13,7 @@ import (
 
 // openMongoDB returns the service of a URL such as
 // mongodb://user:password@host,host/name?options. The driver connects at the first call.
-// A malformed URL is wrong usage.
+// A malformed URL is a wrongUsage.
 func openMongoDB(rawURL string) (*service, error) {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	hosts, path, _ := strings.Cut(rest, "/")

@@ -16,7 +16,7 @@ import (
 
 // openNATS connects to the server of a URL such as
 // nats://user:password@host:4222/bucket?replicas=3. The parameter creds names a file of
-// credentials. Only a migration needs replicas. A malformed URL is wrong usage.
+// credentials. Only a migration needs replicas. A malformed URL is a wrongUsage.
 func openNATS(rawURL string) (*service, error) {
 	u, err := url.Parse(rawURL)
 	if err == nil && u.Host != "" && strings.Trim(u.Path, "/") == "" {

@@ -41,6 +41,7 @@ type tokenFlags struct {
 	given  func(flag string) bool
 }
 
+// add adds the flags to those of a command.
 func (f *tokenFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cookie, "cookie", "", "`name` of the cookie, which is the salt; for sites that chose one, and for other cookies")
 	flags.BoolVar(&f.secure, "secure", false, "the site is served over https (default: what AUTH_URL says)")
@@ -79,8 +80,8 @@ var errNoSecret = errors.New("there is no secret: set AUTH_SECRET as the site ha
 const mostInput = 1 << 20
 
 // input returns the only argument, or else what standard input has up to mostInput bytes,
-// without space around it. It is wrong usage if standard input is empty or a terminal.
-// what names the input in that error. An argument may be empty.
+// without space around it. It returns a wrongUsage if standard input is empty or a
+// terminal. what names the input in that error. An argument may be empty.
 func (p *program) input(args []string, what string) (string, error) {
 	if len(args) > 0 {
 		return strings.TrimSpace(args[0]), nil

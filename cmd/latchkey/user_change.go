@@ -75,8 +75,8 @@ func userSuspendCommand(p *program) *cobra.Command {
 }
 
 // untilOf returns the end of a suspension that text names: a date (UTC), a time as in RFC
-// 3339, or a span from now. It returns zero, for no end, if text is empty, and wrong
-// usage for any other text.
+// 3339, or a span from now. It returns zero, for no end, if text is empty, and a
+// wrongUsage for any other text.
 func untilOf(p *program, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -114,9 +114,9 @@ func withoutPrefix(err error) error {
 	return errors.New(visible(strings.TrimPrefix(err.Error(), "latchkey: ")))
 }
 
-// said returns the error of a call on the database as the user of the command reads it:
-// wrong usage that names the flag, or an error that names the database. It returns nil
-// and wrong usage as they are. latchkey.ErrNotFound becomes errNoUser.
+// said returns the error of a call on the database as the user of the command reads it: a
+// wrongUsage that names the flag, or an error that names the database. It returns nil and
+// a wrongUsage as they are. latchkey.ErrNotFound becomes errNoUser.
 func (db *people) said(err error) error {
 	input, isInput := errors.AsType[*fault.InputError](err)
 	_, isUsage := errors.AsType[wrongUsage](err)

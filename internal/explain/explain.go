@@ -41,6 +41,7 @@ var (
 	byDetail = index(func(t Text) fault.Detail { return t.Detail })
 )
 
+// index returns the explanations by their key.
 func index[K comparable](key func(Text) K) map[K]Text {
 	found := map[K]Text{}
 	for _, t := range Texts() {

@@ -26,12 +26,12 @@ func Public(err error) error {
 	return Whole(err)
 }
 
-// Whole returns err as a *fault.Error. If err is one itself, Whole returns err. Otherwise
-// it returns a new one with the type that TypeOf returns and all of err as its cause:
-// what was wrapped around a typed error and what was joined with it stay in the text
-// . The provider, the code, the detail and the reference come from the first
-// *fault.Error in the chain of err. A bare ErrorType gets no cause. The result is never
-// nil.
+// Whole returns err as a *fault.Error, which is never nil. If err is one itself, Whole
+// returns err. If err is a bare ErrorType, Whole returns an error of that type without a
+// cause. Otherwise it returns a new error with the type that TypeOf returns, and with all
+// of err as its cause: what was wrapped around a typed error and what was joined with it
+// stay in the text. The new error has the provider, the code, the detail and the
+// reference of the first *fault.Error in the chain of err.
 func Whole(err error) *fault.Error {
 	if e, ok := err.(*fault.Error); ok {
 		return e

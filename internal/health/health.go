@@ -57,6 +57,7 @@ func (p *Part) State() (State, time.Time) {
 	return Unknown, time.Time{}
 }
 
+// sinceTime returns when the state changed last, or zero if it never has.
 func (p *Part) sinceTime() time.Time {
 	if nano := p.since.Load(); nano != 0 {
 		return time.Unix(0, nano).UTC()

@@ -36,7 +36,7 @@ type Logger struct {
 type Rules struct {
 	Level   func(err error) slog.Level
 	Outcome func(err error) string   // of a step, in a few words
-	Details func(err error) []Detail // nil: the text of err says all
+	Details func(err error) []Detail // returns nil if the text of err says all
 	Name    func(err error) fault.Detail
 	// Fails reports whether err is a failure, and not an answer such as "not found".
 	// nil: every error is.

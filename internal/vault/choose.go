@@ -38,11 +38,12 @@ var errReadOnly = errors.New("the response has begun, so a cookie with a renewed
 const forcedPause = time.Minute
 
 // choose returns the stored tokens if they are good, and renews them otherwise. Tokens
-// are good if they last o.MinLife and are not o.Rejected. If the renewal fails for now,
-// choose returns stored tokens that last o.MinLife, or are still valid if that is 0,
-// unless they are o.Rejected. With o.ReadOnly it makes no request, and returns ErrRefresh
-// for tokens that would have to be renewed. Its errors are ErrReconnect, ErrRefresh, and
-// those of the store and of ctx.
+// are good if they last o.MinLife and are not o.Rejected. Good tokens that expire soon
+// are renewed as renewEarly does. If the renewal fails for now, choose returns stored
+// tokens that last o.MinLife, or are still valid if that is 0, unless they are
+// o.Rejected. With o.ReadOnly it makes no request, and returns ErrRefresh for tokens that
+// would have to be renewed. Its errors are ErrReconnect, ErrRefresh, and those of the
+// store and of ctx.
 func (v *Vault) choose(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
 	now := v.Now()
 	life := lasting(&at.tokens, now)
@@ -65,6 +66,8 @@ func (v *Vault) choose(ctx context.Context, p *Provider, at *opened, o Options) 
 	return renewed, err
 }
 
+// minLife returns how long a token must last at least: o.MinLife, or defaultMinLife if
+// that is 0.
 func minLife(o Options) time.Duration {
 	if o.MinLife == 0 {
 		return defaultMinLife
@@ -170,20 +173,22 @@ func (p *Provider) canRenew(at *opened, now time.Time) bool {
 	return at.tokens.RefreshToken != "" || p.ByAccessToken && at.tokens.AccessToken != "" && lasting(&at.tokens, now) > 0
 }
 
-// reconnect returns the error for an account that only its user can connect again.
+// reconnect returns the ErrReconnect for an account that only its user can connect again.
+// code is the reason that the provider gave; empty: none.
 func reconnect(at *opened, code string) error {
 	return failure.WrapFor(fault.ErrReconnect, at.row.Provider, &fault.TokenError{Code: code})
 }
 
-// isPaused reports whether no request may be made yet.
+// isPaused reports whether no request may be made yet, because of a pause after a
+// failure.
 func (m *memory) isPaused(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return now.Before(m.retry)
 }
 
-// paused returns the last failure as ErrRefresh while no request may be made, and nil
-// otherwise.
+// paused returns nil if a request may be made. In a pause it returns the failure that
+// began the pause as ErrRefresh, with the time that is left as RetryAfter.
 func (m *memory) paused(now time.Time, provider string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -108,6 +108,7 @@ func (r *renewal) run(ctx context.Context) (storage.Tokens, error) {
 	return r.store(ctx, answer)
 }
 
+// tokensOf returns the tokens of o in clear, or none if o is nil.
 func tokensOf(o *opened) storage.Tokens {
 	if o == nil {
 		return storage.Tokens{}
@@ -241,6 +242,7 @@ func (r *renewal) releaseInDoubt(ctx context.Context) {
 	r.release(ctx)
 }
 
+// leaseKey returns the LeaseKey of the account.
 func (r *renewal) leaseKey() string {
 	return LeaseKey(r.provider.Grant, r.at.row.ProviderAccountID)
 }

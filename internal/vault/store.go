@@ -183,6 +183,7 @@ func (r *renewal) storeLater(u *unsaved) {
 	}
 }
 
+// alertUnsaved logs an alert that the store has not taken new tokens because of err.
 func (r *renewal) alertUnsaved(err error) {
 	r.Log.Alert("renewed tokens could not be stored: they are kept in memory, and the refresh token in the store may be dead",
 		"provider", r.at.row.Provider, "user", r.at.row.UserID, "error", textOf(err, r.at.tokens))

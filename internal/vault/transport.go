@@ -66,6 +66,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.send(again, fresh)
 }
 
+// send sends a copy of r with the token in its Authorization header. It leaves r as it
+// is.
 func (t *Transport) send(r *http.Request, token string) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	out.Header.Set("Authorization", "Bearer "+token)

@@ -41,6 +41,7 @@ func Carrier(h http.Header) http.Header {
 	return carrier
 }
 
+// copyHeaders copies those headers that carry a trace, and replaces them in to.
 func copyHeaders(to, from http.Header) {
 	for _, name := range propagated {
 		if values := from[name]; values != nil {
