@@ -65,9 +65,9 @@ func pruneAudit(ctx context.Context, p *program, f *auditFlags, keep, personal t
 	return nil
 }
 
-// pruneAll removes the events before before, and erases what is personal in those before
-// personal, some at a time until none is left. It returns how many it has removed or
-// erased, also with an error.
+// pruneAll removes the events that are older than the time before, and erases what is
+// personal in those older than the time personal, audit.PruneAtOnce of them at a time
+// until none is left. It returns how many it has removed or erased, also with an error.
 func pruneAll(ctx context.Context, store *sqladapter.Adapter, before, personal time.Time) (total int, err error) {
 	for n := 1; n > 0 && err == nil; total += n {
 		if n, err = store.Audit().Prune(ctx, before, personal, audit.PruneAtOnce); err == nil {

@@ -250,9 +250,9 @@ func ignoring(err, target error) error {
 const longestLine = 1 << 20
 
 // eachImported reads CSV or JSON lines and calls f for each user, one at a time. For a
-// malformed line f gets an err that does not repeat the line, and must not use u.
-// eachImported ends with the first error of f or of in. It returns an error for an empty
-// file.
+// malformed line it calls f with an err that does not repeat the line, and with a u that
+// means nothing. eachImported ends with the first error of f or of in. It returns an
+// error for an empty file.
 func eachImported(in io.Reader, f func(line int, u *importedUser, err error) error) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	head, err := r.Peek(1)

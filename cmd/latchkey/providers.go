@@ -137,15 +137,15 @@ func (r ready) function() string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// variable returns the name of the variable AUTH_<ID>_ and what, such as
-// AUTH_GITHUB_SECRET.
+// variable returns the name of a variable of the provider, such as AUTH_GITHUB_SECRET.
+// what is the end of that name: ID, SECRET or ISSUER.
 func (r ready) variable(what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(r.ID, "-", "_")) + "_" + what
 }
 
 // derived returns a copy of the provider with the fields that its Derive fills in. The
-// client id is the placeholder {clientId}, and so is the issuer {issuer} if Derive needs
-// one.
+// client id is the placeholder {clientId}. If Derive needs an issuer that the provider
+// lacks, the issuer is the placeholder {issuer}.
 func (r ready) derived() latchkey.OAuth {
 	d := *r.OAuth
 	d.ClientID = "{clientId}"

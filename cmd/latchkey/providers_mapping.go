@@ -21,10 +21,10 @@ type profileMapping struct {
 	Image *string `json:"image"`
 }
 
-// mappingOf returns from which members of a profile of type t identify makes a user. It
-// finds out by calls of identify with made-up profiles, in which every value is
-// different: again and again, each time without the values that were used before. It
-// returns nil if identify returns an error. A nil identify means the default mapping.
+// mappingOf finds out from which members of a profile identify makes a user. t is the
+// type of the profile. mappingOf calls identify with made-up profiles in which every
+// value is different, each time without the values that were used before. It returns nil
+// if identify returns an error. A nil identify means the default mapping.
 func mappingOf(identify func(latchkey.Grant) (latchkey.Identity, error), t reflect.Type) *profileMapping {
 	if identify == nil {
 		return &profileMapping{

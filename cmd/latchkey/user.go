@@ -114,8 +114,9 @@ func afterFactors(ctx context.Context, p *program, store *sqladapter.Adapter, te
 	return next, auth.Users().ResetFactors(ctx, u.ID)
 }
 
-// findUser returns the user with the id who, or if who has an @ with that e-mail address.
-// It returns errNoUser if there is none, and otherwise the error of the store.
+// findUser returns the user that who names: by the e-mail address if who contains an @,
+// and by the id otherwise. It returns errNoUser if there is none, and otherwise the error
+// of the store.
 func findUser(ctx context.Context, store *sqladapter.Adapter, who string) (u storage.User, err error) {
 	if strings.Contains(who, "@") {
 		u, err = store.GetUserByEmail(ctx, strings.ToLower(who))

@@ -26,8 +26,8 @@ called, and no mail is sent.
 ` + aboutDatabaseURL
 
 // changing completes c to a command with one argument, USER, and returns it. The command
-// calls do with that user and prints done, what do has done, unless do returns an error.
-// It needs the secret and the URL of the site.
+// calls do with that user and prints the text that do returns, unless do returns an
+// error. The command needs the secret and the URL of the site.
 func changing(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.Context, db *people, u *latchkey.User) (done string, err error)) *cobra.Command {
 	c.Args, c.ValidArgsFunction = cobra.ExactArgs(1), cobra.NoFileCompletions
 	c.Long = c.Short + ". " + c.Long + "\n\n" + aboutEnds
@@ -126,8 +126,8 @@ func userEraseCommand(p *program) *cobra.Command {
 }
 
 // removing returns a command that asks for a yes, unless --yes is given, and then calls
-// remove with the user. name is its name, such as "delete", which the output puts into
-// the past with a d.
+// remove with the user. name is the name of the command, such as "delete". The output
+// appends a d to it: "deleted user 42".
 func removing(p *program, name, short, long string, remove func(*users.Users, context.Context, string) error) *cobra.Command {
 	var f peopleFlags
 	c := changing(p, &cobra.Command{Use: name + " USER", Short: short, Long: long, Example: "  latchkey user " + name + " ada@example.com --yes"}, &f,

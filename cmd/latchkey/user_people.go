@@ -136,8 +136,8 @@ func (db *people) said(err error) error {
 	return db.failed(err)
 }
 
-// user returns the user with the id who, or if who has an @ with that e-mail address. Its
-// errors are those of said.
+// user returns the user that who names: by the e-mail address if who contains an @, and
+// by the id otherwise. Its errors are those of said.
 func (db *people) user(ctx context.Context, who string) (latchkey.User, error) {
 	var u latchkey.User
 	var err error
