@@ -53,7 +53,7 @@ type Config struct {
 	Tell func(ctx context.Context, e event.Event)
 }
 
-// Provider is how a vault renews and revokes the tokens of one provider, for one tenant.
+// Provider is how a vault renews and revokes the tokens of one provider.
 type Provider struct {
 	Grant    Grant
 	Prefix   string        // begins the ids of the tenant's accounts; empty: there are no tenants
