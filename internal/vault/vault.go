@@ -127,9 +127,12 @@ type opened struct {
 func (o *opened) key() accountKey { return accountKey{o.row.Provider, o.row.ProviderAccountID} }
 
 // AccessToken returns the tokens of an account with a usable access token, and without
-// the refresh token and the ID token. It asks the provider for a new access token if the
-// stored one expires soon or is o.Rejected, and then reports event.TokenRefreshed or
-// event.TokenDisconnected. A token that lasts long enough costs one call of the store.
+// the refresh token and the ID token. If the stored access token has expired or is
+// o.Rejected, AccessToken waits for a new one. If it expires soon, AccessToken returns it
+// and renews it in the background, or waits with Foreground or o.Wait. A renewal reports
+// event.TokenRefreshed or event.TokenDisconnected. A token that lasts long enough costs
+// one call of the store.
+//
 // With o.ReadOnly nothing is renewed: a token that would have to be renewed is
 // ErrRefresh. Beside the errors of Find and of ctx AccessToken returns
 // ErrInvalidProvider, ErrScopeMissing, ErrTokenKey, ErrReconnect and ErrRefresh.
@@ -173,7 +176,7 @@ func (p *Provider) owns(id string, at *opened) error {
 	return failure.WrapFor(fault.ErrReconnect, id, &fault.TokenError{Code: "other_client"})
 }
 
-// Find returns the account as it is stored, with sealed tokens. It returns
+// Find returns the account with its tokens as they are stored. It returns
 // storage.ErrNotFound if the user has no such account, also for an account of another
 // user or of another tenant. Without an AccountID it returns ErrAmbiguousAccount if the
 // user has several accounts at the provider. Other errors are those of the store.
