@@ -40,13 +40,14 @@ func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
 // LoadSession returns an interceptor that makes the session available through
-// [latchkey.SessionFrom] and refuses no call. The session is read when a call first asks
-// for it.
+// [latchkey.SessionFrom] and refuses no call. The first SessionFrom of a call reads the
+// session.
 func (a *Auth) LoadSession() connect.Interceptor { return &interceptor{auth: a.auth} }
 
-// RequireSession returns an interceptor that lets only calls of signed-in users pass.
-// Procedures that public names are for all callers: "/acme.v1.Notes/List" is one, and
-// "/acme.v1.Notes/", with a slash at the end, all of a service.
+// RequireSession returns an interceptor that lets only calls of signed-in users pass,
+// and all calls of the procedures in public: "/acme.v1.Notes/List" names one procedure,
+// and "/acme.v1.Notes/", with a slash at the end, all procedures of a service. It
+// refuses calls as [Auth.Authorize] does.
 func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 	return a.Authorize(func(_ context.Context, _ string, s *latchkey.Session) error {
 		if s == nil {
@@ -57,14 +58,23 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 }
 
 // Authorize returns an interceptor that calls decide with the procedure, such as
-// "/acme.v1.Notes/List", and the session, nil without one. The call passes if decide
-// returns nil. A [connect.Error] is sent as it is. ErrNoSession, and any other error
-// without a session, is CodeUnauthenticated. So are [latchkey.NeedRecent] and
-// [latchkey.NeedFactor] of a session without the proof. ErrAccessDenied is
-// CodePermissionDenied. Any other error, and a panic, is CodeInternal: the caller learns
-// nothing more, and interceptors around this one find the cause by errors.Unwrap. decide
-// is called once a stream, before its first message. It is not called for procedures that
-// public names, as in [Auth.RequireSession].
+// "/acme.v1.Notes/List", and the session, which is nil if no user is signed in. The
+// call passes if decide returns nil. An error of decide is answered by the first of
+// these rules that fits it:
+//
+//   - A [connect.Error] is sent as it is.
+//   - ErrNoSession, and any other error without a session, is CodeUnauthenticated.
+//   - [latchkey.NeedRecent] and [latchkey.NeedFactor] let the call pass if the session has
+//     the proof. Otherwise they are CodeUnauthenticated.
+//   - ErrAccessDenied is CodePermissionDenied.
+//   - Any other error, and a panic, is CodeInternal.
+//
+// If the session cannot be read, the answer is CodeUnavailable, and decide is not
+// called. Of an error that is not sent as it is, the caller does not see the cause;
+// interceptors around this one find the cause by errors.Unwrap. decide is called once a
+// stream, before its first message. It is not called for the procedures in public, which
+// are named as in [Auth.RequireSession]: all their calls pass. If decide is nil, all
+// calls pass.
 func (a *Auth) Authorize(decide func(ctx context.Context, procedure string, s *latchkey.Session) error, public ...string) connect.Interceptor {
 	i := &interceptor{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
@@ -131,7 +141,8 @@ type sessionStream struct {
 	begun bool
 }
 
-// begin adds the renewal to the header, once. Only the sending goroutine may call it.
+// begin adds the renewal to the header. Only its first call does anything. Only the
+// sending goroutine may call it.
 func (s *sessionStream) begin() {
 	if !s.begun {
 		s.begun = true
@@ -139,14 +150,15 @@ func (s *sessionStream) begin() {
 	}
 }
 
-// Send sends a message, and the header in front of the first one.
+// Send sends a message. The first call adds the renewal of the session to the header
+// before.
 func (s *sessionStream) Send(m any) error {
 	s.begin()
 	return s.StreamingHandlerConn.Send(m)
 }
 
 // judge returns nil if a call may pass, or else the error to answer with, as
-// [Auth.Authorize] documents it. It is CodeUnavailable if the session cannot be read.
+// [Auth.Authorize] documents it. ctx comes from Core.Attach.
 func (i *interceptor) judge(ctx context.Context, procedure string) error {
 	if i.decide == nil || i.public[procedure] || i.public[procedure[:strings.LastIndexByte(procedure, '/')+1]] {
 		return nil
@@ -175,8 +187,9 @@ func (i *interceptor) judge(ctx context.Context, procedure string) error {
 	return connect.NewError(connect.CodeInternal, &hiddenError{"The call could not be judged.", why})
 }
 
-// ask calls decide and returns as why what of its answer the session does not meet. A
-// panic of decide comes back as fault, so that it refuses this one call.
+// ask calls decide and returns its error as why. If that is [latchkey.NeedRecent] or
+// [latchkey.NeedFactor], why is nil when the session has the proof. A panic of decide
+// is returned as fault, so that it refuses this one call.
 func (i *interceptor) ask(ctx context.Context, procedure string, s *latchkey.Session) (why, fault error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -186,6 +199,8 @@ func (i *interceptor) ask(ctx context.Context, procedure string, s *latchkey.Ses
 	return i.auth.Core().Unmet(ctx, s, i.decide(ctx, procedure, s)), nil
 }
 
+// refusal returns an error that shows callers the text of err and an ErrorInfo with
+// reason.
 func refusal(code connect.Code, reason string, err error) *connect.Error {
 	refused := connect.NewError(code, err)
 	if detail, err := connect.NewErrorDetail(&errdetails.ErrorInfo{Reason: reason, Domain: Domain}); err == nil {
@@ -194,7 +209,7 @@ func refusal(code connect.Code, reason string, err error) *connect.Error {
 	return refused
 }
 
-// hiddenError tells callers a text, and the program its cause.
+// hiddenError shows callers a text, and the program its cause, by Unwrap.
 type hiddenError struct {
 	text  string
 	cause error
@@ -203,16 +218,17 @@ type hiddenError struct {
 func (h *hiddenError) Error() string { return h.text }
 func (h *hiddenError) Unwrap() error { return h.cause }
 
-// requestOf returns a call in the types of Latchkey.
+// requestOf returns a call in the types of Latchkey. The result shares header.
 func requestOf(method string, spec connect.Spec, peer connect.Peer, header http.Header) *latchkey.Request {
 	return &latchkey.Request{
 		Method: method, URL: &url.URL{Path: spec.Procedure}, Host: header.Get("Host"), Header: header, RemoteAddr: peer.Addr,
 	}
 }
 
-// withHeader returns a copy of err with the renewal of the session in its header, or err
-// itself if there is none, or if the call was cancelled or ran out of time. It copies because
-// the same error may answer other calls, and a cookie belongs to one answer.
+// withHeader returns a copy of err with the renewal of the session in its header. It
+// returns err itself if no renewal is due, or if the call was cancelled or ran out of
+// time. It copies because the same error may answer other calls, and a cookie belongs
+// to one answer. An err that is no [connect.Error] becomes one of CodeUnknown.
 func (i *interceptor) withHeader(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

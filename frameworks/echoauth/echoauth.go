@@ -14,16 +14,16 @@ import (
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
-// Auth is a [latchkey.Auth] in Echo's types. Get one from [New] or [NewFunc]. It
-// is safe for concurrent use; what gets an [echo.Context] belongs to the handler's
-// own goroutine. Behind a handler of Auth, other goroutines may call
-// [latchkey.SessionFrom] while the answer is written.
+// Auth is a [latchkey.Auth] in Echo's types. Get one from [New] or [NewFunc]. It is
+// safe for concurrent use, but only the goroutine of a handler may call the methods
+// that take its [echo.Context]. Behind a middleware or guard of Auth, other goroutines
+// may call [latchkey.SessionFrom] while the response is written.
 type Auth struct {
 	auth     *latchkey.Auth
 	configOf func(c *echo.Context) (*latchkey.Config, error) // nil: one configuration for every request
 }
 
-// New returns auth in Echo's types, however it was made.
+// New returns auth in Echo's types, whichever function of package latchkey made it.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
 
 // Func says how [NewFunc] finds the configuration of a request.
@@ -34,8 +34,8 @@ type Func struct {
 	CacheSize int // as in [latchkey.Func]
 }
 
-// NewFunc returns an Auth that learns its settings from Echo's request. It returns
-// ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
+// NewFunc returns an Auth whose configuration f.Config finds for each request of Echo.
+// It returns ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
 func NewFunc(f Func) (a *Auth, err error) {
 	if f.Config == nil {
 		return nil, &latchkey.Error{Type: latchkey.ErrInvalidConfig, Err: errors.New("echoauth: Func.Config is nil")}
@@ -49,7 +49,8 @@ func NewFunc(f Func) (a *Auth, err error) {
 // Auth has a key of its own.
 type configKey struct{ of *Auth }
 
-// config returns what configOf answered for the request that ctx belongs to.
+// config returns what configOf returned for the request that ctx belongs to. It panics
+// with the panic of configOf. It returns an error if ctx does not come from remember.
 func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Config, error) {
 	if answer, ok := ctx.Value(configKey{a}).(func() (*latchkey.Config, error)); ok {
 		return answer()
@@ -57,8 +58,9 @@ func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Confi
 	return nil, errors.New("echoauth: the configuration depends on a request of Echo, and this is none")
 }
 
-// remember returns ctx with the answer of configOf, once a request. It calls configOf
-// at once and keeps no c, which Echo uses again.
+// remember calls configOf once for each request, and returns ctx with the result for
+// config. A panic of configOf is kept for config, too. Without configOf remember
+// returns ctx. It does not use c after it has returned, because Echo reuses c.
 func (a *Auth) remember(ctx context.Context, c *echo.Context) context.Context {
 	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
 		return ctx
@@ -80,10 +82,11 @@ type Router interface {
 	Any(path string, h echo.HandlerFunc, m ...echo.MiddlewareFunc) echo.RouteInfo
 }
 
-// Mount mounts each route of Latchkey by itself: other paths below the base path stay the
-// application's. If r is an [echo.Group], pass its path as prefix; the base path counts
-// from the root of the site. With [NewFunc] prefix is the base path, or /auth without one.
-// Mount panics if the base path is not below prefix, and for routes that conflict.
+// Mount mounts each route of Latchkey by itself: other paths below the base path stay
+// the application's. If r is an [echo.Group], pass its path as prefix; parts of it are
+// joined. Site.BasePath counts from the root of the site. An Auth whose configuration
+// depends on the request takes prefix as its base path, or /auth without one. Mount
+// panics if the base path is not below prefix, and for routes that conflict.
 func (a *Auth) Mount(r Router, prefix ...string) {
 	paths, err := a.auth.Routes(strings.Join(prefix, ""))
 	if err != nil {
@@ -94,8 +97,9 @@ func (a *Auth) Mount(r Router, prefix ...string) {
 	}
 }
 
-// Handler answers every request that it gets as one for Latchkey, where the base
-// path is all its own: e.Any("/auth/*", sessions.Handler()).
+// Handler returns a handler that answers every request as one for Latchkey, also with
+// status 404. Use it in place of [Auth.Mount] if the application has no path of its own
+// below the base path: e.Any("/auth/*", sessions.Handler()).
 func (a *Auth) Handler() echo.HandlerFunc {
 	return func(c *echo.Context) error {
 		defer a.renew(c)
@@ -109,8 +113,9 @@ func (a *Auth) Handler() echo.HandlerFunc {
 // whole site: e.Use(sessions.Middleware()).
 func (a *Auth) Middleware() echo.MiddlewareFunc { return a.wrap(a.auth.Middleware) }
 
-// LoadSession puts the session into the context of the request, as
-// [latchkey.Auth.LoadSession] does. [Auth.Session] does without it.
+// LoadSession makes the session available to what follows, through
+// [latchkey.SessionFrom] and the context of the request, as [latchkey.Auth.LoadSession]
+// does. [Auth.Session] does not need it.
 func (a *Auth) LoadSession() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
@@ -125,8 +130,9 @@ func (a *Auth) LoadSession() echo.MiddlewareFunc {
 // [latchkey.Auth.RequireSession] does.
 func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.RequireSession) }
 
-// Authorize returns a guard that lets decide judge each request, as that of
-// [latchkey.Auth.Authorize]. decide gets a nil session for a request without one.
+// Authorize returns a guard that calls decide for each request. It answers an error of
+// decide as [latchkey.Auth.Authorize] does. decide gets a nil session for a request
+// without one.
 func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
@@ -135,18 +141,20 @@ func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error
 	}
 }
 
-// WriteError answers for a handler that cannot, because of err, as a guard would. It
-// returns nil: return sessions.WriteError(c, err). See [latchkey.Auth.WriteError].
+// WriteError answers a request with err, for a handler that has no other answer, as
+// [latchkey.Auth.WriteError] does. It always returns nil: return sessions.WriteError(c,
+// err). Call it before anything is written.
 func (a *Auth) WriteError(c *echo.Context, err error) error {
 	defer a.renew(c)
 	a.auth.WriteError(c.Response(), a.request(c), err)
 	return nil
 }
 
-// ErrorHandler returns an error handler for [echo.Config]. It answers handlers that
-// return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
-// or [latchkey.RespondWith] as a guard would. All other errors, and those after the
-// answer has begun, go to next. A nil next is Echo's own.
+// ErrorHandler returns an error handler for [echo.Config]. It answers an error of a
+// handler for which [latchkey.IsRefusal] returns true, such as [latchkey.ErrNoSession],
+// [latchkey.ErrAccessDenied] or [latchkey.NeedRecent], by [Auth.WriteError]. All other
+// errors go to next, and so do those after the response has begun and those of
+// Latchkey's own routes. A nil next is Echo's own.
 func (a *Auth) ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 	if next == nil {
 		next = echo.DefaultHTTPErrorHandler(false)
@@ -160,22 +168,24 @@ func (a *Auth) ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 	}
 }
 
-// isCommitted reports whether the answer has begun, so that its header cannot change.
+// isCommitted reports whether the response has begun, so that its header cannot change.
+// It returns false for a writer that is not Echo's.
 func isCommitted(c *echo.Context) bool {
 	under, _ := echo.UnwrapResponse(c.Response())
 	return under != nil && under.Committed
 }
 
-// Session returns the session of a request, or ErrNoSession. It is read once a request,
-// with or without a handler of Auth in front, and renewed: the cookie goes into the
-// answer. Any other error is a fault: treat the request as one without a session.
+// Session returns the session of a request, or ErrNoSession. The session is read once a
+// request, with or without a middleware of Auth in front. If the response has not
+// begun, the session is renewed: its cookie goes into the response. Any other error is
+// a fault, which has been logged: treat the request as one without a session.
 func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
 	defer a.renew(c)
 	return a.auth.ReadSession(c.Response(), a.request(c))
 }
 
-// CurrentUser returns the signed-in user, as the adapter has it. See
-// [latchkey.Auth.CurrentUser].
+// CurrentUser returns the signed-in user, as the Adapter has it. It needs no middleware
+// in front. See [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *echo.Context) (latchkey.User, error) {
 	defer a.renew(c)
 	return a.auth.CurrentUser(a.request(c).Context())
@@ -230,15 +240,16 @@ func (a *Auth) UpdateSession(c *echo.Context, data any) (*latchkey.Session, erro
 	return a.auth.UpdateSession(c.Response(), a.request(c), data)
 }
 
-// SignInAction answers the posts of the application's own sign-in forms. After a
-// failure page shows the form again; it gets the reason from
-// latchkey.FormFailureFrom(c.Request().Context()). If page is nil, the browser is
-// redirected to the sign-in page. See [latchkey.Auth.SignInAction].
+// SignInAction returns a handler that answers the posts of the application's own
+// sign-in forms. After a failure it calls page, which shows the form again and finds
+// the reason in latchkey.FormFailureFrom(c.Request().Context()). If page is nil, the
+// browser is redirected to the sign-in page. See [latchkey.Auth.SignInAction].
 func (a *Auth) SignInAction(page echo.HandlerFunc) echo.HandlerFunc {
 	return a.action(page, a.auth.SignInAction)
 }
 
-// SignOutAction answers the posts of the application's own sign-out forms. See
+// SignOutAction returns a handler that answers the posts of the application's own
+// sign-out forms. page is as with [Auth.SignInAction]. See
 // [latchkey.Auth.SignOutAction].
 func (a *Auth) SignOutAction(page echo.HandlerFunc) echo.HandlerFunc {
 	return a.action(page, a.auth.SignOutAction)
@@ -269,7 +280,9 @@ func (a *Auth) UI(c *echo.Context) (*ui.Page, error) {
 	return ui.New(a.auth, c.Response(), a.request(c))
 }
 
-// request returns the request of c, after it has put configuration and session into it.
+// request puts the configuration and the session into the context of c's request, and
+// returns that request. The first call for a request also sees to it that the renewal
+// of the session is added before the header is sent.
 func (a *Auth) request(c *echo.Context) *http.Request {
 	r := c.Request()
 	if a.configOf != nil {
@@ -288,8 +301,8 @@ func (a *Auth) request(c *echo.Context) *http.Request {
 	return r
 }
 
-// renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the answer,
-// unless that has begun.
+// renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the
+// response, unless the response has begun.
 func (a *Auth) renew(c *echo.Context) {
 	if !isCommitted(c) {
 		a.auth.Core().Renew(c.Request().Context(), c.Response().Header())
@@ -303,7 +316,8 @@ func (a *Auth) wrap(middleware func(http.Handler) http.Handler) echo.MiddlewareF
 	}
 }
 
-// pass lets middleware decide whether to call next. It returns the error of next.
+// pass lets middleware decide whether to call next, and renews the session. It returns
+// the error of next, or nil if middleware answered in its place.
 func (a *Auth) pass(c *echo.Context, next echo.HandlerFunc, middleware func(http.Handler) http.Handler) (err error) {
 	defer a.renew(c)
 	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -314,6 +328,8 @@ func (a *Auth) pass(c *echo.Context, next echo.HandlerFunc, middleware func(http
 	return err
 }
 
+// action returns a handler that answers by action. page, unless it is nil, is called
+// after a failure, and its error is returned.
 func (a *Auth) action(page echo.HandlerFunc, action func(http.Handler) http.Handler) echo.HandlerFunc {
 	if page == nil {
 		return func(c *echo.Context) error {

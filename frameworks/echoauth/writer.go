@@ -6,11 +6,11 @@ import (
 	"github.com/labstack/echo/v5"
 )
 
-// knownWriter is a writer that tells whether the answer has begun.
+// knownWriter is a writer that tells whether the response has begun.
 type knownWriter struct {
 	http.ResponseWriter
 	c *echo.Context
 }
 
-// Written reports whether the answer has begun. [latchkey.Auth.AccessToken] calls it.
+// Written reports whether the response has begun. [latchkey.Auth.AccessToken] calls it.
 func (w knownWriter) Written() bool { return isCommitted(w.c) }

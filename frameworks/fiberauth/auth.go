@@ -35,8 +35,8 @@ type Func struct {
 	CacheSize int // as in [latchkey.Func]
 }
 
-// NewFunc returns an Auth that learns its settings from Fiber's request. It returns
-// ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
+// NewFunc returns an Auth whose configuration f.Config finds for each request of Fiber.
+// It returns ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
 func NewFunc(f Func) (a *Auth, err error) {
 	if f.Config == nil {
 		return nil, &latchkey.Error{Type: latchkey.ErrInvalidConfig, Err: errors.New("fiberauth: Func.Config is nil")}
@@ -53,7 +53,8 @@ func NewFunc(f Func) (a *Auth, err error) {
 // Auth has a key of its own.
 type configKey struct{ of *Auth }
 
-// config returns what configOf answered for the request that ctx belongs to.
+// config returns what configOf returned for the request that ctx belongs to. It panics
+// with the panic of configOf. It returns an error if ctx does not come from remember.
 func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Config, error) {
 	if answer, ok := ctx.Value(configKey{a}).(func() (*latchkey.Config, error)); ok {
 		return answer()
@@ -61,8 +62,9 @@ func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Confi
 	return nil, errors.New("fiberauth: the configuration depends on a request of Fiber, and this is none")
 }
 
-// remember returns ctx with the answer of configOf, once a request. It calls configOf
-// at once and keeps no c, which Fiber uses again.
+// remember calls configOf once for each request, and returns ctx with the result for
+// config. A panic of configOf is kept for config, too. Without configOf remember
+// returns ctx. It does not use c after it has returned, because Fiber reuses c.
 func (a *Auth) remember(ctx context.Context, c fiber.Ctx) context.Context {
 	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
 		return ctx
@@ -78,8 +80,8 @@ func (a *Auth) remember(ctx context.Context, c fiber.Ctx) context.Context {
 // Auth returns the [latchkey.Auth], for users, sweeping, and what else needs no request.
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
-// attach gives c a context that reads and remembers the session. It returns that context
-// and the request of c.
+// attach gives c a context in which the session is read on first use and remembered. It
+// returns that context and the request of c. If c is over, no session is read.
 func (a *Auth) attach(c fiber.Ctx) (context.Context, *latest) {
 	e, ctx := latestOf(c), c.Context()
 	ctx = a.remember(ctx, c)

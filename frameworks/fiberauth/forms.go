@@ -10,9 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
-// CSRFToken returns the token that the application's own form must post as
-// csrfToken to the routes below the base path. All calls for one response return the same
-// token. It sets the cookie if the browser has none yet.
+// CSRFToken returns the token that the application's own form must post as csrfToken to
+// the routes below the base path. All calls for one response return the same token. It
+// sets the cookie if the browser has none yet. See [latchkey.Auth.CSRFToken].
 func (a *Auth) CSRFToken(c fiber.Ctx) (string, error) {
 	ctx, l := a.attach(c)
 	token, cookies, err := a.core.CSRFToken(ctx, l.head(c))
@@ -20,7 +20,8 @@ func (a *Auth) CSRFToken(c fiber.Ctx) (string, error) {
 }
 
 // ActionURL returns the absolute URL of an action, such as "signin" or
-// "callback/github", as the browser that sent the request sees the site.
+// "callback/github", as the browser that sent the request sees the site. See
+// [latchkey.Auth.ActionURL].
 func (a *Auth) ActionURL(c fiber.Ctx, action string) (*url.URL, error) {
 	ctx, l := a.attach(c)
 	return a.core.ActionURL(ctx, l.head(c), action)
@@ -33,8 +34,9 @@ func (a *Auth) Forms(c fiber.Ctx) (*latchkey.Forms, error) {
 	return forms, cmp.Or(err, a.decide(ctx, c, cookies))
 }
 
-// UI returns the components of package ui for the page of c. Give them to Fiber's
-// renderer for templates of html/template.
+// UI returns the components of package ui for the page of c. It may set a cookie, and
+// its errors are those of [Auth.Forms]. Give the components to Fiber's renderer for
+// templates of html/template.
 //
 //	page, err := site.UI(c)
 //	…
@@ -47,9 +49,10 @@ func (a *Auth) UI(c fiber.Ctx) (*ui.Page, error) {
 	return ui.From(forms), nil
 }
 
-// BindUI gives the components of [Auth.UI] to all views that are rendered after it,
-// under the name UI, for layouts with a user button on every page. It reads the
-// session of each request, so use it for pages alone.
+// BindUI returns a handler that gives the components of [Auth.UI] to all views that are
+// rendered after it, under the name UI, for layouts with a user button on every page.
+// It reads the session of each request and may set a cookie, so use it for pages alone.
+// If UI fails, it returns the error and does not go on to the next handler.
 func (a *Auth) BindUI() fiber.Handler {
 	return func(c fiber.Ctx) error {
 		page, err := a.UI(c)
@@ -63,17 +66,18 @@ func (a *Auth) BindUI() fiber.Handler {
 	}
 }
 
-// SignInAction answers the posts of the application's own sign-in forms, as
-// [latchkey.Auth.SignInAction] says: app.Post("/signin", site.SignInAction(page)).
-// After a failure page shows the form again. It gets the reason from
-// latchkey.FormFailureFrom(c.Context()), and what was typed from c.FormValue. If page is
-// nil, the browser is redirected to the sign-in page.
+// SignInAction returns a handler that answers the posts of the application's own
+// sign-in forms, as [latchkey.Auth.SignInAction] says: app.Post("/signin",
+// site.SignInAction(page)). After a failure it calls page, which shows the form again.
+// page finds the reason in latchkey.FormFailureFrom(c.Context()), and what was typed in
+// c.FormValue. If page is nil, the browser is redirected to the sign-in page.
 func (a *Auth) SignInAction(page fiber.Handler) fiber.Handler {
 	return a.action(page, (*latchkey.Core).SignInAction)
 }
 
-// SignOutAction answers the posts of the application's own sign-out forms, as
-// [latchkey.Auth.SignOutAction] says. page is as with [Auth.SignInAction].
+// SignOutAction returns a handler that answers the posts of the application's own
+// sign-out forms, as [latchkey.Auth.SignOutAction] says. page is as with
+// [Auth.SignInAction].
 func (a *Auth) SignOutAction(page fiber.Handler) fiber.Handler {
 	return a.action(page, (*latchkey.Core).SignOutAction)
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Mount answers all routes of Latchkey on r: an app, a group, or an app that is
-// mounted below another one. Site.BasePath is the whole path, as browsers see it,
-// with that of the group. Other paths below it are the application's, and so are all
-// that [Auth.Match] does not know. Mount before any guard, and before any handler
-// that takes every path.
+// Mount answers all routes of Latchkey on r: an app, a group, or an app that is mounted
+// below another one. Site.BasePath is the whole path, as browsers see it, with that of
+// the group. Mount passes on the requests that [Auth.Match] does not know, also those
+// below the base path. Mount before any guard, and before any handler that takes every
+// path.
 //
-// On an app, and on the apps that it is mounted in, it also refuses, with status 400,
-// every request for a target that does not begin with a slash, such as "GET private/x
-// HTTP/1.1", or is of slashes alone. Fiber runs no other middleware for those, and no
-// guard, but gives them to routes with a star.
+// If r is an app, Mount also refuses, there and in the apps that r is mounted in later,
+// with status 400, every request for a target that does not begin with a slash, such as
+// "GET private/x HTTP/1.1", or is of slashes alone. Fiber runs no other middleware for
+// those, and no guard, but gives them to routes with a star.
 func (a *Auth) Mount(r fiber.Router) {
 	app, ok := r.(*fiber.App)
 	if !ok {
@@ -35,12 +35,13 @@ func (a *Auth) handle(c fiber.Ctx) error {
 	return a.respond(c)
 }
 
-// Handler answers every request that it gets as one for Latchkey, where the base
-// path is all its own: app.Use("/auth", site.Handler()). It puts nothing in front of
-// guards; see [Auth.Mount].
+// Handler returns a handler that answers every request as one for Latchkey, also with
+// status 404. Use it in place of [Auth.Mount] if the application has no path of its own
+// below the base path: app.Use("/auth", site.Handler()). It does not refuse the targets
+// that Mount refuses.
 func (a *Auth) Handler() fiber.Handler { return a.respond }
 
-// respond answers a request for a route of Latchkey's own.
+// respond answers every request as one for Latchkey, or with a refusal of its body.
 func (a *Auth) respond(c fiber.Ctx) error {
 	ctx, l := a.attach(c)
 	r, refused := a.withBody(ctx, c, l)
@@ -50,9 +51,10 @@ func (a *Auth) respond(c fiber.Ctx) error {
 	return a.send(ctx, c, a.core.Respond(ctx, r))
 }
 
-// Match reports whether c is for Latchkey: below the base path, and a route of its
-// own that is switched on. Give it to middleware that must not touch those, such
-// as Fiber's csrf: csrf.Config{Next: site.Match}.
+// Match reports whether c is for Latchkey: below the base path, and a route of its own
+// that is switched on. It returns false after the handler of c has returned. Give it to
+// middleware that must not touch those routes, such as Fiber's csrf: csrf.Config{Next:
+// site.Match}.
 func (a *Auth) Match(c fiber.Ctx) bool {
 	if isOver(c) {
 		return false
@@ -64,11 +66,12 @@ func (a *Auth) Match(c fiber.Ctx) bool {
 	return a.core.MatchPath(ctx, string(c.Request().URI().PathOriginal()), func() *latchkey.Request { return latestOf(c).head(c) })
 }
 
-// Middleware returns all of it in one, for a whole site, as app.Use takes it: the
-// path "*" and a handler. Give it nothing else: app.Use(site.Middleware()). The
-// handler answers the routes of Latchkey. All other requests go on with the session in
-// their context, as with [Auth.LoadSession]. Use it before any guard: it refuses
-// request targets that do not begin with a slash, as [Auth.Mount] does.
+// Middleware returns what serves a whole site, as app.Use takes it: the path "*" and a
+// handler. Give app.Use nothing else: app.Use(site.Middleware()). The handler answers
+// the routes of Latchkey. All other requests go on with the session in their context,
+// as with [Auth.LoadSession]. Use it before any guard: it refuses request targets that
+// do not begin with a slash with status 400, as [Auth.Mount] does, but only in the app
+// that it is used in.
 func (a *Auth) Middleware() (path string, h fiber.Handler) {
 	return everyTarget, a.inFront(func(c fiber.Ctx) error {
 		if a.Match(c) {
@@ -79,10 +82,10 @@ func (a *Auth) Middleware() (path string, h fiber.Handler) {
 	})
 }
 
-// LoadSession makes the session available to what follows, through [Auth.Session]
-// and, from c.Context(), [latchkey.SessionFrom]. The first look reads it and keeps it
-// alive: the renewed cookie goes into the response. Look before SendStreamWriter: its
-// function runs beside the response.
+// LoadSession returns a handler that makes the session available to what follows,
+// through [Auth.Session] and, from c.Context(), [latchkey.SessionFrom]. The first of
+// these calls reads the session and renews it: the renewed cookie goes into the
+// response. Call one before SendStreamWriter, whose function runs beside the response.
 func (a *Auth) LoadSession() fiber.Handler {
 	return a.inFront(func(c fiber.Ctx) error {
 		ctx, _ := a.attach(c)
@@ -90,12 +93,12 @@ func (a *Auth) LoadSession() fiber.Handler {
 	})
 }
 
-// RequireSession lets only requests of signed-in users pass. All others
-// are answered as by [latchkey.Auth.RequireSession]. A guard in front of a route with
-// a star needs [Auth.Mount] or [Auth.Middleware] before it, or the path "*":
-// app.Use("*", site.RequireSession()). Without one of them it lets no request
-// pass and answers with status 500, because targets that do not begin with a slash
-// would get around it.
+// RequireSession returns a guard that lets only requests of signed-in users pass. All
+// others are answered as by [latchkey.Auth.RequireSession]. A guard in front of a route
+// with a star needs [Auth.Mount] or [Auth.Middleware] before it, or the path "*":
+// app.Use("*", site.RequireSession()). Without one of them it lets no request pass and
+// answers with status 500, because request targets that do not begin with a slash would
+// get around it.
 func (a *Auth) RequireSession() fiber.Handler {
 	return a.Authorize(func(_ fiber.Ctx, s *latchkey.Session) error {
 		if s == nil {
@@ -105,10 +108,10 @@ func (a *Auth) RequireSession() fiber.Handler {
 	})
 }
 
-// Authorize returns a guard that lets decide judge each request. decide gets the session,
-// nil without one, and returns what that of [latchkey.Auth.Authorize] may return: nil to
-// let the request pass, [latchkey.RedirectTo], [latchkey.RespondWith],
-// [latchkey.ErrNoSession] or [latchkey.ErrAccessDenied].
+// Authorize returns a guard that calls decide for each request. decide gets a nil
+// session for a request without one. The request passes if decide returns nil. Any
+// error is answered as by [latchkey.Auth.Authorize]. In front of a route with a star
+// the guard needs what [Auth.RequireSession] needs.
 func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fiber.Handler {
 	var known sync.Map
 	return a.inFront(func(c fiber.Ctx) error {
@@ -127,9 +130,10 @@ func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fi
 	})
 }
 
-// ErrorHandler returns an error handler for [fiber.Config]. It answers handlers that
-// return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
-// or [latchkey.RespondWith] as a guard would. All other errors go to next. A nil next is
+// ErrorHandler returns an error handler for [fiber.Config]. It answers an error of a
+// handler for which [latchkey.IsRefusal] returns true, such as [latchkey.ErrNoSession],
+// [latchkey.ErrAccessDenied] or [latchkey.NeedRecent], by [Auth.WriteError]. All other
+// errors go to next, and so do those of Latchkey's own routes. A nil next is
 // [fiber.DefaultErrorHandler].
 func (a *Auth) ErrorHandler(next fiber.ErrorHandler) fiber.ErrorHandler {
 	if next == nil {
@@ -143,8 +147,9 @@ func (a *Auth) ErrorHandler(next fiber.ErrorHandler) fiber.ErrorHandler {
 	}
 }
 
-// WriteError answers for a handler that cannot, because of err, as a guard would:
-// return site.WriteError(c, err). See [latchkey.Auth.WriteError].
+// WriteError answers a request with err, for a handler that has no other answer, as
+// [latchkey.Auth.WriteError] does: return site.WriteError(c, err). It returns nil, or
+// an error if the handler of c has returned already.
 func (a *Auth) WriteError(c fiber.Ctx, err error) error {
 	if isOver(c) {
 		return errOver

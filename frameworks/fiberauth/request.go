@@ -26,8 +26,8 @@ type latest struct {
 
 type latestKey struct{}
 
-// latestOf returns the latest of c, and makes it if there is none yet. That of a c which
-// Fiber has taken back is over.
+// latestOf returns the latest of c, and makes it if there is none yet. If Fiber has
+// taken c back, it returns a new latest that is over.
 func latestOf(c fiber.Ctx) *latest {
 	from := c.RequestCtx()
 	if from == nil {
@@ -41,7 +41,8 @@ func latestOf(c fiber.Ctx) *latest {
 	return l
 }
 
-// Close ends the access to the request. A copy that was made stays.
+// Close ends the access to the request, and returns nil. request still returns a copy
+// that was made before. fasthttp calls it.
 func (l *latest) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,14 +50,16 @@ func (l *latest) Close() error {
 	return nil
 }
 
-// errOver is for what needs a response, after Fiber has taken that back.
+// errOver reports that a call needs the response of a request that is over: Fiber has
+// taken the response back.
 var errOver = errors.New("fiberauth: the request is over: call this before the handler returns")
 
 // isOver reports whether Fiber has taken c back, since its handler is done.
 func isOver(c fiber.Ctx) bool { return c.RequestCtx() == nil }
 
-// request returns a copy of the request without its body, made once. It returns nil if
-// the request is over and was not copied before. Any goroutine may call it.
+// request returns a copy of the request without its body, made once: do not change it.
+// It returns nil if the request is over and was not copied before. Any goroutine may
+// call it.
 func (l *latest) request() *latchkey.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,8 +70,9 @@ func (l *latest) request() *latchkey.Request {
 }
 
 // head returns the request of a handler without its body, with the path that Fiber may
-// have rewritten meanwhile. After the handler it returns an empty request, which has no
-// session and no host.
+// have rewritten meanwhile. Do not change what it points to. If c is over, it returns
+// an empty request, which has no session and no host. Only the goroutine of the
+// handler may call it.
 func (l *latest) head(c fiber.Ctx) *latchkey.Request {
 	r := l.request()
 	if r == nil || isOver(c) {
@@ -104,7 +108,8 @@ func headOf(from *fasthttp.RequestCtx) *latchkey.Request {
 }
 
 // cookiesAsSent returns the Cookie lines as they came, before fasthttp took off the
-// quotes. It returns nil if middleware, such as Fiber's encryptcookie, has changed them.
+// quotes. It returns nil if there are none, or if middleware, such as Fiber's
+// encryptcookie, has changed them.
 func cookiesAsSent(h *fasthttp.RequestHeader) (lines []string) {
 	var sent fasthttp.RequestHeader
 	for name, value := range h.AllInOrder() {
@@ -150,7 +155,8 @@ func hostOf(from *fasthttp.RequestCtx) string {
 }
 
 // urlOf returns the path and query of a request, as they came or as Fiber has rewritten
-// them. It does not decode a malformed path.
+// them. A path that is malformed, or that would be read as one with a host, such as
+// //x/y, becomes URL.Path undecoded.
 func urlOf(uri *fasthttp.URI) *url.URL {
 	path := string(uri.PathOriginal())
 	u, err := url.ParseRequestURI(path)
@@ -161,8 +167,9 @@ func urlOf(uri *fasthttp.URI) *url.URL {
 	return u
 }
 
-// withBody returns the request of c with its body, or the response for a body that cannot
-// be read or is too large.
+// withBody returns the request of c with its body. If the body cannot be read or is too
+// large, it also returns the response to send, which is nil otherwise. A body that was
+// streamed is put back into c, for the page of a form.
 func (a *Auth) withBody(ctx context.Context, c fiber.Ctx, l *latest) (*latchkey.Request, *latchkey.Response) {
 	r, from := *l.head(c), c.Request()
 	announced := int64(from.Header.ContentLength())

@@ -34,8 +34,9 @@ func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) er
 	return nil
 }
 
-// decide adds cookies and "Vary: Cookie" to the response. They come after the cookies of
-// the renewal, since the browser keeps the last. It returns errOver if c is over.
+// decide adds cookies, "Vary: Cookie" and the renewal of the session to the response.
+// The cookies replace those of the renewal with the same names. It returns errOver if c
+// is over.
 func (a *Auth) decide(ctx context.Context, c fiber.Ctx, cookies []*http.Cookie) error {
 	if isOver(c) {
 		return errOver
@@ -55,7 +56,8 @@ func (a *Auth) next(ctx context.Context, c fiber.Ctx, handler func() error) erro
 }
 
 // renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the
-// response. It leaves out cookies that the response sets or clears already.
+// response. It leaves out cookies that the response sets or clears already. It
+// does nothing if c is over, or if a timeout has answered in place of its handler.
 func (a *Auth) renew(ctx context.Context, c fiber.Ctx) {
 	if c.IsAbandoned() || isOver(c) { // a handler that took too long has it still
 		return
@@ -101,8 +103,9 @@ func addRenewal(c fiber.Ctx, header http.Header) {
 	addHeader(c, header)
 }
 
-// addHeader sets the header lines of the response. It adds lines of Vary and Set-Cookie
-// to those that the response has.
+// addHeader sets the header lines of the response. Vary is added to what the response
+// has. A line of Set-Cookie replaces those of the same cookie and its pieces (see
+// forget), and the other cookies stay.
 func addHeader(c fiber.Ctx, header http.Header) {
 	to := &c.Response().Header
 	for name, lines := range header {
@@ -126,7 +129,7 @@ func addHeader(c fiber.Ctx, header http.Header) {
 	}
 }
 
-// addVary adds a line of Vary that the response has not.
+// addVary adds a line of Vary, unless the response has the same line.
 func addVary(c fiber.Ctx, line string) {
 	to := &c.Response().Header
 	for _, given := range to.PeekAll(fiber.HeaderVary) {
@@ -137,7 +140,7 @@ func addVary(c fiber.Ctx, line string) {
 	to.Add(fiber.HeaderVary, line)
 }
 
-// forget removes what the response says of a cookie and of its pieces.
+// forget removes the lines of Set-Cookie for a cookie and its pieces from the response.
 func forget(c fiber.Ctx, name string) {
 	var given []string
 	for key := range c.Response().Header.Cookies() {
@@ -150,7 +153,8 @@ func forget(c fiber.Ctx, name string) {
 	}
 }
 
-// addCookies puts cookies into the response, in place of what it says of their names.
+// addCookies puts cookies into the response, in place of its lines of Set-Cookie for
+// the same cookies and their pieces. A cookie with an invalid name is left out.
 func addCookies(c fiber.Ctx, cookies []*http.Cookie) {
 	for _, k := range cookies {
 		forget(c, k.Name)

@@ -10,9 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Session returns the session of the request, or ErrNoSession. Any other error is a fault:
-// nothing is known, so treat the request as one without a session. The session is read
-// once a request and renewed: the cookie goes into the response.
+// Session returns the session of the request, or ErrNoSession. Any other error is a
+// fault, which has been logged: treat the request as one without a session. The session
+// is read once a request and renewed: the cookie goes into the response.
 func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 	ctx, l := a.attach(c)
 	defer a.renew(ctx, c)
@@ -20,8 +20,8 @@ func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 	return s, err
 }
 
-// CurrentUser returns the signed-in user, as the Adapter has it. See
-// [latchkey.Auth.CurrentUser].
+// CurrentUser returns the signed-in user, as the Adapter has it. It needs no middleware
+// in front. See [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c fiber.Ctx) (latchkey.User, error) {
 	ctx, _ := a.attach(c)
 	defer a.renew(ctx, c)
@@ -42,6 +42,7 @@ func (a *Auth) SignInURL(c fiber.Ctx, provider string, o latchkey.SignInOptions)
 	return a.urlFor(ctx, c, res, err)
 }
 
+// signIn starts the sign-in with copies of o's texts, and returns the response to send.
 func (a *Auth) signIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) (context.Context, *latchkey.Response, error) {
 	ctx, l := a.attach(c)
 	o.RedirectTo, o.Form, o.Params = strings.Clone(o.RedirectTo), kept(o.Form), kept(o.Params) // they may be Fiber's
@@ -77,6 +78,7 @@ func (a *Auth) LinkURL(c fiber.Ctx, provider string, o latchkey.LinkOptions) (st
 	return a.urlFor(ctx, c, res, err)
 }
 
+// link starts the linking with copies of o's texts, and returns the response to send.
 func link(a *Auth, c fiber.Ctx, provider string, o latchkey.LinkOptions) (context.Context, *latchkey.Response, error) {
 	ctx, l := a.attach(c)
 	o.RedirectTo, o.Form, o.Params = strings.Clone(o.RedirectTo), kept(o.Form), kept(o.Params) // they may be Fiber's
@@ -98,6 +100,7 @@ func (a *Auth) SignOutURL(c fiber.Ctx, o latchkey.SignOutOptions) (string, error
 	return a.urlFor(ctx, c, res, err)
 }
 
+// signOut ends the session, and returns the response to send.
 func (a *Auth) signOut(c fiber.Ctx, o latchkey.SignOutOptions) (context.Context, *latchkey.Response, error) {
 	ctx, l := a.attach(c)
 	o.RedirectTo = strings.Clone(o.RedirectTo)
@@ -105,7 +108,7 @@ func (a *Auth) signOut(c fiber.Ctx, o latchkey.SignOutOptions) (context.Context,
 	return ctx, res, err
 }
 
-// sendTo answers with res, unless there is an error.
+// sendTo returns err, or sends res if err is nil.
 func (a *Auth) sendTo(ctx context.Context, c fiber.Ctx, res *latchkey.Response, err error) error {
 	if err != nil {
 		return err
@@ -113,8 +116,8 @@ func (a *Auth) sendTo(ctx context.Context, c fiber.Ctx, res *latchkey.Response, 
 	return a.send(ctx, c, res)
 }
 
-// urlFor sets the cookies of res and returns where it leads, unless there is an
-// error.
+// urlFor returns err, or puts the cookies of res into the response and returns
+// res.Redirect if err is nil.
 func (a *Auth) urlFor(ctx context.Context, c fiber.Ctx, res *latchkey.Response, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -122,7 +125,8 @@ func (a *Auth) urlFor(ctx context.Context, c fiber.Ctx, res *latchkey.Response, 
 	return res.Redirect, a.decide(ctx, c, res.Cookies)
 }
 
-// kept returns a copy of values with texts that may be parts of the request.
+// kept returns a deep copy of values, because their texts may lie in the memory of
+// Fiber's request. For nil it returns nil.
 func kept(values url.Values) url.Values {
 	if values == nil {
 		return nil

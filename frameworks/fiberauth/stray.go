@@ -21,8 +21,9 @@ const (
 	everyRoute  = "/*"
 )
 
-// isStray reports whether the path of c, as it came or as Fiber has unescaped it, is
-// one that Fiber runs no middleware for.
+// isStray reports whether c is for a stray: a request target that does not begin with a
+// slash, or is of several slashes alone. Fiber runs no middleware for it. isStray looks
+// at the path as it came and as Fiber has unescaped it.
 func isStray(c fiber.Ctx) bool {
 	return isStrayPath(string(c.Request().URI().PathOriginal())) || isStrayPath(c.Path())
 }
@@ -31,11 +32,12 @@ func isStrayPath(path string) bool {
 	return path != "/" && (!strings.HasPrefix(path, "/") || strings.Trim(path, "/") == "")
 }
 
-// checkedKey marks a request whose target was looked at in front of every route.
+// checkedKey marks a request that inFront has checked in a route for every target.
 type checkedKey struct{}
 
-// inFront returns h without strays: they are refused with status 400. It marks
-// requests that it gets in a route for every target.
+// inFront returns a handler that refuses strays with status 400 and calls h for all
+// other requests. In a route for every target it also marks the request as checked; see
+// leaks.
 func (a *Auth) inFront(h fiber.Handler) fiber.Handler {
 	return func(c fiber.Ctx) error {
 		if isStray(c) {
@@ -56,8 +58,9 @@ func (a *Auth) refuseStray(c fiber.Ctx) error {
 	return a.send(ctx, c, res)
 }
 
-// refuseInParents refuses strays in every app that app is mounted in, behind app and
-// in front of what is added later: below another app, Fiber gives app no strays.
+// refuseInParents has strays refused in every app that app will be mounted in, and in
+// the parents of these. There the refusal stands behind app and in front of what is
+// added later. It is needed because Fiber gives strays to no app below another one.
 func refuseInParents(a *Auth, app *fiber.App) {
 	app.Hooks().OnMount(func(parent *fiber.App) error {
 		parent.Use(everyTarget, a.inFront(fiber.Ctx.Next))
@@ -71,9 +74,9 @@ func refuseInParents(a *Auth, app *fiber.App) {
 var errStrays = &latchkey.Error{Type: latchkey.ErrInvalidConfig, Err: errors.New(`fiberauth: the app has a route with a star behind this guard, ` +
 	`which Fiber also gives request targets without a slash, and no guard: call Mount(app) or app.Use(site.Middleware()) before any guard, or app.Use("*", guard)`)}
 
-// leaks reports whether a request may get past the guard that serves c by having no
-// slash at the beginning of its target. known remembers the answer for each
-// *fiber.Route.
+// leaks reports whether a stray would get past the guard that serves c: the guard was
+// added by app.Use without "*", a route with a star follows it, and nothing in front
+// refuses strays. known caches the answer for each *fiber.Route.
 func (a *Auth) leaks(c fiber.Ctx, known *sync.Map) bool {
 	if c.RequestCtx().UserValue(checkedKey{}) != nil {
 		return false
@@ -88,8 +91,8 @@ func (a *Auth) leaks(c fiber.Ctx, known *sync.Map) bool {
 	return leaks == true
 }
 
-// isInFront reports whether every method has a route with this path, as
-// app.Use makes them.
+// isInFront reports whether app has a route with this path for every method, as app.Use
+// makes them.
 func isInFront(app *fiber.App, path string) bool {
 	for _, routes := range app.Stack() {
 		if len(behind(routes, path)) == 0 {

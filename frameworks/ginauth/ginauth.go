@@ -14,16 +14,16 @@ import (
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
-// Auth is a [latchkey.Auth] in Gin's types. Get one from [New] or [NewFunc]. It is
-// safe for concurrent use; what gets a [gin.Context] belongs to the handler's own
-// goroutine. Behind a handler of Auth, other goroutines may call
-// [latchkey.SessionFrom] while the answer is written.
+// Auth is a [latchkey.Auth] in Gin's types. Get one from [New] or [NewFunc]. It is safe
+// for concurrent use, but only the goroutine of a handler may call the methods that
+// take its [gin.Context]. Behind a middleware or guard of Auth, other goroutines may
+// call [latchkey.SessionFrom] while the response is written.
 type Auth struct {
 	auth     *latchkey.Auth
 	configOf func(c *gin.Context) (*latchkey.Config, error) // nil: one configuration for every request
 }
 
-// New returns auth in Gin's types, however it was made.
+// New returns auth in Gin's types, whichever function of package latchkey made it.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
 
 // Func says how [NewFunc] finds the configuration of a request.
@@ -34,8 +34,8 @@ type Func struct {
 	CacheSize int // as in [latchkey.Func]
 }
 
-// NewFunc returns an Auth that learns its settings from Gin's request. It returns
-// ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
+// NewFunc returns an Auth whose configuration f.Config finds for each request of Gin.
+// It returns ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
 func NewFunc(f Func) (a *Auth, err error) {
 	if f.Config == nil {
 		return nil, &latchkey.Error{Type: latchkey.ErrInvalidConfig, Err: errors.New("ginauth: Func.Config is nil")}
@@ -49,7 +49,8 @@ func NewFunc(f Func) (a *Auth, err error) {
 // Auth has a key of its own.
 type configKey struct{ of *Auth }
 
-// config returns what configOf answered for the request that ctx belongs to.
+// config returns what configOf returned for the request that ctx belongs to. It panics
+// with the panic of configOf. It returns an error if ctx does not come from remember.
 func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Config, error) {
 	if answer, ok := ctx.Value(configKey{a}).(func() (*latchkey.Config, error)); ok {
 		return answer()
@@ -57,8 +58,9 @@ func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Confi
 	return nil, errors.New("ginauth: the configuration depends on a request of Gin, and this is none")
 }
 
-// remember returns ctx with the answer of configOf, once a request. It calls configOf
-// at once and keeps no c, which Gin uses again.
+// remember calls configOf once for each request, and returns ctx with the result for
+// config. A panic of configOf is kept for config, too. Without configOf remember
+// returns ctx. It does not use c after it has returned, because Gin reuses c.
 func (a *Auth) remember(ctx context.Context, c *gin.Context) context.Context {
 	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
 		return ctx
@@ -81,11 +83,11 @@ type Router interface {
 	BasePath() string
 }
 
-// Mount mounts the routes of Latchkey, each by itself, so that all other paths
-// below the base path stay the application's. The base path is a path of the
-// site, also where r is a group. With [NewFunc] it is the path of the group, or
-// /auth. Mount panics, as Gin does for routes that conflict, when the base path
-// is not below the group.
+// Mount mounts each route of Latchkey by itself: other paths below the base path stay
+// the application's. Site.BasePath counts from the root of the site, also where r is a
+// group. An Auth whose configuration depends on the request takes the path of the group
+// as its base path, or /auth without a group. Mount panics if the base path is not
+// below the path of the group, and, as Gin does, for routes that conflict.
 func (a *Auth) Mount(r Router) {
 	paths, err := a.auth.Routes(r.BasePath())
 	if err != nil {
@@ -96,8 +98,10 @@ func (a *Auth) Mount(r Router) {
 	}
 }
 
-// Handler answers every request that it gets as one for Latchkey, where the base
-// path is all its own: router.Any("/auth/*path", sessions.Handler()).
+// Handler returns a handler that answers every request as one for Latchkey, also with
+// status 404, and ends the chain. Use it in place of [Auth.Mount] if the application
+// has no path of its own below the base path: router.Any("/auth/*path",
+// sessions.Handler()).
 func (a *Auth) Handler() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer a.renew(c)
@@ -113,8 +117,9 @@ func (a *Auth) Middleware() gin.HandlerFunc {
 	return func(c *gin.Context) { a.pass(c, a.auth.Middleware) }
 }
 
-// LoadSession puts the session into the context of the request, as
-// [latchkey.Auth.LoadSession] does. [Auth.Session] does without it.
+// LoadSession makes the session available to what follows, through
+// [latchkey.SessionFrom] and the context of the request, as [latchkey.Auth.LoadSession]
+// does. [Auth.Session] does not need it.
 func (a *Auth) LoadSession() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer a.renew(c)
@@ -129,32 +134,35 @@ func (a *Auth) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) { a.pass(c, a.auth.RequireSession) }
 }
 
-// Authorize returns a guard that lets decide judge each request, as that of
-// [latchkey.Auth.Authorize]. decide gets a nil session for a request without one.
+// Authorize returns a guard that calls decide for each request. It answers an error of
+// decide as [latchkey.Auth.Authorize] does. decide gets a nil session for a request
+// without one.
 func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.pass(c, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))
 	}
 }
 
-// WriteError answers for a handler that cannot, because of err, as a guard would, and
-// ends the chain. See [latchkey.Auth.WriteError].
+// WriteError answers a request with err, for a handler that has no other answer, as
+// [latchkey.Auth.WriteError] does, and ends the chain. Call it before anything is
+// written.
 func (a *Auth) WriteError(c *gin.Context, err error) {
 	defer a.renew(c)
 	a.auth.WriteError(c.Writer, a.request(c), err)
 	c.Abort()
 }
 
-// Session returns the session of a request, or ErrNoSession. It is read once a request,
-// with or without a handler of Auth in front, and renewed: the cookie goes into the
-// answer. Any other error is a fault: treat the request as one without a session.
+// Session returns the session of a request, or ErrNoSession. The session is read once a
+// request, with or without a middleware of Auth in front. If the response has not
+// begun, the session is renewed: its cookie goes into the response. Any other error is
+// a fault, which has been logged: treat the request as one without a session.
 func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
 	defer a.renew(c)
 	return a.auth.ReadSession(c.Writer, a.request(c))
 }
 
-// CurrentUser returns the signed-in user, as the adapter has it. See
-// [latchkey.Auth.CurrentUser].
+// CurrentUser returns the signed-in user, as the Adapter has it. It needs no middleware
+// in front. See [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *gin.Context) (latchkey.User, error) {
 	defer a.renew(c)
 	return a.auth.CurrentUser(a.request(c).Context())
@@ -209,15 +217,16 @@ func (a *Auth) UpdateSession(c *gin.Context, data any) (*latchkey.Session, error
 	return a.auth.UpdateSession(c.Writer, a.request(c), data)
 }
 
-// SignInAction answers the posts of the application's own sign-in forms. After a
-// failure page shows the form again; it gets the reason from
-// latchkey.FormFailureFrom(c.Request.Context()). If page is nil, the browser is
-// redirected to the sign-in page. See [latchkey.Auth.SignInAction].
+// SignInAction returns a handler that answers the posts of the application's own
+// sign-in forms. After a failure it calls page, which shows the form again and finds
+// the reason in latchkey.FormFailureFrom(c.Request.Context()). If page is nil, the
+// browser is redirected to the sign-in page. See [latchkey.Auth.SignInAction].
 func (a *Auth) SignInAction(page gin.HandlerFunc) gin.HandlerFunc {
 	return a.action(page, a.auth.SignInAction)
 }
 
-// SignOutAction answers the posts of the application's own sign-out forms. See
+// SignOutAction returns a handler that answers the posts of the application's own
+// sign-out forms. page is as with [Auth.SignInAction]. See
 // [latchkey.Auth.SignOutAction].
 func (a *Auth) SignOutAction(page gin.HandlerFunc) gin.HandlerFunc {
 	return a.action(page, a.auth.SignOutAction)
@@ -248,8 +257,9 @@ func (a *Auth) UI(c *gin.Context) (*ui.Page, error) {
 	return ui.New(a.auth, c.Writer, a.request(c))
 }
 
-// request returns the request of c, with the configuration and the session in its
-// context. It replaces c.Request by it, and c.Writer by one that renews the session.
+// request puts the configuration and the session into the context of c.Request, and
+// returns c.Request. The first call for a request also replaces c.Writer by one that
+// adds the renewal of the session when the response begins.
 func (a *Auth) request(c *gin.Context) *http.Request {
 	if a.configOf != nil {
 		c.Request = c.Request.WithContext(a.remember(c.Request.Context(), c))
@@ -265,16 +275,16 @@ func (a *Auth) request(c *gin.Context) *http.Request {
 	return c.Request
 }
 
-// renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the answer,
-// unless that has begun.
+// renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the
+// response, unless the response has begun.
 func (a *Auth) renew(c *gin.Context) {
 	if !c.Writer.Written() {
 		a.auth.Core().Renew(c.Request.Context(), c.Writer.Header())
 	}
 }
 
-// pass lets middleware decide whether the chain goes on. If it does not call its handler,
-// pass aborts the chain.
+// pass lets middleware decide whether the chain goes on, and renews the session. If
+// middleware does not call its handler, pass aborts the chain.
 func (a *Auth) pass(c *gin.Context, middleware func(http.Handler) http.Handler) {
 	defer a.renew(c)
 	passed := false

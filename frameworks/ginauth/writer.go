@@ -8,15 +8,16 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// writer is the writer of a gin.Context that completes the header when the answer
-// begins. Goroutines that look at the session do not touch the header.
+// writer is the writer of a gin.Context that adds the renewal of the session to the
+// header when the response begins. Only the goroutine that writes changes the header;
+// others may read the session meanwhile.
 type writer struct {
 	gin.ResponseWriter
 
 	begin func(http.Header) // adds what there is to add
 }
 
-// commit completes the header, unless the answer has begun.
+// commit adds the renewal of the session to the header, unless the response has begun.
 func (w *writer) commit() {
 	if !w.Written() {
 		w.begin(w.Header())

@@ -43,13 +43,14 @@ func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
 // LoadSession returns interceptors that make the session available through
-// [latchkey.SessionFrom] and refuse no call. The session is read when a call first asks
-// for it.
+// [latchkey.SessionFrom] and refuse no call. The first SessionFrom of a call reads the
+// session.
 func (a *Auth) LoadSession() *Guard { return &Guard{auth: a.auth} }
 
-// RequireSession returns interceptors that let only calls of signed-in users pass.
-// Methods that public names are for all callers: "/acme.v1.Notes/List" is one, and
-// "/grpc.health.v1.Health/", with a slash at the end, all of a service.
+// RequireSession returns interceptors that let only calls of signed-in users pass, and
+// all calls of the methods in public: "/acme.v1.Notes/List" names one method, and
+// "/grpc.health.v1.Health/", with a slash at the end, all methods of a service. They
+// refuse calls as [Auth.Authorize] does.
 func (a *Auth) RequireSession(public ...string) *Guard {
 	return a.Authorize(func(_ context.Context, _ string, s *latchkey.Session) error {
 		if s == nil {
@@ -60,14 +61,22 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 }
 
 // Authorize returns interceptors that call decide with the method, such as
-// "/acme.v1.Notes/List", and the session, nil without one. The call passes if decide
-// returns nil. An error with a status of its own (package status) is sent as it is.
-// ErrNoSession, and any other error without a session, is Unauthenticated. So are
-// [latchkey.NeedRecent] and [latchkey.NeedFactor] of a session without the proof.
-// ErrAccessDenied is PermissionDenied. Any other error, and a panic, is Internal: the
-// caller learns nothing more, and interceptors around this one find the cause by
-// errors.Unwrap. decide is called once a stream, before its first message. It is not
-// called for methods that public names, as in [Auth.RequireSession].
+// "/acme.v1.Notes/List", and the session, which is nil if no user is signed in. The
+// call passes if decide returns nil. An error of decide is answered by the first of
+// these rules that fits it:
+//
+//   - An error with a status of its own (package status) is sent as it is.
+//   - ErrNoSession, and any other error without a session, is Unauthenticated.
+//   - [latchkey.NeedRecent] and [latchkey.NeedFactor] let the call pass if the session has
+//     the proof. Otherwise they are Unauthenticated.
+//   - ErrAccessDenied is PermissionDenied.
+//   - Any other error, and a panic, is Internal.
+//
+// If the session cannot be read, the answer is Unavailable, and decide is not called.
+// Of an error that is not sent as it is, the caller does not see the cause; interceptors
+// around this one find the cause by errors.Unwrap. decide is called once a stream, before
+// its first message. It is not called for the methods in public, which are named as in
+// [Auth.RequireSession]: all their calls pass. If decide is nil, all calls pass.
 func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latchkey.Session) error, public ...string) *Guard {
 	g := &Guard{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
@@ -130,8 +139,8 @@ func (s *sessionStream) SendHeader(md metadata.MD) error {
 	return s.ServerStream.SendHeader(md)
 }
 
-// giveHeader adds the renewal of the session to the header. Once the header has been sent
-// it does nothing.
+// giveHeader adds the renewal of the session to the header. It does nothing if none is
+// due. After the header has been sent the renewal is lost.
 func (s *sessionStream) giveHeader() {
 	if header := s.core.Renewal(s.ctx); len(header) > 0 {
 		_ = s.ServerStream.SetHeader(metadataOf(header))
@@ -139,7 +148,7 @@ func (s *sessionStream) giveHeader() {
 }
 
 // judge returns nil if a call may pass, or else the error to answer with, as
-// [Auth.Authorize] documents it. It is Unavailable if the session cannot be read.
+// [Auth.Authorize] documents it. ctx comes from Core.Attach.
 func (g *Guard) judge(ctx context.Context, method string) error {
 	if g.decide == nil || g.public[method] || g.public[method[:strings.LastIndexByte(method, '/')+1]] {
 		return nil
@@ -169,8 +178,9 @@ func (g *Guard) judge(ctx context.Context, method string) error {
 	return refusal(codes.Internal, "The call could not be judged.", "", why)
 }
 
-// ask calls decide and returns as why what of its answer the session does not meet. A
-// panic of decide comes back as fault, since it would otherwise end the program.
+// ask calls decide and returns its error as why. If that is [latchkey.NeedRecent] or
+// [latchkey.NeedFactor], why is nil when the session has the proof. A panic of decide
+// is returned as fault, since it would otherwise end the program.
 func (g *Guard) ask(ctx context.Context, method string, s *latchkey.Session) (why, fault error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -180,6 +190,8 @@ func (g *Guard) ask(ctx context.Context, method string, s *latchkey.Session) (wh
 	return g.auth.Core().Unmet(ctx, s, g.decide(ctx, method, s)), nil
 }
 
+// refusal returns an error that shows callers text and an ErrorInfo with reason. If
+// reason is empty, there is no ErrorInfo. The program finds cause by errors.Unwrap.
 func refusal(code codes.Code, text, reason string, cause error) error {
 	s := status.New(code, text)
 	if reason != "" {
@@ -190,7 +202,7 @@ func refusal(code codes.Code, text, reason string, cause error) error {
 	return &refused{s, cause}
 }
 
-// refused tells callers a status, and the program its cause.
+// refused shows callers a status, and the program its cause, by Unwrap.
 type refused struct {
 	status *status.Status
 	cause  error
@@ -200,7 +212,8 @@ func (r *refused) Error() string              { return r.status.Message() }
 func (r *refused) Unwrap() error              { return r.cause }
 func (r *refused) GRPCStatus() *status.Status { return r.status }
 
-// requestOf returns a call in the types of Latchkey, without its binary metadata.
+// requestOf returns a call in the types of Latchkey, without its binary metadata. The
+// result shares the values of the metadata.
 func requestOf(ctx context.Context, method string) *latchkey.Request {
 	r := &latchkey.Request{Method: http.MethodPost, URL: &url.URL{Path: method}}
 	md, _ := metadata.FromIncomingContext(ctx)
@@ -219,14 +232,16 @@ func requestOf(ctx context.Context, method string) *latchkey.Request {
 	return r
 }
 
-// send adds header, the renewal of a session, to the header of an answer. It does nothing
-// if the method has sent that already.
+// send adds header, the renewal of a session, to the header of the response of a unary
+// call. It does nothing if the handler has sent the header already.
 func send(ctx context.Context, header http.Header) {
 	if len(header) > 0 {
 		_ = grpc.SetHeader(ctx, metadataOf(header))
 	}
 }
 
+// metadataOf returns header as metadata, with names in lower case. It shares the
+// values.
 func metadataOf(header http.Header) metadata.MD {
 	md := make(metadata.MD, len(header))
 	for name, values := range header {
