@@ -54,9 +54,10 @@ func (u *Users) Create(ctx context.Context, n NewUser) (storage.User, error) {
 	return directory.Provision(ctx, w.Directory, w.Events, storage.User{Name: n.Name, Email: n.Email, Image: n.Image})
 }
 
-// Update changes fields of a user and returns the user. Concurrent calls that change
-// different fields all succeed. JWT sessions show the change at the next sign-in or
-// update. Update never marks an e-mail address as proven.
+// Update changes fields of a user and returns the user. A field of c that makes no
+// sense is an [InputError]. Concurrent calls that change different fields all succeed.
+// JWT sessions show the change at the next sign-in or update. Update never marks an
+// e-mail address as proven.
 func (u *Users) Update(ctx context.Context, userID string, c Change) (storage.User, error) {
 	w, err := u.open(ctx, userID, "Users.Update")
 	if err != nil {
@@ -80,8 +81,9 @@ func (u *Users) Update(ctx context.Context, userID string, c Change) (storage.Us
 }
 
 // Export writes everything that is kept of a user to out, as a JSON document with
-// "version" 1. It has no token, hash or other secret, and names administrators by kind
-// only. What the Adapter cannot list is missing. After an error the document is not whole.
+// "version" 1. It also writes what latchkey.AccountPage.ExportMore returns. The
+// document has no token, hash or other secret, and names administrators by kind only.
+// What the Adapter cannot list is missing. After an error the document is not whole.
 func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error {
 	w, err := u.open(ctx, userID, "Users.Export")
 	if err != nil {

@@ -25,7 +25,8 @@ type Enrolment struct {
 
 var errNoFactors = errors.New("latchkey: the site has no second factors: set Config.Factors.Kinds")
 
-// openFactors does what open does, on a site with second factors.
+// openFactors does what open does, with the ability to keep factors. It returns
+// ErrInvalidConfig for a site without second factors.
 func (u *Users) openFactors(ctx context.Context, userID, operation string) (*directory.Work, error) {
 	w, err := u.open(ctx, userID, operation, directory.AbilityFactors)
 	if err == nil && w.Factors == nil {
@@ -48,9 +49,9 @@ func (u *Users) Factors(ctx context.Context, userID string) ([]storage.Factor, e
 	return rows, err
 }
 
-// BeginTOTP begins the setup of an authenticator app for a user. The app is a factor only
-// when ConfirmTOTP has got a right code of it, within 15 minutes; until then nothing
-// changes. BeginTOTP returns ErrFactor if the user's e-mail address is not proven. It
+// BeginTOTP begins the setup of an authenticator app for a user. It changes no factor:
+// the app becomes one when ConfirmTOTP gets a right code of it, within 15 minutes.
+// BeginTOTP returns ErrFactor if the user has an e-mail address that is not proven. It
 // needs latchkey.Config.Factors.
 func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error) {
 	w, err := u.openFactors(ctx, userID, "Users.BeginTOTP")
@@ -67,10 +68,12 @@ func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error)
 }
 
 // ConfirmTOTP turns an authenticator app on if the code fits, and ends all sessions of
-// the user except the one of ctx: see [Users]. name is the name that the user gives the
-// app; empty: none. It returns recovery codes if this is the user's first factor: show
-// them to the user once. A wrong code is ErrSecondFactor; after five of them, and after
-// 15 minutes, the enrolment is gone and the error is ErrFactor.
+// the user except the one of ctx: see [Users]. enrolmentID is [Enrolment].ID, and name
+// is the name that the user gives the app; empty: none. ConfirmTOTP returns recovery
+// codes if this is the user's first factor: show them to the user once. A wrong code is
+// ErrSecondFactor. The fifth wrong code ends the enrolment: the error is ErrFactor, as
+// for an enrolment that is over, has expired or is of another user, and for a user with
+// five apps. It needs latchkey.Config.Factors.
 func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code string) (recovery []string, err error) {
 	w, err := u.openFactors(ctx, userID, "Users.ConfirmTOTP")
 	if err != nil {
@@ -113,13 +116,15 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 }
 
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions
-// of the user. It is for a user that has lost them. Passkeys stay. Make sure that the
-// right person asks: afterwards the first factor alone is enough to sign in, or to set up
-// a new factor. Where latchkey.Factors.Require wants a factor, the next sign-in has to
-// prove the mailbox before it sets one up, if the address is proven and the site sends
-// mails. A mail tells the user of it, if latchkey.Site.URL is set as well. While a change
-// of the e-mail address can be undone, the former address is told, too. ResetFactors needs
-// latchkey.Config.Factors.
+// of the user, because the user has lost the factors. Passkeys stay. Make sure that the
+// right person asks: afterwards the first factor alone is enough to sign in, or to set
+// up a new factor. If latchkey.Factors.Require wants a factor, the address is proven
+// and the site sends mails, the next sign-in has to prove the mailbox before it sets
+// one up.
+//
+// If latchkey.Site.URL is set as well, a mail tells the user of the reset. While a
+// change of the e-mail address can be undone, the former address is told, too.
+// ResetFactors needs latchkey.Config.Factors.
 func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
 	if err != nil {

@@ -27,21 +27,25 @@ type Inviter struct {
 }
 
 // Invite invites an e-mail address, in place of an earlier invitation to it, and mails
-// the link; the result link is then empty. With in.NoMail it mails nothing and returns the
-// link, for the application to hand over.
+// the link; the result link is then empty. With in.NoMail it mails nothing and returns
+// the link, for the application to hand over.
 //
-// A mailed link proves the address. If no user has the address, the link creates the user
-// and signs the user in. A user that exists signs in, and the sign-in uses the invitation
-// up. A link that the application hands over proves nothing: it opens the sign-up for the
-// address. latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data,
-// such as a team; the application gives out roles itself.
+// The link leads to a page that asks the user to accept. To accept a mailed link proves
+// the address. If no user has the address, it creates the user and signs the user in;
+// on a site whose sign-up is only for invited users, or without a latchkey.Email, it
+// leads to the form for a password instead. If a user has the address, it leads to the
+// sign-in page. A link that the application hands over proves nothing: it leads to the
+// sign-up for the address, or to the sign-in page. The first sign-in that proves the
+// address uses the invitation up. latchkey.SignInAttempt and latchkey.SignInEvent have
+// the invitation with Data, such as a team; the application gives out roles itself.
 //
-// A field that makes no sense is an [InputError]. Invite needs latchkey.Config.Invitations,
-// for which the Adapter has to be a [storage.ChallengeAdapter], and latchkey.Site.URL.
-// Without in.NoMail it also needs a way to send mails: latchkey.Mail.Send, or a
-// latchkey.Email provider. Mails count for latchkey.Limits.MailsPerRecipient. If a mail
-// could not be sent, or is one too many, Invite revokes the invitation and returns an error:
-// the latchkey.Error of one too many has the Code "limit".
+// A field that makes no sense is an [InputError]. Invite needs
+// latchkey.Config.Invitations, for which the Adapter has to be a
+// [storage.ChallengeAdapter], and latchkey.Site.URL. Without in.NoMail it also needs a
+// way to send mails: latchkey.Mail.Send, or a latchkey.Email provider. Mails count for
+// latchkey.Limits.MailsPerRecipient. If a mail could not be sent, or is one too many,
+// Invite revokes the invitation and returns an error: the latchkey.Error of one too
+// many has the Code "limit".
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {
@@ -73,9 +77,9 @@ func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err err
 	return "", nil
 }
 
-// Invitations lists the invitations of the tenant that ctx names, the newest first,
-// without those that were used up, were revoked or have expired. They have no link. It
-// needs latchkey.Config.Invitations, and an Adapter that is a
+// Invitations lists the invitations of the tenant that ctx names, the newest first. It
+// leaves out those that were used up, were revoked or have expired. The result has no
+// links. It needs latchkey.Config.Invitations, and an Adapter that is a
 // [storage.ChallengeAdapter].
 func (u *Users) Invitations(ctx context.Context) ([]Invitation, error) {
 	w, _, err := u.inviting(ctx)
@@ -97,7 +101,8 @@ func (u *Users) RevokeInvitation(ctx context.Context, id string) error {
 	return directory.RevokeInvitation(ctx, w.Directory, w.Events, id)
 }
 
-// inviting opens the directory, and returns it with what makes invitations.
+// inviting opens the directory, and returns it with what makes invitations. A site
+// without invitations is ErrInvalidConfig.
 func (u *Users) inviting(ctx context.Context) (*directory.Work, *Inviter, error) {
 	i, err := u.backend.Inviter(ctx)
 	if err != nil {

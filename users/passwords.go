@@ -25,8 +25,9 @@ type Keeper struct {
 
 var errNoHash = errors.New("latchkey: the hash of a password is empty")
 
-// keeper opens the directory of a user, and returns it with the flows of passwords. With
-// mails, a site without a known URL is ErrInvalidConfig.
+// keeper opens the directory of a user, and returns it with the flows of passwords. A
+// site without passwords is ErrInvalidConfig, and, if mails is set, also one without a
+// known URL.
 func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool) (*directory.Work, *Keeper, error) {
 	w, err := u.open(ctx, userID, operation)
 	if err != nil {
@@ -38,10 +39,11 @@ func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool
 
 // SetPassword gives a user a password, for a form or a seed of the application's own.
 // The password has to pass the rules for new passwords: otherwise the error is
-// ErrPassword, and latchkey.Error.Code says why. It ends all sessions of the user except
-// the one of ctx (see [Users]), and mails the user that the password was changed.
-// Administrators let users choose their own password: see SendPasswordReset. All methods
-// about passwords and browsers need a latchkey.Password among the providers.
+// ErrPassword, and latchkey.Error.Code says why. SetPassword ends all sessions of the
+// user except the one of ctx (see [Users]), and makes links, codes, known browsers and
+// sign-ins from before void. It mails the user that the password was changed.
+// Administrators let users choose their own password: see SendPasswordReset. All
+// methods about passwords and browsers need a latchkey.Password among the providers.
 func (u *Users) SetPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.SetPassword", false)
 	if err != nil {
@@ -68,11 +70,13 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 }
 
 // CheckPassword returns nil if a password is the user's, also if the user has to choose
-// another one before the next sign-in: see RequireNewPassword. It says nothing more of the
-// user: a sign-in by the same password may be refused, because the address is not proven,
-// the password is known to be leaked, or the user is suspended. It returns
-// ErrCredentialsSignin for a wrong password, for a user that has none, and for any password
-// after too many tries. Tries count as those of an unknown browser.
+// another one before the next sign-in: see RequireNewPassword. It says nothing more of
+// the user: a sign-in by the same password may be refused, because the address is not
+// proven, the password is known to be leaked, or the user is suspended. It returns
+// ErrCredentialsSignin for a wrong password, for a user that has none, and for any
+// password after too many tries. Tries count as those of an unknown browser. If too
+// many wrong passwords came before a right one, the user is mailed a link to a new
+// password.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {

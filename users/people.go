@@ -90,9 +90,10 @@ func (u *Users) List(ctx context.Context, q Query) (Page, error) {
 }
 
 // All returns the users of all pages, from q.After on. It reads them page by page while
-// the caller consumes them. It returns a user that exists throughout exactly once. After
-// an error it yields nothing more. It needs what List needs; without it every search is
-// [errors.ErrUnsupported] too.
+// the caller consumes them. It returns a user that exists throughout exactly once.
+// After an error, which comes with a zero user, it yields nothing more. A field of q
+// that makes no sense is an [InputError]. It needs what List needs; without it the
+// error is [errors.ErrUnsupported] too, also for a search.
 func (u *Users) All(ctx context.Context, q Query) iter.Seq2[storage.User, error] {
 	return func(yield func(storage.User, error) bool) {
 		r, _, err := u.reader(ctx, "Users.All")
@@ -104,8 +105,8 @@ func (u *Users) All(ctx context.Context, q Query) iter.Seq2[storage.User, error]
 	}
 }
 
-// Count returns how many users match q, up to 10,000, and whether there are more. It
-// needs what All needs.
+// Count returns how many users match q, whatever q.After is. n is at most 10,000, and
+// more reports whether there are more than that. Count needs what All needs.
 func (u *Users) Count(ctx context.Context, q Query) (n int, more bool, err error) {
 	r, _, err := u.reader(ctx, "Users.Count")
 	if err != nil {
@@ -114,8 +115,8 @@ func (u *Users) Count(ctx context.Context, q Query) (n int, more bool, err error
 	return r.Count(ctx, people.Query(q))
 }
 
-// reader returns the reader of lists, and the directory. Without the ability it returns
-// an ErrUnsupported that names call, and the directory all the same.
+// reader returns the reader of lists, and the directory. If the Adapter has no lists,
+// it returns an ErrUnsupported that names call, and the directory all the same.
 func (u *Users) reader(ctx context.Context, call string) (*people.Reader, *directory.Work, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

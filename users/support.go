@@ -52,21 +52,22 @@ type EmailChange struct {
 //
 //   - A user that Create has made and who has not signed in yet has the new address at
 //     once, unproven. A taken address is ErrConflict.
-//   - For any other user it begins the change that the account page offers. A link is
-//     mailed to the new address, and the address changes when the user opens the link in
-//     a session. The old address is told by a mail. If the new address is taken, the
-//     error is nil, and the mail tells the owner of that address. This needs
-//     latchkey.Site.URL, and a latchkey.Password or latchkey.EditEmail.
-//   - With Recover the user needs no session. A taken address is ErrConflict, and a user
-//     without an address is ErrNotFound. Within 30 days of another change, and for an address
-//     that the user has never proven, the error is an [InputError] for Recover. If a mail
-//     cannot be sent, the change is withdrawn and the error is latchkey.ErrEmailSignIn,
-//     unless the former mailbox is gone: see latchkey.ErrMailboxGone. While
-//     the same change is under way, the call does nothing. A change to any other address
-//     replaces it. After three changes in a day the error is latchkey.ErrEmailSignIn with
-//     the Code limit. Check by other means that the user is asking.
+//   - For any other user, without Recover, it begins the change that the account page
+//     offers. A link is mailed to the new address, and the address changes when the user
+//     opens the link in a session. The old address is told by a mail. If the new address is
+//     taken, the error is nil, and the mail tells the owner of that address.
+//   - For any other user, with Recover, it begins a change that needs no session: see
+//     [EmailChange]. A taken address is ErrConflict, and a user without an address is
+//     ErrNotFound. If a change was made or begun within the last 30 days, or the user has
+//     never proven the present address, the error is an [InputError] for Recover. If a mail cannot be sent, the
+//     change is withdrawn and the error is latchkey.ErrEmailSignIn, unless the former mailbox
+//     is gone: see latchkey.ErrMailboxGone. While the same change is under way, the call does
+//     nothing. A change to any other address replaces it. After three changes in a day the
+//     error is latchkey.ErrEmailSignIn with the Code limit. Check by other means that the
+//     user is asking.
 //
-// A text that is no e-mail address is an [InputError].
+// For a user who has signed in it needs latchkey.Site.URL, and a latchkey.Password or
+// latchkey.EditEmail. A text that is no e-mail address is an [InputError].
 func (u *Users) ChangeEmail(ctx context.Context, userID string, c EmailChange) error {
 	w, err := u.open(ctx, userID, "Users.ChangeEmail")
 	if err != nil {
@@ -158,7 +159,7 @@ type Capabilities struct {
 	ChangeEmail bool // ChangeEmail of users who have signed in; for all others it needs nothing
 }
 
-// Capabilities returns what the site can do, for pages that offer nothing else.
+// Capabilities returns what the site can do, for pages that offer only that.
 func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {
@@ -190,8 +191,8 @@ func (u *Users) SaveQuery(ctx context.Context, q Query, holder string) (string, 
 	return w.Cursors.Save(people.Query(q), holder)
 }
 
-// OpenQuery returns the query of a text that SaveQuery made for holder. Any other text is
-// an [InputError].
+// OpenQuery returns the query of a text that SaveQuery made for holder. Any other text,
+// and one that is older than 15 minutes, is an [InputError].
 func (u *Users) OpenQuery(ctx context.Context, saved, holder string) (Query, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

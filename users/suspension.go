@@ -22,15 +22,17 @@ type SuspendOptions struct {
 const longestReason = 500
 
 // Suspend keeps a user out: every sign-in of the user is refused from then on. It ends
-// all sessions, sign-ins under way, codes and pending changes of the address. It does so
-// in one transaction if the store has transactions; in a store without them, repeat a call
-// that failed. A second call replaces the suspension. The suspension records the actor of
-// ctx: see event.WithActor. A field of o that makes no sense is an [InputError].
+// all sessions, sign-ins under way, codes and pending changes of the address. It does
+// so in one transaction if the store has transactions; in a store without them, repeat
+// a call that failed. A second call replaces the suspension. The suspension records the
+// actor of ctx: see event.WithActor. A field of o that makes no sense is an
+// [InputError].
 //
 // Suspend returns ErrSessionsNotEnded if the suspension is stored but JWT sessions go
-// on until they expire, because no latchkey.SessionConfig.Revocations are configured. It
-// needs an Adapter that is a [storage.SuspensionAdapter]; without it the error is
-// [errors.ErrUnsupported] too.
+// on until they expire, because no latchkey.SessionConfig.Revocations are configured.
+// It needs an Adapter that is a [storage.SuspensionAdapter]; without it the error is
+// [errors.ErrUnsupported] too. Stored sessions also need a
+// [storage.SessionListAdapter].
 func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) error {
 	w, err := u.open(ctx, userID, "Users.Suspend")
 	if err != nil {
@@ -53,9 +55,10 @@ func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) er
 	return directory.Suspend(ctx, w.Directory, w.Events, userID, s)
 }
 
-// Restore lifts a suspension, in force or not: the user can sign in again. Sessions from
-// before stay ended, also those that a failed Suspend has left: Restore ends them all. It
-// returns ErrNotFound if the user is not suspended. It needs what Suspend needs.
+// Restore lifts a suspension, also one that has run out: the user can sign in again.
+// Sessions from before stay ended, also those that a failed Suspend has left: Restore
+// ends them all. It returns ErrNotFound if the user is not suspended. It needs what
+// Suspend needs.
 func (u *Users) Restore(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Restore")
 	if err != nil {
@@ -65,4 +68,5 @@ func (u *Users) Restore(ctx context.Context, userID string) error {
 	return directory.Restore(ctx, w.Directory, w.Events, userID)
 }
 
+// wrong returns an InputError.
 func wrong(field, problem string) error { return &fault.InputError{Field: field, Problem: problem} }

@@ -22,13 +22,13 @@ type TokenOptions struct {
 	MinLife  time.Duration // the token must last this long; 0: 5 s
 }
 
-// AccessToken returns a usable access token of an account and renews it if necessary. An
-// empty ProviderAccountID stands for the only account of the user at the provider; if
-// there are several, the error is ErrAmbiguousAccount. RefreshToken and IDToken of the
-// result are empty. Any number of callers, in any number of processes, cause one request
-// to the provider.
+// AccessToken returns a usable access token of an account and renews it if necessary.
+// An empty ProviderAccountID stands for the only account of the user at the provider;
+// if there are several, the error is ErrAmbiguousAccount. RefreshToken and IDToken of
+// the result are empty. Any number of callers, in any number of processes, cause one
+// request to the provider.
 //
-// A suspended user's account is ErrAccessDenied.
+// An account of a suspended user is ErrAccessDenied.
 //
 // ErrReconnect means that the account has no usable tokens: send the user through
 // latchkey.Auth.Link, or let the user sign in with the provider again. ErrScopeMissing
@@ -36,8 +36,9 @@ type TokenOptions struct {
 // latchkey.TokenError with RetryAfter. ErrTokenKey means that a key is missing in
 // latchkey.Config.Tokens.
 //
-// It needs an Adapter that is a [storage.TokenAdapter] and a [storage.AccountAdapter]. A
-// provider that is not configured, or is no OAuth provider, is ErrInvalidProvider.
+// AccessToken needs an Adapter that is a [storage.TokenAdapter] and a
+// [storage.AccountAdapter]. A provider that is not configured, or is no OAuth provider,
+// is ErrInvalidProvider.
 func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) (storage.Tokens, error) {
 	v, err := u.vault(ctx, of, "Users.AccessToken")
 	if err != nil {
@@ -48,14 +49,15 @@ func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) 
 }
 
 // ProviderClient returns a client that sends requests to the API of a provider with the
-// account's access token, over https only, or over http to loopback hosts. A token that the
-// API refuses with status 401 is renewed once for each request, if the body can be sent
-// again. After a redirect to another host requests carry no token. The client keeps a token
-// for a minute at most. An error of AccessToken is the error of the request.
+// account's access token, over https only, or over http to loopback hosts. If the API
+// refuses a token with status 401, the client renews it and repeats the request, once,
+// if the body can be sent again. After a redirect to another host requests carry no
+// token. The client keeps a token for a minute at most. An error of AccessToken is the
+// error of the request.
 //
-// Only the values of ctx are used, such as the tenant: its end ends no request, and each
-// request has a context of its own. The client is safe for concurrent use, may be kept,
-// and needs no closing.
+// The client uses only the values of ctx, such as the tenant: when ctx ends, no request
+// ends. Each request has a context of its own. It ignores o.Rejected. The client is
+// safe for concurrent use, may be kept, and needs no closing.
 func (u *Users) ProviderClient(ctx context.Context, of AccountRef, o TokenOptions) *http.Client {
 	t := &vault.Transport{Base: http.DefaultTransport, Now: time.Now}
 	v, fault := u.backend.Vault(ctx)
@@ -85,10 +87,12 @@ type within struct {
 // Value returns a value of the context in which the client was made.
 func (c within) Value(key any) any { return c.made.Value(key) }
 
-// RevokeTokens forgets the tokens of an account and revokes them at the provider, in the
-// background, unless KeepAtProvider is set. The account and its sessions stay; a sign-in
-// under way stores no tokens. It returns ErrAmbiguousAccount, or ErrRefresh if other calls
-// kept changing the tokens: try again. It needs the Adapter that AccessToken needs.
+// RevokeTokens forgets the tokens of an account and revokes them at the provider, in
+// the background; if KeepAtProvider of latchkey.Config.Tokens is set, it only forgets
+// them. The account and its sessions stay, and a sign-in under way stores no tokens.
+// RevokeTokens returns ErrAmbiguousAccount as AccessToken does, or ErrRefresh if other
+// calls kept changing the tokens: try again. It needs the Adapter that AccessToken
+// needs.
 func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	w, err := u.open(ctx, of.UserID, "Users.RevokeTokens", directory.AbilityAccountLists, directory.AbilityTokens)
 	if err != nil {

@@ -13,21 +13,22 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Users reads and changes users, their accounts, passkeys and sessions: for
-// settings pages, administration and nightly jobs. It sets no cookie. On a site
-// with tenants the context names the tenant: see latchkey.ContextWithTenant. It
-// is safe for concurrent use.
+// Users reads and changes users, their accounts, passkeys and sessions: for settings
+// pages, administration and nightly jobs. It sets no cookie. It asks for no permission:
+// the caller checks who may do what. On a site with tenants the context names the
+// tenant: see latchkey.ContextWithTenant. It is safe for concurrent use.
 //
 // Every method needs latchkey.Config.Adapter, and returns latchkey.ErrMissingAdapter
-// without one. If the comment of a method names another interface that the Adapter needs,
-// the error without it is latchkey.ErrMissingAdapterMethods. Where the comment says so,
-// that error is errors.ErrUnsupported as well. A method that needs a field of the
-// configuration returns latchkey.ErrInvalidConfig if it is not set. An empty user id is an
-// error that is none of these.
+// without one. If the comment of a method names another interface that the Adapter
+// needs, the error without it is latchkey.ErrMissingAdapterMethods. Where the comment
+// says so, that error is errors.ErrUnsupported as well. latchkey.SessionConfig.Store
+// stands in for a [storage.SessionListAdapter]. A method that needs a field of the
+// configuration returns latchkey.ErrInvalidConfig if it is not set. An empty user id is
+// an error that is none of these.
 //
-// A user, account, passkey or session that does not exist, or belongs to another user, is
-// latchkey.ErrNotFound. Methods that return a list return an empty list for an unknown
-// user.
+// A user, account, passkey, factor, browser or session that does not exist, or belongs
+// to another user, is latchkey.ErrNotFound. Methods that return a list return an empty
+// list for an unknown user.
 //
 // Methods that end sessions "except the one of ctx" spare the stored session of the
 // request that ctx belongs to: the context of a request behind a guard, or behind
@@ -85,8 +86,9 @@ var (
 // call named none of them.
 var ErrAmbiguousAccount = fault.ErrAmbiguousAccount
 
-// open opens the directory for work on a user. The caller needs the abilities of
-// the Adapter; operation names the caller in the error for a missing one.
+// open opens the directory for work on a user. It returns errNoUserID for an empty
+// userID, and ErrMissingAdapterMethods, with operation in its text, if the Adapter
+// lacks one of the abilities in needs. It does not look whether the user exists.
 func (u *Users) open(ctx context.Context, userID, operation string, needs ...directory.Ability) (*directory.Work, error) {
 	if userID == "" {
 		return nil, errNoUserID
@@ -103,7 +105,7 @@ func (u *Users) open(ctx context.Context, userID, operation string, needs ...dir
 	return w, nil
 }
 
-// Get returns the user.
+// Get returns the user with the id userID.
 func (u *Users) Get(ctx context.Context, userID string) (storage.User, error) {
 	w, err := u.open(ctx, userID, "Users.Get")
 	if err != nil {
@@ -124,13 +126,14 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account,
 	return directory.WithoutTokens(w.Directory, list), err
 }
 
-// Unlink removes an account from its user. It returns ErrLastAccount if the user could
-// not sign in any more without the account. It ends the stored sessions of the user that
-// this account or another one of the same provider has opened, except the one of ctx:
-// see [Users]. JWT sessions, and stored ones without a known provider, go on: call
-// EndSessions to end them. It needs an Adapter that is a [storage.AccountAdapter]. It
-// also revokes the tokens of the account at the provider, in the background, unless
-// KeepAtProvider of latchkey.Config.Tokens is set.
+// Unlink removes an account from its user, with the passkey if it is that of a passkey.
+// It returns ErrLastAccount if the user could not sign in any more without the account.
+// It ends the stored sessions of the user that this account or another one of the same
+// provider has opened, except the one of ctx: see [Users]. JWT sessions, and stored
+// ones without a known provider, go on: call EndSessions to end them. Unlink also
+// revokes the tokens of the account at the provider, in the background, unless
+// KeepAtProvider of latchkey.Config.Tokens is set. It needs an Adapter that is a
+// [storage.AccountAdapter].
 func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 	w, err := u.open(ctx, account.UserID, "Users.Unlink", directory.AbilityAccountLists)
 	if err != nil {
@@ -140,8 +143,8 @@ func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 	return w.Unlink(ctx, w.Events, account.UserID, account.Provider, account.ProviderAccountID, w.SessionID)
 }
 
-// Passkeys lists the passkeys of a user. It needs an Adapter that is a
-// [storage.AuthenticatorAdapter].
+// Passkeys lists the passkeys with which a user can sign in. It needs an Adapter that
+// is a [storage.AuthenticatorAdapter].
 func (u *Users) Passkeys(ctx context.Context, userID string) ([]storage.Authenticator, error) {
 	w, err := u.open(ctx, userID, "Users.Passkeys", directory.AbilityAuthenticators)
 	if err != nil {
@@ -162,10 +165,11 @@ func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID [
 	return w.RenamePasskey(ctx, w.Events, userID, credentialID, name)
 }
 
-// RemovePasskey removes a passkey from a user, together with its account. It
-// returns ErrLastAccount if the user could not sign in any more without the passkey. It
-// ends the sessions that Unlink ends. It needs an Adapter that is a
-// [storage.AuthenticatorAdapter] and a [storage.AccountAdapter].
+// RemovePasskey removes a passkey from a user, together with its account. It returns
+// ErrLastAccount if the user could not sign in any more without the passkey. It ends
+// sessions as Unlink does: all that a passkey of the user has opened, except the one of
+// ctx. It needs an Adapter that is a [storage.AuthenticatorAdapter] and a
+// [storage.AccountAdapter].
 func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID []byte) error {
 	w, err := u.open(ctx, userID, "Users.RemovePasskey", directory.AbilityAuthenticators, directory.AbilityAccountLists)
 	if err != nil {
@@ -197,22 +201,26 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 	return w.EndSession(ctx, w.Events, userID, sessionID)
 }
 
-// EndSessions signs a user out everywhere: it ends all sessions of the user, and
-// every sign-in that is under way. A password that was just checked, a link that was
-// sent and a flow at a provider from before are void. Because the clocks of several
-// processes differ, a sign-in that begins at another process within the next 15 seconds
-// may be refused, and the user has to try again. JWT sessions need
-// latchkey.SessionConfig.Revocations, or an Adapter that is a [storage.RevocationStore];
-// without both EndSessions returns ErrUnsupportedStrategy. Stored sessions need an Adapter
-// that is a [storage.SessionListAdapter].
+// EndSessions signs a user out everywhere: it ends all sessions of the user, and every
+// sign-in that is under way. A password that was just checked, a link that was sent and
+// a flow at a provider from before are void. The browsers of the user are known and
+// remembered no more, and a change of the address with Recover (see [EmailChange]) is
+// stopped. An unknown user is no error.
+//
+// Because the clocks of several processes differ, a sign-in that begins at another
+// process within the next 15 seconds may be refused, and the user has to try again. JWT
+// sessions need latchkey.SessionConfig.Revocations, or an Adapter that is a
+// [storage.RevocationStore]; without both EndSessions returns ErrUnsupportedStrategy.
+// Stored sessions need an Adapter that is a [storage.SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID string) error {
 	return u.endAllBut(ctx, userID, "")
 }
 
-// EndOtherSessions signs a user out everywhere but in the stored session with the
-// [storage.StoredSession].ID keep, such as latchkey.Session.ID of the request. An
-// empty keep is an error. With JWTSessions it does what EndSessions does, whatever keep
-// is: all sessions end, that of the caller included. It needs what EndSessions needs.
+// EndOtherSessions does what EndSessions does, but spares the stored session with the
+// [storage.StoredSession].ID keep, such as latchkey.Session.ID of the request. An empty
+// keep is an error, and one that names no session of the user spares none. With
+// JWTSessions all sessions end whatever keep is, that of the caller included. It needs
+// what EndSessions needs.
 func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error {
 	if userID != "" && keep == "" {
 		return errNothingToKeep
@@ -220,7 +228,8 @@ func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error
 	return u.endAllBut(ctx, userID, keep)
 }
 
-// endAllBut ends the sessions of a user except keep. An empty keep ends all.
+// endAllBut does what EndSessions does, except for the stored session with the id keep.
+// An empty keep spares none.
 func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 	w, err := u.open(ctx, userID, "Users.EndSessions")
 	if err != nil {
@@ -234,8 +243,9 @@ func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 }
 
 // Delete removes a user with all that the Adapter keeps by the user's id, and revokes
-// provider tokens as Unlink does. ErrSessionsNotEnded: the user is deleted, but without
-// latchkey.SessionConfig.Revocations JWT sessions go on until they expire. It needs a
+// provider tokens as Unlink does. It returns ErrSessionsNotEnded if the user is
+// deleted, but sessions may go on until they expire: JWT sessions do without
+// latchkey.SessionConfig.Revocations. It needs an Adapter that is a
 // [storage.UserDeletionAdapter]. See Erase for requests to erase personal data.
 func (u *Users) Delete(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Delete")
