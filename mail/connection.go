@@ -27,8 +27,8 @@ type connection struct {
 	forget func() bool // stops watching the context
 }
 
-// connect opens a connection that lives no longer than ctx. With ImplicitTLS it
-// is encrypted already.
+// connect opens a connection that lives no longer than ctx, and that the caller closes.
+// With ImplicitTLS it is encrypted already.
 func (s Server) connect(ctx context.Context) (net.Conn, error) {
 	raw, err := s.DialContext(ctx, "tcp", net.JoinHostPort(s.Host, fmt.Sprint(s.Port)))
 	if err != nil {
@@ -91,7 +91,7 @@ func cause(err error) string {
 }
 
 // distrust returns why the certificate of a server is not accepted. Names of the
-// certificate are quoted, and few.
+// certificate are quoted, and at most mostNames of them.
 func distrust(err error) string {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError

@@ -56,7 +56,7 @@ type Server struct {
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// complete returns s with its defaults, or an error that names the field at
+// complete returns s with its defaults, or an error that names the first field at
 // fault. No error repeats a value that may be a password in the wrong place.
 func (s Server) complete() (Server, error) {
 	s.Security = cmp.Or(s.Security, STARTTLS)
@@ -109,6 +109,7 @@ func (s Server) check() error {
 	return nil
 }
 
+// fault returns an error that names a field of Server.
 func fault(field, what string) error { return fmt.Errorf("mail: Server.%s %s", field, what) }
 
 // clientTLS returns a copy of s.TLSConfig, or the default. Unless it names another
@@ -144,6 +145,8 @@ func isIP(host string) bool {
 	return err == nil
 }
 
+// isLoopback reports whether a host is this machine: localhost, a name below .localhost
+// or a loopback address.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || (err == nil && ip.Unmap().IsLoopback())

@@ -14,15 +14,16 @@ import (
 	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
-// SMTP returns a function for [latchkey.Email].Send that delivers each link to
-// s, on a connection of its own and with one try. SMTP connects to nothing. An
-// error from SMTP names the field at fault.
+// SMTP returns a function for the field Send of [latchkey.Email] and [latchkey.Mail].
+// The function delivers each message to s, on a connection of its own and with one try.
+// SMTP itself connects to nothing. An error from SMTP names the field at fault.
 //
-// The function honours its context. What it returns says which step failed and
-// with which SMTP status, never the e-mail address, the link, the password or
-// the server's words. It is [latchkey.ErrMailboxGone] if the server says that the
-// mailbox does not exist. It returns nil once the server has accepted the mail, and
-// may be called concurrently.
+// The function may be called concurrently. It stops when its context ends or
+// Server.Timeout has passed. It returns nil once the server has accepted the mail. Its
+// error says which step failed and with which SMTP status, never the e-mail address,
+// the link, the password or the server's words; only an error of Server.Template is
+// passed on as it is. It wraps [latchkey.ErrMailboxGone] if the server says that the
+// mailbox does not exist, and the error of the context if that has ended.
 func SMTP(s Server) (func(ctx context.Context, message latchkey.Message) error, error) {
 	s, err := s.complete()
 	if err != nil {
@@ -99,7 +100,8 @@ func (s Server) mechanisms() []gomail.SMTPAuthType {
 	return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc}
 }
 
-// message returns the mail with its headers.
+// message returns the mail with its headers, or an error if the sender, the recipient
+// or the words cannot be sent.
 func (s Server) message(message latchkey.Message) (*gomail.Msg, error) {
 	from, err := s.sender(message)
 	if err != nil {

@@ -20,12 +20,13 @@ type Content struct {
 	HTML    string // a complete document; empty: there is only Text
 }
 
-// Compose returns the mail for m, in the colours of m.Theme and in m.Language. It returns
-// an error for an unknown m.Kind, and for an m.URL that is not http(s): every mail names
-// its host. A set m.OtherURL is checked too. A kind without a button needs m.Code.
+// Compose returns the mail for m, in the colours of m.Theme and in m.Language. It
+// returns an error for an unknown m.Kind, and for an m.URL that is not http(s): every
+// mail names its host. m.OtherURL is checked too, unless it is empty. A kind without a
+// button needs m.Code.
 //
-// The mail loads nothing from elsewhere: a picture would tell its host when which
-// user reads mail, and most programs hide it anyway.
+// The mail loads nothing from elsewhere: a picture would tell its host when which user
+// reads mail, and most programs hide it anyway.
 func Compose(m latchkey.Message) (Content, error) {
 	s, known := shapes[m.Kind]
 	if !known {

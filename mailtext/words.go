@@ -24,9 +24,9 @@ func wordingOf(m latchkey.Message) wording {
 	return w
 }
 
-// whole returns the site's own text of key, or the built-in one of the language if the
-// site has none, or if its text does not hold each place, such as {host}, exactly once:
-// a mail has to say where its link leads.
+// whole returns the site's own text of key. It returns the built-in text of the
+// language if the site has none, or if the site's text does not hold each place, such
+// as {host}, exactly once: a mail has to say where its link leads.
 func (w wording) whole(key string) string {
 	text := words.Text(w.tag, key)
 	if w.text == nil {
@@ -56,6 +56,7 @@ func (w wording) expires(t time.Time) string {
 	return w.with("mail.expires", stamp(t))
 }
 
+// stamp returns t by ISO 8601 in UTC, to the minute.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // plain returns the mail without HTML. Each link and the code stand on lines of their

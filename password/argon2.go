@@ -20,6 +20,7 @@ type argon struct {
 	pepper Pepper // zero: none
 }
 
+// withDefaults returns p with the defaults in place of its zero fields.
 func (p Params) withDefaults() Params {
 	return Params{cmp.Or(p.KiB, 19456), cmp.Or(p.Passes, 2), cmp.Or(p.Threads, 1)}
 }
@@ -52,7 +53,8 @@ func (o Options) nobody() verifier {
 	}}
 }
 
-// tag returns n bytes of the hash of a text, which the pepper is mixed into.
+// tag returns n bytes of the argon2 hash of a text. If a has a pepper, it hashes the
+// HMAC of the text by the pepper in place of the text.
 func (a argon) tag(text string, n uint32) []byte {
 	input := []byte(text)
 	if a.pepper.ID != "" {
@@ -63,7 +65,7 @@ func (a argon) tag(text string, n uint32) []byte {
 	return a.key(input, a.salt, a.params.Passes, a.params.KiB, a.params.Threads, n)
 }
 
-// hash returns the PHC string of a text.
+// hash returns the PHC string of an argon2id hash of a text.
 func (a argon) hash(text string) string {
 	b64 := base64.RawStdEncoding
 	keyID := ""
@@ -96,6 +98,8 @@ func (o Options) parseArgon2i(rest string) (verifier, error) {
 	return a.verifier(tag, true), nil
 }
 
+// verifier returns the verifier of the hash whose tag is given. It compares in constant
+// time.
 func (a argon) verifier(tag []byte, stale bool) verifier {
 	return verifier{bytes: a.params.bytes(), stale: stale, texts: preparedOrTyped, check: func(text string) (bool, error) {
 		return subtle.ConstantTimeCompare(a.tag(text, uint32(len(tag))), tag) == 1, nil
@@ -128,8 +132,8 @@ func (o Options) parseArgon(rest string) (a argon, tag []byte, err error) {
 	return a, tag, err
 }
 
-// argonParams returns the parameters m, t and p of a hash. It refuses those beyond the
-// limits.
+// argonParams returns the parameters m, t and p of a hash. It returns an [ErrHash] if
+// one is missing or beyond the limits.
 func argonParams(values map[string]string) (Params, error) {
 	m, err := number("m", values["m"], maxKiB)
 	if err != nil {
@@ -157,8 +161,9 @@ func (o Options) newestPepper() string {
 	return o.Peppers[0].ID
 }
 
-// pepperOf returns the pepper that a hash names. A pepper that is not configured is the
-// operator's fault and no wrong password: the error does not wrap [ErrHash].
+// pepperOf returns the pepper that a hash names, or the zero Pepper for an empty keyID.
+// A pepper that is not configured is the operator's fault and no wrong password: the
+// error does not wrap [ErrHash].
 func (o Options) pepperOf(keyID string) (Pepper, error) {
 	if keyID == "" {
 		return Pepper{}, nil

@@ -20,13 +20,15 @@ type budget struct {
 	waiting atomic.Int64
 }
 
+// newBudget returns a budget of bytes.
 func newBudget(bytes int64) *budget {
 	return &budget{bytes: bytes, free: semaphore.NewWeighted(bytes)}
 }
 
-// take reserves memory, and waits for it if needed. A check that needs more than there
-// is takes all of it. The caller gives it back. take returns [ErrBusy] if 64 others
-// wait or two seconds have passed, or the error of ctx.
+// take reserves memory, and waits for it if needed. A check that needs more than the
+// whole budget takes all of it. take returns [ErrBusy] if 64 others wait or two seconds
+// have passed, or the error of ctx. If it returns nil, the caller has to call giveBack
+// with the same number of bytes.
 func (b *budget) take(ctx context.Context, bytes int64) error {
 	if err := ctx.Err(); err != nil {
 		return err

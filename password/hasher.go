@@ -167,8 +167,8 @@ func (o Options) faults() (faults []error) {
 }
 
 // Hash returns a new hash of a password, with a salt of its own, as a PHC string. It
-// returns [ErrBusy], the error of ctx, or an error for a password that [Hasher.Weakness]
-// calls "long" or "control". It checks no other rule.
+// returns [ErrBusy], the error of ctx, or an error for a password that is empty or that
+// [Hasher.Weakness] calls "long" or "control". It checks no other rule.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	text, err := prepared(password)
 	if err != nil {
@@ -181,11 +181,13 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return h.o.newArgon().hash(text), nil
 }
 
-// Check compares a password with a stored hash. A wrong password is no error. An
-// empty hash stands for an unknown user or one without a password: it fits no
-// password, and costs as much time as a wrong one. Check returns [ErrHash],
-// [ErrBusy], the error of ctx or of a function of Options.Verify, or an error that
-// names a pepper which is missing in the configuration.
+// Check compares a password with a stored hash. A wrong password is no error: the
+// Result is then zero. A password of more than 1,024 bytes fits no hash. An empty hash
+// stands for an unknown user or one without a password: it fits no password, and costs
+// as much time as a wrong one. With Options.CheckBreached a right password is also
+// given to Options.Breached. Check returns [ErrHash], [ErrBusy], the error of ctx or of
+// a function of Options.Verify, or an error that names a pepper which is missing in the
+// configuration.
 func (h *Hasher) Check(ctx context.Context, hash, password string) (Result, error) {
 	v, err := h.verifierOf(hash)
 	if err != nil {
@@ -212,8 +214,9 @@ func (h *Hasher) verifierOf(hash string) (verifier, error) {
 	return h.o.parse(hash)
 }
 
-// breached reports whether a password is known to be leaked. It logs a failure and
-// then reports false, since a service that is down must keep no user out.
+// breached reports whether a password is known to be leaked. It reports false without
+// Options.Breached, after the end of ctx, and after a failure, which it logs: a service
+// that is down must keep no user out.
 func (h *Hasher) breached(ctx context.Context, password string) bool {
 	if h.o.Breached == nil || ctx.Err() != nil {
 		return false

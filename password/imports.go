@@ -15,7 +15,7 @@ import (
 )
 
 // compared returns a stale verifier that computes a tag and compares it with tag, in
-// constant time.
+// constant time. bytes is the memory that compute needs, and texts is verifier.texts.
 func compared(tag []byte, bytes int64, texts func(string) []string, compute func(text string) ([]byte, error)) verifier {
 	return verifier{bytes: bytes, stale: true, texts: texts, check: func(text string) (bool, error) {
 		got, err := compute(text)

@@ -49,6 +49,7 @@ func preparedOrTyped(password string) []string {
 // folded returns a text for comparing without regard to case.
 func folded(text string) string { return cases.Fold().String(norm.NFKC.String(text)) }
 
+// foldAll does what folded does for each of the texts.
 func foldAll(texts []string) []string {
 	all := make([]string, 0, len(texts))
 	for _, text := range texts {

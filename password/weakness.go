@@ -20,10 +20,11 @@ const (
 	Breached = "breached" // leaked, says Options.Breached
 )
 
-// Weakness returns why a new password must be refused, as a code, or "" if it is good.
-// about holds what an attacker would try first: the user's e-mail address and name, the
-// site's name and host. Any composition of characters is allowed (NIST SP 800-63B-4
-// 3.1.1.2). The error is that of ctx.
+// Weakness returns why a new password must be refused, as a code such as [Short], or ""
+// if it is good. about holds what an attacker would try first: the user's e-mail
+// address and name, the site's name and host. Any composition of characters is allowed
+// (NIST SP 800-63B-4 3.1.1.2). Weakness calls Options.Breached last. The error is that
+// of ctx: the code is then "", but the password was not fully checked.
 func (h *Hasher) Weakness(ctx context.Context, password string, about []string) (code string, err error) {
 	text, err := prepared(password)
 	switch {
@@ -54,8 +55,9 @@ func isMonotonous(text []rune) bool {
 	return hasPeriod(text, max(4, len(text)/3)) || runs(text)*4 <= len(text)
 }
 
-// hasPeriod reports whether a text of at least twice that length repeats a block of at
-// most n characters. The last repetition may be cut.
+// hasPeriod reports whether a text consists of one block of at most n characters that
+// is repeated. The text has to be at least two blocks long, and the last block may be
+// cut.
 func hasPeriod(text []rune, n int) bool {
 	for period := 1; period <= n && 2*period <= len(text); period++ {
 		repeats := true
@@ -119,7 +121,7 @@ func stepsBetween(a, b rune) (s steps) {
 }
 
 // isAbout reports whether a text holds a name or a word of one, and fewer than eight
-// characters besides.
+// characters besides. text and names have to be folded.
 func isAbout(text string, names []string) bool {
 	rest := text
 	for _, name := range parts(names) {

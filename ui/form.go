@@ -142,11 +142,13 @@ func (p *Page) fill(f *Form, from *latchkey.SignInForm, options map[string]strin
 	}
 }
 
+// hide adds a hidden input.
 func (f *Form) hide(name, value string) {
 	f.Hidden = append(f.Hidden, Hidden{Name: name, Value: value})
 }
 
-// SignOutForm returns a form that signs out.
+// SignOutForm returns a form that signs out. It posts to props.SignOutPage, or to the
+// library's own route if that is empty.
 func (p *Page) SignOutForm(props SignOutProps) *Form {
 	f := &Form{
 		Class: class("latchkey-form", props.Class), Method: "post", Action: p.forms.SignOutURL,
@@ -163,7 +165,8 @@ func (p *Page) SignOutForm(props SignOutProps) *Form {
 	return f
 }
 
-// withParams returns the URL to, which has no fragment, with params added to its query.
+// withParams returns the URL to with params added to its query. to must have no
+// fragment.
 func withParams(to string, params map[string]string) string {
 	if len(params) == 0 {
 		return to

@@ -24,11 +24,12 @@ func fill(name string, view any) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// SignIn returns a form that signs in with the provider of this id, or leads to the
-// sign-in page if it is empty. Names and values of properties follow in turn: signInPage,
-// redirectTo, submitButton and class, as in [SignInProps]. The name options-NAME sets an
-// entry of Options, and authorizationParams-NAME one of AuthorizationParams. It returns
-// an error for an unknown provider or property, and for a name without a value.
+// SignIn returns a form that signs in with the provider of this id. If provider is
+// empty, the form leads to the sign-in page. properties are names and values in turn:
+// signInPage, redirectTo, submitButton and class, as in [SignInProps]. The name
+// options-NAME sets an entry of Options, and authorizationParams-NAME one of
+// AuthorizationParams. SignIn returns an error for an unknown provider or property, and
+// for a name without a value.
 func (p *Page) SignIn(provider string, properties ...string) (template.HTML, error) {
 	f, err := p.SignInSlot(provider, properties...)
 	if err != nil {
@@ -51,8 +52,9 @@ func (p *Page) SignInSlot(provider string, properties ...string) (*Form, error) 
 	return p.SignInForm(props)
 }
 
-// SignOut returns a form that signs out. Its properties are signOutPage,
-// redirectTo, submitButton and class, as in [SignOutProps].
+// SignOut returns a form that signs out. Its properties are signOutPage, redirectTo,
+// submitButton and class, as in [SignOutProps]. An unknown property, or one without a
+// value, is an error.
 func (p *Page) SignOut(properties ...string) (template.HTML, error) {
 	f, err := p.SignOutSlot(properties...)
 	if err != nil {
@@ -74,8 +76,9 @@ func (p *Page) SignOutSlot(properties ...string) (*Form, error) {
 	return p.SignOutForm(props), nil
 }
 
-// SignInBox returns a form for each provider. Its properties are signInPage,
-// redirectTo and class, as in [BoxProps].
+// SignInBox returns a form for each provider. Its properties are signInPage, redirectTo
+// and class, as in [BoxProps]. An unknown property, or one without a value, is an
+// error.
 func (p *Page) SignInBox(properties ...string) (template.HTML, error) {
 	var props BoxProps
 	err := pairs(properties, map[string]*string{"signInPage": &props.SignInPage, "redirectTo": &props.RedirectTo, "class": &props.Class}, nil)
@@ -85,9 +88,9 @@ func (p *Page) SignInBox(properties ...string) (template.HTML, error) {
 	return fill("box", p.Box(props))
 }
 
-// UserButton returns a link to sign in, or the signed-in user with links to
-// settings and sign-out. Its properties are signOutPage, redirectTo, accountURL
-// and class, as in [UserProps].
+// UserButton returns a link to sign in, or the signed-in user with links to settings
+// and sign-out. Its properties are signOutPage, redirectTo, accountURL and class, as in
+// [UserProps]. An unknown property, or one without a value, is an error.
 func (p *Page) UserButton(properties ...string) (template.HTML, error) {
 	var props UserProps
 	err := pairs(properties, map[string]*string{

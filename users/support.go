@@ -58,13 +58,14 @@ type EmailChange struct {
 //     taken, the error is nil, and the mail tells the owner of that address.
 //   - For any other user, with Recover, it begins a change that needs no session: see
 //     [EmailChange]. A taken address is ErrConflict, and a user without an address is
-//     ErrNotFound. If a change was made or begun within the last 30 days, or the user has
-//     never proven the present address, the error is an [InputError] for Recover. If a mail cannot be sent, the
-//     change is withdrawn and the error is latchkey.ErrEmailSignIn, unless the former mailbox
-//     is gone: see latchkey.ErrMailboxGone. While the same change is under way, the call does
-//     nothing. A change to any other address replaces it. After three changes in a day the
-//     error is latchkey.ErrEmailSignIn with the Code limit. Check by other means that the
-//     user is asking.
+//     ErrNotFound. If a change was made or begun within the last 30 days, or the user
+//     has never proven the present address, the error is an [InputError] for Recover.
+//     If a mail cannot be sent, the change is withdrawn and the error is
+//     latchkey.ErrEmailSignIn, unless the former mailbox is gone: see
+//     latchkey.ErrMailboxGone. While the same change is under way, the call does
+//     nothing. A change to any other address replaces it. After three changes in a day
+//     the error is latchkey.ErrEmailSignIn with the Code limit. Check by other means
+//     that the user is asking.
 //
 // For a user who has signed in it needs latchkey.Site.URL, and a latchkey.Password or
 // latchkey.EditEmail. A text that is no e-mail address is an [InputError].
