@@ -209,10 +209,10 @@ type AccountPayload struct {
 	Identity storage.User
 }
 
-// EvictPayload tells of the accounts and passkeys that were removed from a user
-// when their e-mail address was proven for the first time. No provider had
-// vouched for the address on their behalf, so an attacker may have attached them.
-// If both lists are empty, only sessions were ended.
+// EvictPayload tells of the accounts and passkeys that were removed from a user when
+// the user's e-mail address was proven for the first time. No provider of theirs had
+// vouched for the address, so an attacker may have attached them. If both lists are
+// empty, only sessions were ended.
 type EvictPayload struct {
 	User           storage.User
 	Accounts       []storage.Account

@@ -74,7 +74,7 @@ type Error struct {
 	Reference string // the reference code under which the log has it; empty: none
 }
 
-// Error implements error.
+// Error returns the type, the provider and the text of the cause. It is for logs.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Type.Error())

@@ -19,9 +19,10 @@ import (
 // the library asks the source again while Latchkey renews it in good time.
 const early = time.Minute
 
-// Token returns tokens as x/oauth2 has them. The refresh token stays out: Latchkey alone
-// renews. The expiry is a minute early, at most a fifth of what is left, so that
-// [oauth2.ReuseTokenSource] asks in time.
+// Token returns tokens as x/oauth2 has them, without the refresh token: Latchkey alone
+// renews. The expiry is moved forward by a minute, but by at most a fifth of the time
+// that is left, so that [oauth2.ReuseTokenSource] asks in time. A zero ExpiresAt stays
+// zero.
 func Token(t latchkey.Tokens) *oauth2.Token {
 	token := &oauth2.Token{AccessToken: t.AccessToken, TokenType: t.TokenType}
 	if left := time.Until(t.ExpiresAt); !t.ExpiresAt.IsZero() {
@@ -30,8 +31,10 @@ func Token(t latchkey.Tokens) *oauth2.Token {
 	return token
 }
 
-// New returns a source of access tokens of an account. It calls Users.AccessToken, which
-// documents the errors, for each token. ctx names the tenant and ends the calls.
+// New returns a source of access tokens of an account. The source keeps no token: each
+// call of its Token calls Users.AccessToken, which documents the errors, with o. All
+// these calls use ctx: it names the tenant, and after its end they fail. The source is
+// safe for concurrent use.
 func New(ctx context.Context, u *users.Users, of users.AccountRef, o users.TokenOptions) oauth2.TokenSource {
 	return &source{ctx, u, of, o}
 }

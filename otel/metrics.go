@@ -39,13 +39,14 @@ type attributeSet struct {
 	record []metric.RecordOption
 }
 
+// newSeries returns a series of attribute sets with these keys, at most four.
 func newSeries(keys ...attribute.Key) *series {
 	return &series{keys: keys, sets: map[[4]string]*attributeSet{}}
 }
 
-// of returns the attribute set of the values, at most four, in the order of the keys. It
-// leaves out a key with an empty value. Once mostSeries sets exist, a new set has
-// "_OTHER" for every key.
+// of returns the attribute set of the values, in the order of the keys, at most four.
+// It leaves out a key with an empty value. A series has at most mostSeries sets: the
+// last one has "_OTHER" for every key, and stands for all new sets from then on.
 func (s *series) of(values ...string) *attributeSet {
 	var key [4]string
 	copy(key[:], values)
@@ -162,7 +163,8 @@ func newInstruments(m metric.Meter, o *Options) (*instruments, error) {
 	return i, errors.Join(faults...)
 }
 
-// ended records the duration of an operation of s that ended with r.
+// ended records the duration of the operation of s, which ended with r. Only requests,
+// and calls to providers and stores, have one.
 func (i *instruments) ended(s *span, r *telemetry.OperationResult) {
 	took := now().Sub(s.began).Seconds()
 	t := s.of
@@ -182,6 +184,7 @@ func (i *instruments) ended(s *span, r *telemetry.OperationResult) {
 	}
 }
 
+// statusOf returns an HTTP status as text, or "" for 0.
 func statusOf(status int) string {
 	if status == 0 {
 		return ""
@@ -189,6 +192,7 @@ func statusOf(status int) string {
 	return strconv.Itoa(status)
 }
 
+// classOf returns the class of an HTTP status, such as 2xx, or "" for 0.
 func classOf(status int) string {
 	if status == 0 {
 		return ""

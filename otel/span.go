@@ -26,7 +26,8 @@ const other = "_OTHER"
 
 func cutPrefix(text, prefix string) (string, bool) { return strings.CutPrefix(text, prefix) }
 
-// hostOf returns the host of a URL without its port, or "" for a malformed URL.
+// hostOf returns the host of a URL without its port, or "" if the URL is malformed or
+// has none.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -93,6 +94,7 @@ func (t *tracer) attributesOf(op *telemetry.Operation) []attribute.KeyValue {
 	return list
 }
 
+// systemOf returns the system of a store, or "_OTHER" if that is unknown.
 func systemOf(op *telemetry.Operation) string {
 	if op.System == "" {
 		return other
@@ -100,8 +102,8 @@ func systemOf(op *telemetry.Operation) string {
 	return op.System
 }
 
-// addressOf returns the attributes server.address and server.port of a URL, or nil for a
-// malformed one.
+// addressOf returns the attributes server.address and server.port of a URL, or nil if
+// the URL is malformed or has no host.
 func addressOf(text string) []attribute.KeyValue {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -177,6 +179,7 @@ func (s *span) resultOf(r *telemetry.OperationResult) []attribute.KeyValue {
 	return list
 }
 
+// outcomeOf returns "failure" if r has an error type, and "success" otherwise.
 func outcomeOf(r *telemetry.OperationResult) string {
 	if r.Type != "" {
 		return "failure"

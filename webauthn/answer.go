@@ -47,7 +47,7 @@ func membersOf(raw []byte, what string) (m members, err error) {
 	return m, nil
 }
 
-// text returns a member that has to be text.
+// text returns a member that has to be text. A missing member is an error.
 func (m members) text(name string) (string, error) {
 	var s *string
 	if json.Unmarshal(m[name], &s) != nil || s == nil {

@@ -82,7 +82,8 @@ func checkAuthenticatorData(raw []byte, a passkey.Authentication, key storage.Au
 	return &data, nil
 }
 
-// checkSignature returns an error unless signature is one of signed by a stored COSE key.
+// checkSignature returns an error unless signature is one over signed that publicKey, a
+// stored COSE key, verifies.
 func checkSignature(publicKey, signed, signature []byte) error {
 	key, _, _, err := readKey(publicKey)
 	if err != nil {

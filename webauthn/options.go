@@ -106,6 +106,7 @@ func algorithms(r passkey.Registration) []int {
 	return r.Options.Algorithms
 }
 
+// descriptors returns the passkeys as the browser gets them. It never returns nil.
 func descriptors(keys []storage.Authenticator) []descriptor {
 	list := make([]descriptor, 0, len(keys))
 	for _, k := range keys {

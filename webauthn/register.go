@@ -168,6 +168,8 @@ const (
 	multiDevice  = "multiDevice"
 )
 
+// deviceType returns the word of Auth.js for whether a passkey may be on several
+// devices.
 func deviceType(f protocol.AuthenticatorFlags) string {
 	if f.HasBackupEligible() {
 		return multiDevice

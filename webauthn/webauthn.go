@@ -16,10 +16,10 @@ func Passkey(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	})
 }
 
-// Provider returns the provider for passkeys and security keys: id "webauthn",
-// name "WebAuthn", resident keys preferred and user verification required. What p
-// sets wins: with passkey.Preferred as UserVerification of both, security keys
-// that do not verify their user are accepted.
+// Provider returns the provider for passkeys and security keys: id "webauthn", name
+// "WebAuthn", resident keys preferred and user verification required. What p sets wins:
+// if UserVerification is passkey.Preferred in both p.Registration and p.Authentication,
+// security keys that do not verify their user are accepted.
 func Provider(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{Ceremony: Ceremony{}})
 }

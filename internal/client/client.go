@@ -53,6 +53,7 @@ func read(name string) []byte {
 	return body
 }
 
+// newFile returns a File whose name has a hash of body in front of the extension.
 func newFile(name, mediaType string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	hash := hex.EncodeToString(sum[:8])
@@ -60,6 +61,7 @@ func newFile(name, mediaType string, body []byte) *File {
 	return &File{Name: stem + "-" + hash + "." + ext, Type: mediaType, Body: body, Zipped: zip(body), Tag: `"` + hash + `"`}
 }
 
+// zip returns body compressed by gzip.
 func zip(body []byte) []byte {
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
@@ -70,9 +72,10 @@ func zip(body []byte) []byte {
 
 var hashed = regexp.MustCompile(`-[0-9a-f]{16}\.`)
 
-// Find returns the file of a name, with or without a hash, or nil if there is none.
-// fixed reports that the name stands for this content for ever. A page that another
-// version has made gets the file of this one by its old hash.
+// Find returns the file of a name, with or without a hash, or nil if there is none. The
+// hash may be one of another version of the library: the file is still the one of this
+// version. fixed reports whether the hash is that of the file, so that browsers may
+// cache it for ever. Do not change the file.
 func Find(name string) (f *File, fixed bool) {
 	f = files()[hashed.ReplaceAllString(name, ".")]
 	return f, f != nil && f.Name == name

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// From sets every zero field of *dst to the field of defaults, looking inside
-// nested structs and adding the string keys that maps of dst lack. What dst
-// has, it keeps. Maps and slices of either argument are copied before they are
-// shared or changed. Unexported fields are left alone.
+// From sets every zero field of *dst to the field of defaults, looking inside nested
+// structs and adding the keys that maps of dst lack. What dst has, it keeps. Maps and
+// slices of either argument are copied before they are shared or changed; what pointers
+// lead to is shared. Unexported fields are left alone.
 func From[T any](dst *T, defaults T) {
 	fill(reflect.ValueOf(dst).Elem(), reflect.ValueOf(defaults))
 }

@@ -11,8 +11,9 @@ import (
 const LongestCode = 64
 
 // Code returns a code as it is compared, from what a user typed. It replaces
-// compatibility forms (NFKC) and decimal digits of other scripts, and drops spaces and
-// hyphens. It returns "" for input that is longer than [LongestCode].
+// compatibility forms (NFKC) and decimal digits of other scripts, and drops spaces,
+// dashes and characters that only format text. It returns "" for input that is longer
+// than [LongestCode].
 func Code(text string) string {
 	if len(text) > LongestCode {
 		return ""
@@ -28,8 +29,8 @@ func Code(text string) string {
 	}, norm.NFKC.String(text))
 }
 
-// digit returns the ASCII digit of the same value. Unicode has the decimal digits of
-// a script in one run, from zero to nine.
+// digit returns the ASCII digit of the same value as r, which has to be a decimal
+// digit. Unicode has the decimal digits of a script in one run, from zero to nine.
 func digit(r rune) rune {
 	for _, run := range unicode.Nd.R16 {
 		if rune(run.Lo) <= r && r <= rune(run.Hi) {

@@ -35,8 +35,8 @@ func plain(r rune) rune {
 	return texts.Visible(r)
 }
 
-// letters replaces lower-case letters that Unicode does not decompose, and that
-// collations without accents (UCA, primary strength) compare as others.
+// letters returns a replacer of lower-case letters that Unicode does not decompose, and
+// that collations without accents (UCA, primary strength) take for equal to others.
 func letters() *strings.Replacer {
 	return strings.NewReplacer(
 		"æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "ħ", "h", "ł", "l", "ŧ", "t", "ı", "i", "ƶ", "z",

@@ -93,8 +93,9 @@ func (k *Keys) All(kind Kind, parts ...string) []string {
 	return all
 }
 
-// Lasting returns a key that is under no secret, for what outlives every secret. A
-// reader can guess the parts and tell that they are right.
+// Lasting returns a key that depends on the tenant and the site but on no secret, for
+// what outlives every secret. A reader of the key can guess the parts and tell that
+// they are right.
 func (k *Keys) Lasting(kind Kind, parts ...string) string { return k.under("", kind, parts) }
 
 // AnySite returns keys with the secrets and the tenant of k, for a configuration that

@@ -23,8 +23,8 @@ type Pool struct {
 	idle    chan struct{} // closed when nothing runs any more; nil: no caller waits
 }
 
-// Go runs f on another goroutine and does not wait for it. It returns false, and
-// runs nothing, if eight functions run and 256 others wait. A panic of f ends the
+// Go runs f on another goroutine and does not wait for it. It returns false, and does
+// not run f, if eight functions of Go run and 256 others wait. A panic of f ends the
 // program.
 func (p *Pool) Go(f func()) bool {
 	p.mu.Lock()
@@ -65,7 +65,7 @@ func (p *Pool) rest() {
 	}
 }
 
-// work runs f and then what waits.
+// work runs f, and then the functions that wait, until none is left.
 func (p *Pool) work(f func()) {
 	for f != nil {
 		f()
@@ -90,8 +90,9 @@ func (p *Pool) next() func() {
 	return f
 }
 
-// Wait returns when nothing runs or waits any more. If ctx ends before, it drops what
-// waits and returns how many functions were dropped or still run. A nil Pool has none.
+// Wait returns 0 when nothing runs or waits any more. If ctx ends before, it drops what
+// waits and returns how many functions were dropped or still run. The pool can be used
+// again. For a nil Pool it returns 0.
 func (p *Pool) Wait(ctx context.Context) (left int) {
 	if p == nil {
 		return 0

@@ -38,16 +38,18 @@ func IsHandle(handle []byte, keys []string, scope string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return hmac.Equal(mac, handleMAC(key, scope, random)) })
 }
 
+// handleMAC returns the MAC that follows the random bytes of a handle.
 func handleMAC(key, scope string, random []byte) []byte {
 	return sum(key, "passkey handle", scope, random)[:handleLen-randomLen]
 }
 
 // Blend returns the credential ids that an unauthenticated client gets for a name, such
-// as an e-mail address. They are the ids of the user and made-up ones, or made-up ones
-// alone if ids is empty. The number and the lengths of made-up ids are drawn from what
-// authenticators make, and they are always the same for a name. So neither the number, a
-// length, the order nor a second look says whether the name has passkeys (section
-// 14.6.2). Blend does not change ids.
+// as an e-mail address: ids, which are those of the user, and made-up ones. Made-up ids
+// are added only until the list has as many as the name would have without passkeys.
+// The number and the lengths of made-up ids are drawn from what authenticators make,
+// and they are always the same for a name. So neither the number, a length, the order
+// nor a second look says whether the name has passkeys (section 14.6.2). Blend does not
+// change ids.
 func Blend(key, name string, ids [][]byte) [][]byte {
 	list := slices.Clone(ids)
 	for i, most := 0, decoys(key, name); len(list) < most; i++ {

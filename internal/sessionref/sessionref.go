@@ -14,5 +14,6 @@ type Ref struct {
 // hash of the token takes the place of the id.
 const HashPrefix = "token:"
 
-// Same reports whether both name one session, whenever it began.
+// Same reports whether both name one session, whatever Since is. Two zero Refs are the
+// same.
 func (r Ref) Same(other Ref) bool { return r.UserID == other.UserID && r.SessionID == other.SessionID }

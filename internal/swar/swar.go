@@ -15,14 +15,16 @@ func Load[T string | []byte](s T) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// Below returns 0 if none of the eight bytes is less than n, which is at most 128.
+// Below returns 0 if none of the eight bytes is less than n, which is at most 128, and
+// another number otherwise.
 func Below(word uint64, n byte) uint64 { return (word - ones*uint64(n)) &^ word & highs }
 
-// Is returns 0 if none of the eight bytes is b.
+// Is returns 0 if none of the eight bytes is b, and another number otherwise.
 func Is(word uint64, b byte) uint64 { return Below(word^ones*uint64(b), 1) }
 
-// FromDEL returns 0 if none of the eight bytes is DEL, the last of ASCII, or greater.
+// FromDEL returns 0 if none of the eight bytes is DEL, the last of ASCII, or greater,
+// and another number otherwise.
 func FromDEL(word uint64) uint64 { return (word | (word + ones)) & highs }
 
-// NonASCII returns 0 if all of the eight bytes are ASCII.
+// NonASCII returns 0 if all of the eight bytes are ASCII, and another number otherwise.
 func NonASCII(word uint64) uint64 { return word & highs }

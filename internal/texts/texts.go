@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// Cut returns at most the first limit bytes of s, without a partial character at
-// the end.
+// Cut returns s if it has at most limit bytes. Otherwise it returns its first limit
+// bytes, without bytes that are not valid UTF-8, such as a partial character at the
+// end. limit must not be negative.
 func Cut(s string, limit int) string {
 	if len(s) > limit {
 		return strings.ToValidUTF8(s[:limit], "")

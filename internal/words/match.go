@@ -27,7 +27,8 @@ type Matcher struct {
 	nearest func() (language.Matcher, []language.Tag) // takes 40 µs and 20 KB, so it is made when it is needed
 }
 
-// NewMatcher returns a Matcher for offer, which must not change any more.
+// NewMatcher returns a Matcher for the language tags in offer, which must not change
+// any more.
 func NewMatcher(offer []string) *Matcher {
 	if own := builtInMatcher(); slices.Equal(offer, own.offer) {
 		return own

@@ -44,8 +44,9 @@ var builtIn = []struct {
 // english has all English texts.
 var english = join(englishPages, englishProfile, lost["en"], regained["en"])
 
-// both returns a function that returns the texts of pages and profile and those of the
-// tag in lost and regained. They are built on first use.
+// both returns a function that returns one map with the texts of pages and profile and
+// those of the tag in lost and regained. The map is built on first use and is shared:
+// do not change it.
 func both(tag string, pages, profile func() Texts) func() Texts {
 	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag], regained[tag]) })
 }
@@ -115,8 +116,8 @@ func Places(s string) []string { return placeForm.FindAllString(s, -1) }
 
 var placeForm = regexp.MustCompile(`\{[a-z]+\}`)
 
-// Check returns an error for an unknown key, or if own does not hold each
-// place of the English text exactly once.
+// Check returns an error if key is unknown, or if own does not hold each place of the
+// English text exactly once.
 func Check(key, own string) error {
 	original, known := english[key]
 	if !known {
