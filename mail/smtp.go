@@ -18,12 +18,12 @@ import (
 // The function delivers each message to s, on a connection of its own and with one try.
 // SMTP itself connects to nothing. An error from SMTP names the field at fault.
 //
-// The function may be called concurrently. It stops when its context ends or
-// Server.Timeout has passed. It returns nil once the server has accepted the mail. Its
-// error says which step failed and with which SMTP status, never the e-mail address,
-// the link, the password or the server's words; only an error of Server.Template is
-// passed on as it is. It wraps [latchkey.ErrMailboxGone] if the server says that the
-// mailbox does not exist, and the error of the context if that has ended.
+// The function may be called concurrently. It returns nil once the server has accepted
+// the mail. When its context ends or Server.Timeout has passed, it stops, and its error
+// wraps that of the context or [context.DeadlineExceeded]. An error says which step
+// failed and with which SMTP status, never the e-mail address, the link, the password
+// or the server's words; only an error of Server.Template is passed on as it is. It
+// wraps [latchkey.ErrMailboxGone] if the server says that the mailbox does not exist.
 func SMTP(s Server) (func(ctx context.Context, message latchkey.Message) error, error) {
 	s, err := s.complete()
 	if err != nil {

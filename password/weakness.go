@@ -23,8 +23,9 @@ const (
 // Weakness returns why a new password must be refused, as a code such as [Short], or ""
 // if it is good. about holds what an attacker would try first: the user's e-mail
 // address and name, the site's name and host. Any composition of characters is allowed
-// (NIST SP 800-63B-4 3.1.1.2). Weakness calls Options.Breached last. The error is that
-// of ctx: the code is then "", but the password was not fully checked.
+// (NIST SP 800-63B-4 3.1.1.2). Weakness calls Options.Breached only for a password
+// without another fault. The error is that of ctx: the code is then "", but the
+// password was not fully checked.
 func (h *Hasher) Weakness(ctx context.Context, password string, about []string) (code string, err error) {
 	text, err := prepared(password)
 	switch {

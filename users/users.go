@@ -126,14 +126,14 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account,
 	return directory.WithoutTokens(w.Directory, list), err
 }
 
-// Unlink removes an account from its user, with the passkey if it is that of a passkey.
-// It returns ErrLastAccount if the user could not sign in any more without the account.
-// It ends the stored sessions of the user that this account or another one of the same
-// provider has opened, except the one of ctx: see [Users]. JWT sessions, and stored
-// ones without a known provider, go on: call EndSessions to end them. Unlink also
-// revokes the tokens of the account at the provider, in the background, unless
-// KeepAtProvider of latchkey.Config.Tokens is set. It needs an Adapter that is a
-// [storage.AccountAdapter].
+// Unlink removes an account from its user. The account of a passkey goes together with
+// the passkey. Unlink returns ErrLastAccount if the user could not sign in any more
+// without the account. It ends the stored sessions of the user that this account or
+// another one of the same provider has opened, except the one of ctx: see [Users]. JWT
+// sessions, and stored ones without a known provider, go on: call EndSessions to end
+// them. Unlink also revokes the tokens of the account at the provider, in the
+// background, unless KeepAtProvider of latchkey.Config.Tokens is set. It needs an
+// Adapter that is a [storage.AccountAdapter].
 func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 	w, err := u.open(ctx, account.UserID, "Users.Unlink", directory.AbilityAccountLists)
 	if err != nil {

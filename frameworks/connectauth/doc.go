@@ -1,4 +1,5 @@
-// Package connectauth is Latchkey for Connect services: who calls, and may they.
+// Package connectauth authenticates and authorizes the callers of Connect services with
+// Latchkey.
 //
 //	auth, err := latchkey.New(latchkey.Config{…})
 //	…

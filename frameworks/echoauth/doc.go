@@ -1,5 +1,5 @@
-// Package echoauth is Latchkey in the types of Echo v5. For Echo v4 see
-// docs/frameworks.md.
+// Package echoauth is Latchkey in the types of Echo v5: routes, guards, sessions and form
+// actions. For Echo v4 see docs/frameworks.md.
 //
 //	auth, err := latchkey.New(latchkey.Config{…})
 //	…

@@ -83,10 +83,10 @@ type Router interface {
 }
 
 // Mount mounts each route of Latchkey by itself: other paths below the base path stay
-// the application's. If r is an [echo.Group], pass its path as prefix; parts of it are
-// joined. Site.BasePath counts from the root of the site. An Auth whose configuration
-// depends on the request takes prefix as its base path, or /auth without one. Mount
-// panics if the base path is not below prefix, and for routes that conflict.
+// the application's. If r is an [echo.Group], pass its path as prefix; several prefixes
+// are joined. Site.BasePath counts from the root of the site. An Auth whose
+// configuration depends on the request takes prefix as its base path, or /auth without
+// one. Mount panics if the base path is not below prefix, and for routes that conflict.
 func (a *Auth) Mount(r Router, prefix ...string) {
 	paths, err := a.auth.Routes(strings.Join(prefix, ""))
 	if err != nil {
@@ -97,9 +97,10 @@ func (a *Auth) Mount(r Router, prefix ...string) {
 	}
 }
 
-// Handler returns a handler that answers every request as one for Latchkey, also with
-// status 404. Use it in place of [Auth.Mount] if the application has no path of its own
-// below the base path: e.Any("/auth/*", sessions.Handler()).
+// Handler returns a handler that answers every request as one for Latchkey: a path that
+// is none of its routes gets status 404. Use it in place of [Auth.Mount] if the
+// application has no path of its own below the base path: e.Any("/auth/*",
+// sessions.Handler()).
 func (a *Auth) Handler() echo.HandlerFunc {
 	return func(c *echo.Context) error {
 		defer a.renew(c)

@@ -81,7 +81,8 @@ func (a *Auth) remember(ctx context.Context, c fiber.Ctx) context.Context {
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
 // attach gives c a context in which the session is read on first use and remembered. It
-// returns that context and the request of c. If c is over, no session is read.
+// returns that context and the request of c. After the handler of c has returned, no
+// session is read.
 func (a *Auth) attach(c fiber.Ctx) (context.Context, *latest) {
 	e, ctx := latestOf(c), c.Context()
 	ctx = a.remember(ctx, c)

@@ -26,8 +26,8 @@ type latest struct {
 
 type latestKey struct{}
 
-// latestOf returns the latest of c, and makes it if there is none yet. If Fiber has
-// taken c back, it returns a new latest that is over.
+// latestOf returns the latest of c, and makes it if there is none yet. After the
+// handler of c has returned, it returns a new latest without a request.
 func latestOf(c fiber.Ctx) *latest {
 	from := c.RequestCtx()
 	if from == nil {
@@ -70,9 +70,9 @@ func (l *latest) request() *latchkey.Request {
 }
 
 // head returns the request of a handler without its body, with the path that Fiber may
-// have rewritten meanwhile. Do not change what it points to. If c is over, it returns
-// an empty request, which has no session and no host. Only the goroutine of the
-// handler may call it.
+// have rewritten meanwhile. Do not change what it points to. After the handler of c has
+// returned, it returns an empty request, which has no session and no host. Only
+// the goroutine of the handler may call it.
 func (l *latest) head(c fiber.Ctx) *latchkey.Request {
 	r := l.request()
 	if r == nil || isOver(c) {

@@ -11,7 +11,7 @@ import (
 )
 
 // send answers c with res and the renewal of the session. A zero Status is 200, or 302
-// for a redirect. It returns errOver if c is over.
+// for a redirect. It returns errOver if the handler of c has returned already.
 func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) error {
 	if isOver(c) {
 		return errOver
@@ -35,8 +35,8 @@ func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) er
 }
 
 // decide adds cookies, "Vary: Cookie" and the renewal of the session to the response.
-// The cookies replace those of the renewal with the same names. It returns errOver if c
-// is over.
+// The cookies replace those of the renewal with the same names. It returns errOver if
+// the handler of c has returned already.
 func (a *Auth) decide(ctx context.Context, c fiber.Ctx, cookies []*http.Cookie) error {
 	if isOver(c) {
 		return errOver
@@ -57,7 +57,8 @@ func (a *Auth) next(ctx context.Context, c fiber.Ctx, handler func() error) erro
 
 // renew adds the renewal of the session (Set-Cookie, Vary, Cache-Control) to the
 // response. It leaves out cookies that the response sets or clears already. It
-// does nothing if c is over, or if a timeout has answered in place of its handler.
+// does nothing after the handler of c has returned, or if a timeout has answered in
+// place of the handler.
 func (a *Auth) renew(ctx context.Context, c fiber.Ctx) {
 	if c.IsAbandoned() || isOver(c) { // a handler that took too long has it still
 		return

@@ -1,4 +1,5 @@
-// Package ginauth is Latchkey in the types of Gin.
+// Package ginauth is Latchkey in the types of Gin: routes, guards, sessions and form
+// actions.
 //
 //	auth, err := latchkey.New(latchkey.Config{…})
 //	…

@@ -98,10 +98,10 @@ func (a *Auth) Mount(r Router) {
 	}
 }
 
-// Handler returns a handler that answers every request as one for Latchkey, also with
-// status 404, and ends the chain. Use it in place of [Auth.Mount] if the application
-// has no path of its own below the base path: router.Any("/auth/*path",
-// sessions.Handler()).
+// Handler returns a handler that answers every request as one for Latchkey, and ends
+// the chain: a path that is none of its routes gets status 404. Use it in place of
+// [Auth.Mount] if the application has no path of its own below the base path:
+// router.Any("/auth/*path", sessions.Handler()).
 func (a *Auth) Handler() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer a.renew(c)

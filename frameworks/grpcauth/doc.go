@@ -1,4 +1,4 @@
-// Package grpcauth is Latchkey for gRPC servers: who calls, and may they.
+// Package grpcauth authenticates and authorizes the callers of gRPC servers with Latchkey.
 //
 //	auth, err := latchkey.New(latchkey.Config{
 //		Session: latchkey.SessionConfig{Bearer: true}, …

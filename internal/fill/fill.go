@@ -1,5 +1,6 @@
-// Package fill completes a partly filled struct from one that holds defaults.
-// It is the only merge in Latchkey. Default and Override do the same for one field.
+// Package fill completes a partly filled struct from one that holds defaults. It is the
+// only merge in Latchkey. Default does the same for one field. Override lets the given
+// value win.
 package fill
 
 import (

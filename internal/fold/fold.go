@@ -1,4 +1,5 @@
-// Package fold brings the spellings of a name together for counting.
+// Package fold returns one form for the spellings of a name, for counting, and of a
+// code, for comparing.
 package fold
 
 import (

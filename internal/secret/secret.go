@@ -1,5 +1,5 @@
-// Package secret makes random values and the hashes that are stored or sent in
-// place of secrets.
+// Package secret makes random values and the hashes that are stored or sent in place of
+// secrets, and estimates the entropy of tokens.
 package secret
 
 import (

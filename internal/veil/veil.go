@@ -1,5 +1,5 @@
-// Package veil keeps secrets out of text: what holds one and is printed, logged
-// or encoded by accident shows that it was hidden, and nothing else.
+// Package veil keeps secrets out of text: a value that holds one shows that it was hidden,
+// and nothing else, if it is printed, logged or encoded by accident.
 package veil
 
 import (
