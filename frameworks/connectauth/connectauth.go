@@ -31,9 +31,11 @@ type Auth struct {
 	auth *latchkey.Auth
 }
 
-// New returns auth in Connect's types, however it was made. The functions of
-// [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the headers of the
-// call and the procedure as path.
+// New returns auth in Connect's types, whichever function of package latchkey made it.
+// The functions of [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the
+// headers of the call and the procedure as path. Connect does not say whether a call
+// came over TLS: if the program itself speaks TLS, set Site.URL, or put
+// [latchkey.Auth.LoadSession] in front.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 
 // Auth returns the [latchkey.Auth], for its routes, guards for net/http, and users.
@@ -218,7 +220,8 @@ type hiddenError struct {
 func (h *hiddenError) Error() string { return h.text }
 func (h *hiddenError) Unwrap() error { return h.cause }
 
-// requestOf returns a call in the types of Latchkey. The result shares header.
+// requestOf returns a call in the types of Latchkey, with TLS unset. The result shares
+// header.
 func requestOf(method string, spec connect.Spec, peer connect.Peer, header http.Header) *latchkey.Request {
 	return &latchkey.Request{
 		Method: method, URL: &url.URL{Path: spec.Procedure}, Host: header.Get("Host"), Header: header, RemoteAddr: peer.Addr,

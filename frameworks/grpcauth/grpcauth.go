@@ -34,9 +34,9 @@ type Auth struct {
 	auth *latchkey.Auth
 }
 
-// New returns auth in gRPC's types, however it was made. The functions of
-// [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the metadata of the
-// call as headers, the method as path, and the authority as host.
+// New returns auth in gRPC's types, whichever function of package latchkey made it. The
+// functions of [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the
+// metadata of the call as headers, the method as path, and the authority as host.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 
 // Auth returns the [latchkey.Auth], for routes and guards for net/http, and users.
