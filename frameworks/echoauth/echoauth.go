@@ -97,9 +97,9 @@ func (a *Auth) Mount(r Router, prefix ...string) {
 	}
 }
 
-// Handler returns a handler that answers every request as one for Latchkey: a path that
-// is none of its routes gets status 404. Use it in place of [Auth.Mount] if the
-// application has no path of its own below the base path: e.Any("/auth/*",
+// Handler returns a handler that answers every request as one for Latchkey. A path that
+// is none of its routes gets Latchkey's own error. Use Handler in place of [Auth.Mount]
+// if the application has no path of its own below the base path: e.Any("/auth/*",
 // sessions.Handler()).
 func (a *Auth) Handler() echo.HandlerFunc {
 	return func(c *echo.Context) error {

@@ -35,9 +35,9 @@ func (a *Auth) handle(c fiber.Ctx) error {
 	return a.respond(c)
 }
 
-// Handler returns a handler that answers every request as one for Latchkey: a path that
-// is none of its routes gets status 404. Use it in place of [Auth.Mount] if the
-// application has no path of its own below the base path: app.Use("/auth",
+// Handler returns a handler that answers every request as one for Latchkey. A path that
+// is none of its routes gets Latchkey's own error. Use Handler in place of [Auth.Mount]
+// if the application has no path of its own below the base path: app.Use("/auth",
 // site.Handler()). It does not refuse the targets that Mount refuses.
 func (a *Auth) Handler() fiber.Handler { return a.respond }
 

@@ -99,9 +99,9 @@ func (a *Auth) Mount(r Router) {
 }
 
 // Handler returns a handler that answers every request as one for Latchkey, and ends
-// the chain: a path that is none of its routes gets status 404. Use it in place of
-// [Auth.Mount] if the application has no path of its own below the base path:
-// router.Any("/auth/*path", sessions.Handler()).
+// the chain. A path that is none of its routes gets Latchkey's own error. Use Handler
+// in place of [Auth.Mount] if the application has no path of its own below the base
+// path: router.Any("/auth/*path", sessions.Handler()).
 func (a *Auth) Handler() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer a.renew(c)
