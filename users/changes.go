@@ -28,10 +28,11 @@ type Change struct {
 	Unverify bool
 }
 
-// Create stores a user that has no way to sign in yet. The first sign-in that proves the
-// e-mail address ends in this user: by a link, a code, or a provider that vouches for the
-// address and has latchkey.OAuth.AllowDangerousEmailAccountLinking. A taken address is
-// ErrConflict, and a field that makes no sense is an [InputError].
+// Create stores a user that has no way to sign in yet. It mails nothing. The first
+// sign-in that proves the e-mail address ends in this user: by a link, a code, or a
+// provider that vouches for the address and has
+// latchkey.OAuth.AllowDangerousEmailAccountLinking. A taken address is ErrConflict, and
+// a field that makes no sense is an [InputError].
 func (u *Users) Create(ctx context.Context, n NewUser) (storage.User, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

@@ -25,8 +25,8 @@ type Enrolment struct {
 
 var errNoFactors = errors.New("latchkey: the site has no second factors: set Config.Factors.Kinds")
 
-// openFactors does what open does, with the ability to keep factors. It returns
-// ErrInvalidConfig for a site without second factors.
+// openFactors does what open does. It also returns ErrMissingAdapterMethods if the
+// Adapter cannot keep factors, and ErrInvalidConfig for a site without second factors.
 func (u *Users) openFactors(ctx context.Context, userID, operation string) (*directory.Work, error) {
 	w, err := u.open(ctx, userID, operation, directory.AbilityFactors)
 	if err == nil && w.Factors == nil {

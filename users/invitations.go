@@ -30,14 +30,18 @@ type Inviter struct {
 // the link; the result link is then empty. With in.NoMail it mails nothing and returns
 // the link, for the application to hand over.
 //
-// The link leads to a page that asks the user to accept. To accept a mailed link proves
-// the address. If no user has the address, it creates the user and signs the user in;
-// on a site whose sign-up is only for invited users, or without a latchkey.Email, it
-// leads to the form for a password instead. If a user has the address, it leads to the
-// sign-in page. A link that the application hands over proves nothing: it leads to the
-// sign-up for the address, or to the sign-in page. The first sign-in that proves the
-// address uses the invitation up. latchkey.SignInAttempt and latchkey.SignInEvent have
-// the invitation with Data, such as a team; the application gives out roles itself.
+// The link leads to a page that asks the user to accept the invitation:
+//
+//   - Accepting a mailed link proves the address. If no user has the address, the user is
+//     created and signed in. Where only invited users may sign up with a password, and on a
+//     site with passwords but without a latchkey.Email, the user first chooses a password.
+//   - If a user has the address, accepting leads to the sign-in page.
+//   - A link that the application hands over proves nothing. Accepting leads to the sign-up
+//     for the address, or to the sign-in page of a site without one.
+//
+// The first sign-in that proves the address uses the invitation up.
+// latchkey.SignInAttempt and latchkey.SignInEvent have the invitation with Data, such
+// as a team; the application gives out roles itself.
 //
 // A field that makes no sense is an [InputError]. Invite needs
 // latchkey.Config.Invitations, for which the Adapter has to be a
