@@ -127,7 +127,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		return // the client has gone
+		http.Error(w, "The request could not be read.", http.StatusBadRequest)
+		return
 	}
 	res, err := h.Serve(r.Context(), req)
 	if err != nil {

@@ -1,16 +1,26 @@
 package password
 
-import "github.com/latchkeyhq/latchkey"
+import (
+	"fmt"
+
+	"github.com/latchkeyhq/latchkey"
+)
 
 // Provider returns a provider for passwords that the library keeps, with a [Hasher] of
 // these options. Its Derive, which replaces that of p, fills in the fields Hasher,
 // MinLength and Weakness that are empty, when latchkey.New calls it. latchkey.New
-// returns an error for an option that is wrong. The Weakness that is filled in checks
-// o.MinLength, also if p.MinLength is set: the pages only show p.MinLength, so set
-// o.MinLength instead.
+// returns an error for an option that is wrong. A MinLength that only p or only o has
+// counts for both, so that the pages show what Weakness checks; two that differ are wrong.
 func Provider(p latchkey.Password, o Options) *latchkey.Password {
 	p.Derive = func(p *latchkey.Password) error {
-		h, err := New(o)
+		used := o
+		switch {
+		case used.MinLength == 0:
+			used.MinLength = p.MinLength
+		case p.MinLength != 0 && p.MinLength != used.MinLength && p.Weakness == nil:
+			return fmt.Errorf("Password.MinLength is %d and Options.MinLength %d: set one of them", p.MinLength, o.MinLength)
+		}
+		h, err := New(used)
 		if err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	}
 	d := newDoctor(p, p.stdout, f.accept)
 	d.isJSON = f.json
-	if f.site == "" || d.env.get("AUTH_SECRET") != "" {
+	if f.site == "" || len(d.env.secrets()) > 0 {
 		d.checkEnvironment(ctx, f)
 	}
 	if f.site != "" {

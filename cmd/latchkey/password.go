@@ -249,12 +249,18 @@ func ignoring(err, target error) error {
 // longestLine is the longest line of JSON that is read.
 const longestLine = 1 << 20
 
+// byteOrderMark is what editors put in front of a text.
+const byteOrderMark = "\ufeff"
+
 // eachImported reads CSV or JSON lines and calls f for each user, one at a time. For a
 // malformed line it calls f with an err that does not repeat the line, and with a u that
 // means nothing. eachImported ends with the first error of f or of in. It returns an
 // error for an empty file.
 func eachImported(in io.Reader, f func(line int, u *importedUser, err error) error) error {
 	r := bufio.NewReaderSize(in, 64<<10)
+	if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		_, _ = r.Discard(len(byteOrderMark))
+	}
 	head, err := r.Peek(1)
 	if errors.Is(err, io.EOF) {
 		return errors.New("the file is empty")
@@ -295,7 +301,7 @@ func eachRecord(in io.Reader, f func(line int, u *importedUser, err error) error
 	}
 	at := map[string]int{}
 	for i, name := range names {
-		at[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
+		at[strings.ToLower(strings.TrimSpace(name))] = i
 	}
 	if _, has := at["email"]; !has {
 		return errors.New("the first line has no column email")

@@ -105,6 +105,26 @@ func TestImportPasswords(t *testing.T) {
 	})
 }
 
+// TestImportWithAByteOrderMark: editors put one in front of CSV and of JSON lines.
+func TestImportWithAByteOrderMark(t *testing.T) {
+	for name, file := range map[string]string{
+		"CSV": "email,hash\nada@example.com,x\n", "JSON lines": `{"email":"ada@example.com","hash":"x"}` + "\n",
+	} {
+		for _, mark := range []string{"", byteOrderMark} {
+			var emails []string
+			err := eachImported(strings.NewReader(mark+file), func(_ int, u *importedUser, err error) error {
+				if err == nil {
+					emails = append(emails, u.Email)
+				}
+				return err
+			})
+			if err != nil || len(emails) != 1 || emails[0] != "ada@example.com" {
+				t.Errorf("%s: %q, error %v", name, emails, err)
+			}
+		}
+	}
+}
+
 // FuzzImport reads files of strangers: no panic, and no word of a line in an error.
 func FuzzImport(f *testing.F) {
 	f.Add("email,hash\nada@example.com,$2a$04$x\n")

@@ -75,15 +75,21 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 // called. Of an error that is not sent as it is, the caller does not see the cause;
 // interceptors around this one find the cause by errors.Unwrap. decide is called once a
 // stream, before its first message. It is not called for the procedures in public, which
-// are named as in [Auth.RequireSession]: all their calls pass. If decide is nil, all
-// calls pass.
+// are named as in [Auth.RequireSession]: all their calls pass. With a nil decide every
+// other call is CodeInternal.
 func (a *Auth) Authorize(decide func(ctx context.Context, procedure string, s *latchkey.Session) error, public ...string) connect.Interceptor {
+	if decide == nil {
+		decide = func(context.Context, string, *latchkey.Session) error { return errNoDecide }
+	}
 	i := &interceptor{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
 		i.public[name] = true
 	}
 	return i
 }
+
+// errNoDecide refuses all calls of a guard that nobody told whom to let pass.
+var errNoDecide = errors.New("connectauth: Authorize was called with nil")
 
 // interceptor is a guard in front of procedures.
 type interceptor struct {

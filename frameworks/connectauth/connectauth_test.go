@@ -356,6 +356,17 @@ func TestPanickingGuard(t *testing.T) {
 	}
 }
 
+// TestGuardWithoutAFunction is R-689: a guard that was told of nobody lets nobody pass.
+func TestGuardWithoutAFunction(t *testing.T) {
+	s := newServer(t, func(a *connectauth.Auth) connect.Interceptor { return a.Authorize(nil) })
+	s.signIn("ada")
+	for kind, call := range s.kinds(overHTTP2(), connect.WithGRPC()) {
+		if code, reason := reasonOf(t, call(kind, s.cookies()).err); code != connect.CodeInternal || reason != "" {
+			t.Errorf("R-689 %s: %v, %q", kind, code, reason)
+		}
+	}
+}
+
 func TestPublicServices(t *testing.T) {
 	s := newServer(t, func(a *connectauth.Auth) connect.Interceptor { return a.RequireSession(service) })
 	for kind, call := range s.kinds(overHTTP2(), connect.WithGRPC()) {

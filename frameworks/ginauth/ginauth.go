@@ -105,7 +105,8 @@ func (a *Auth) Mount(r Router) {
 func (a *Auth) Handler() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer a.renew(c)
-		a.auth.ServeHTTP(c.Writer, a.request(c))
+		r := a.request(c)
+		a.auth.ServeHTTP(c.Writer, r)
 		c.Abort()
 	}
 }
@@ -148,7 +149,8 @@ func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error)
 // written.
 func (a *Auth) WriteError(c *gin.Context, err error) {
 	defer a.renew(c)
-	a.auth.WriteError(c.Writer, a.request(c), err)
+	r := a.request(c)
+	a.auth.WriteError(c.Writer, r, err)
 	c.Abort()
 }
 
@@ -158,7 +160,8 @@ func (a *Auth) WriteError(c *gin.Context, err error) {
 // a fault, which has been logged: treat the request as one without a session.
 func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
 	defer a.renew(c)
-	return a.auth.ReadSession(c.Writer, a.request(c))
+	r := a.request(c)
+	return a.auth.ReadSession(c.Writer, r)
 }
 
 // CurrentUser returns the signed-in user, as the Adapter has it. It needs no middleware
@@ -171,50 +174,58 @@ func (a *Auth) CurrentUser(c *gin.Context) (latchkey.User, error) {
 // SignIn starts signing in with a provider, and redirects. See
 // [latchkey.Auth.SignIn].
 func (a *Auth) SignIn(c *gin.Context, provider string, o latchkey.SignInOptions) error {
-	return a.auth.SignIn(c.Writer, a.request(c), provider, o)
+	r := a.request(c)
+	return a.auth.SignIn(c.Writer, r, provider, o)
 }
 
 // SignInURL does what SignIn does, but returns the URL to redirect to. See
 // [latchkey.Auth.SignInURL].
 func (a *Auth) SignInURL(c *gin.Context, provider string, o latchkey.SignInOptions) (string, error) {
-	return a.auth.SignInURL(c.Writer, a.request(c), provider, o)
+	r := a.request(c)
+	return a.auth.SignInURL(c.Writer, r, provider, o)
 }
 
 // SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
 func (a *Auth) SignOut(c *gin.Context, o latchkey.SignOutOptions) error {
-	return a.auth.SignOut(c.Writer, a.request(c), o)
+	r := a.request(c)
+	return a.auth.SignOut(c.Writer, r, o)
 }
 
 // SignOutURL does what SignOut does, but returns the URL to redirect to. See
 // [latchkey.Auth.SignOutURL].
 func (a *Auth) SignOutURL(c *gin.Context, o latchkey.SignOutOptions) (string, error) {
-	return a.auth.SignOutURL(c.Writer, a.request(c), o)
+	r := a.request(c)
+	return a.auth.SignOutURL(c.Writer, r, o)
 }
 
 // AccessToken returns a usable access token of the signed-in user at a provider. Call it
 // before writing the body. See [latchkey.Auth.AccessToken].
 func (a *Auth) AccessToken(c *gin.Context, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
 	defer a.renew(c)
-	return a.auth.AccessToken(c.Writer, a.request(c), provider, o)
+	r := a.request(c)
+	return a.auth.AccessToken(c.Writer, r, provider, o)
 }
 
 // Link sends the signed-in user to a provider, to link an account or to grant it more
 // scopes. See [latchkey.Auth.Link].
 func (a *Auth) Link(c *gin.Context, provider string, o latchkey.LinkOptions) error {
-	return a.auth.Link(c.Writer, a.request(c), provider, o)
+	r := a.request(c)
+	return a.auth.Link(c.Writer, r, provider, o)
 }
 
 // LinkURL does what Link does, but returns the URL to redirect to. See
 // [latchkey.Auth.LinkURL].
 func (a *Auth) LinkURL(c *gin.Context, provider string, o latchkey.LinkOptions) (string, error) {
-	return a.auth.LinkURL(c.Writer, a.request(c), provider, o)
+	r := a.request(c)
+	return a.auth.LinkURL(c.Writer, r, provider, o)
 }
 
 // UpdateSession hands data to the callbacks and returns the new session. See
 // [latchkey.Auth.UpdateSession].
 func (a *Auth) UpdateSession(c *gin.Context, data any) (*latchkey.Session, error) {
 	defer a.renew(c)
-	return a.auth.UpdateSession(c.Writer, a.request(c), data)
+	r := a.request(c)
+	return a.auth.UpdateSession(c.Writer, r, data)
 }
 
 // SignInAction returns a handler that answers the posts of the application's own
@@ -235,7 +246,8 @@ func (a *Auth) SignOutAction(page gin.HandlerFunc) gin.HandlerFunc {
 // CSRFToken returns the token that the application's own forms post to the routes as
 // csrfToken. It may set a cookie. See [latchkey.Auth.CSRFToken].
 func (a *Auth) CSRFToken(c *gin.Context) (string, error) {
-	return a.auth.CSRFToken(c.Writer, a.request(c))
+	r := a.request(c)
+	return a.auth.CSRFToken(c.Writer, r)
 }
 
 // ActionURL returns the absolute URL of an action, such as "signin". See
@@ -247,14 +259,16 @@ func (a *Auth) ActionURL(c *gin.Context, action string) (*url.URL, error) {
 // Forms returns what a page needs to render its own forms. See [latchkey.Auth.Forms].
 func (a *Auth) Forms(c *gin.Context) (*latchkey.Forms, error) {
 	defer a.renew(c)
-	return a.auth.Forms(c.Writer, a.request(c))
+	r := a.request(c)
+	return a.auth.Forms(c.Writer, r)
 }
 
 // UI returns the components of a page for templates, such as a sign-in box and a user
 // button. It may set a cookie. See package ui.
 func (a *Auth) UI(c *gin.Context) (*ui.Page, error) {
 	defer a.renew(c)
-	return ui.New(a.auth, c.Writer, a.request(c))
+	r := a.request(c)
+	return ui.New(a.auth, c.Writer, r)
 }
 
 // request puts the configuration and the session into the context of c.Request, and
@@ -287,12 +301,12 @@ func (a *Auth) renew(c *gin.Context) {
 // middleware does not call its handler, pass aborts the chain.
 func (a *Auth) pass(c *gin.Context, middleware func(http.Handler) http.Handler) {
 	defer a.renew(c)
-	passed := false
+	r, passed := a.request(c), false
 	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		passed, c.Request = true, r
 		a.renew(c)
 		c.Next()
-	})).ServeHTTP(c.Writer, a.request(c))
+	})).ServeHTTP(c.Writer, r)
 	if !passed {
 		c.Abort()
 	}
@@ -310,7 +324,8 @@ func (a *Auth) action(page gin.HandlerFunc, action func(http.Handler) http.Handl
 				page(c)
 			})
 		}
-		action(again).ServeHTTP(c.Writer, a.request(c))
+		r := a.request(c)
+		action(again).ServeHTTP(c.Writer, r)
 		c.Abort()
 	}
 }

@@ -76,14 +76,21 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 // Of an error that is not sent as it is, the caller does not see the cause; interceptors
 // around this one find the cause by errors.Unwrap. decide is called once a stream, before
 // its first message. It is not called for the methods in public, which are named as in
-// [Auth.RequireSession]: all their calls pass. If decide is nil, all calls pass.
+// [Auth.RequireSession]: all their calls pass. With a nil decide every other call is
+// Internal.
 func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latchkey.Session) error, public ...string) *Guard {
+	if decide == nil {
+		decide = func(context.Context, string, *latchkey.Session) error { return errNoDecide }
+	}
 	g := &Guard{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
 		g.public[name] = true
 	}
 	return g
 }
+
+// errNoDecide refuses all calls of a guard that nobody told whom to let pass.
+var errNoDecide = errors.New("grpcauth: Authorize was called with nil")
 
 // Guard is a pair of server interceptors. Get one from [Auth.LoadSession],
 // [Auth.RequireSession] or [Auth.Authorize]. It is safe for concurrent use.

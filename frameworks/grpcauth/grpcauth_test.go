@@ -339,6 +339,20 @@ func TestPanickingGuard(t *testing.T) {
 	}
 }
 
+// TestGuardWithoutAFunction is R-689: a guard that was told of nobody lets nobody pass.
+func TestGuardWithoutAFunction(t *testing.T) {
+	s := newServer(t, func(a *grpcauth.Auth) *grpcauth.Guard { return a.Authorize(nil) })
+	s.signIn("ada")
+	for kind, call := range s.kinds() {
+		if code, reason := reasonOf(call(s.cookies()).err); code != codes.Internal || reason != "" {
+			t.Errorf("R-689 %s: %v, %q", kind, code, reason)
+		}
+		if code, _ := reasonOf(call(nil).err); code != codes.Unauthenticated { // as with any error
+			t.Errorf("R-689 %s, nobody: %v", kind, code)
+		}
+	}
+}
+
 // A session is looked at when a method asks, and then kept alive, also where the
 // method fails.
 func TestLoadSession(t *testing.T) {
