@@ -15,7 +15,8 @@ import (
 
 // The account page: second factors.
 
-// factorsView returns the part of the account page with second factors.
+// factorsView returns what the account page shows of the user's second factors. On a site
+// without second factors it returns the zero SecondStep, which shows nothing.
 func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (view page.SecondStep, err error) {
 	if !assures(s) {
 		return view, nil
@@ -49,8 +50,10 @@ func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (vi
 	return view, err
 }
 
-// showEnrolment answers GET /account?do=totp. It begins the enrolment if a proof has
-// led the user here, as it leads a user without a second factor.
+// showEnrolment answers GET /account?do=totp with the page that sets up an authenticator
+// app. It asks for a recent proof first. It continues the enrolment of this session, or
+// begins one if there is none. A user whose e-mail address is not proven is redirected to
+// the account page, which says so.
 func showEnrolment(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.url("account?do=totp")); res != nil || err != nil {
 		return res, err
@@ -71,8 +74,10 @@ func showEnrolment(ctx context.Context, x *exchange, here *currentUser) (*Respon
 	}, e)
 }
 
-// changeFactors answers the forms of the account page about second factors. A nil
-// response: do is none of them.
+// changeFactors answers the forms of the account page about second factors: do is totp,
+// confirm, recovery, remove, stop or forget-browser. It returns nil, nil for any other
+// do, for a remove without the field factor, which is about a passkey, and on a site
+// without second factors.
 func changeFactors(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	if !assures(x.setup) {
 		return nil, nil
@@ -104,8 +109,9 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 	return nil, nil
 }
 
-// addApp begins an authenticator app, or confirms its first code. A user with a factor
-// proves it before another one is added.
+// addApp begins the enrolment of an authenticator app if do is totp. For any other do it
+// checks the app's first code, and stores the app if the code is right. It asks for a
+// recent proof first; a user with a second factor has to prove a factor again.
 func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	s := x.setup
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, here.user.ID) }
@@ -140,8 +146,9 @@ func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Re
 	return toCodes(ctx, x, here, codes)
 }
 
-// changeIn returns a change of the user's factors that the session of the request
-// survives, if its store can name it.
+// changeIn returns a change of the factors of the signed-in user. The change ends all
+// sessions of the user except the one of the request, which r renews. If that session has
+// no id, the change ends it, too.
 func changeIn(here *currentUser, r renewal) directory.FactorChange {
 	c := directory.FactorChange{UserID: here.user.ID, Keep: here.sessionID}
 	if here.sessionID != "" {
@@ -150,8 +157,9 @@ func changeIn(here *currentUser, r renewal) directory.FactorChange {
 	return c
 }
 
-// finishChange hands out the new token of the session, makes the browser known again
-// and tells the owner.
+// finishChange puts the renewed session into the response after a change of factors, and
+// mails the user a message of kind. If the session has no id, the change has ended it:
+// finishChange then only clears the cookie, and mails nothing.
 func finishChange(ctx context.Context, x *exchange, here *currentUser, r renewal, kind MessageKind) error {
 	if here.sessionID == "" {
 		x.credential.Clear()
@@ -164,8 +172,8 @@ func finishChange(ctx context.Context, x *exchange, here *currentUser, r renewal
 	return nil
 }
 
-// toCodes keeps new recovery codes for the session, and leads to the page that shows
-// them.
+// toCodes keeps new recovery codes for the session, and returns a redirect to the page
+// that shows them.
 func toCodes(ctx context.Context, x *exchange, here *currentUser, codes []string) (*Response, error) {
 	of := pageHandle(x.setup, here.user.ID, here.mark().SessionID)
 	if err := x.setup.directory.Factors.KeepCodes(ctx, of, codes); err != nil {
@@ -174,7 +182,10 @@ func toCodes(ctx context.Context, x *exchange, here *currentUser, codes []string
 	return &Response{Redirect: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(x.url("account")))}, nil
 }
 
-// removeFactor answers the form that removes a factor.
+// removeFactor answers the form that removes the factor with the id in the field factor.
+// It renews the session of the request and ends all others. If this is the user's last
+// factor and Factors.Require demands one, it removes nothing, and the account page says
+// so. The caller has checked that the user has proven their identity recently.
 func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	s := x.setup
 	renewed := s.sessions.renewal(&x.visit, here, directory.Proof{AMR: here.AMR, ACR: here.ACR, At: here.Proved})
@@ -197,7 +208,8 @@ func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Respons
 	return backToAccount(&x.links, &x.visit, noticeFactorRemoved, here.user.ID), nil
 }
 
-// mayLoseFactors reports whether the policy lets a user be without second factors.
+// mayLoseFactors reports whether the user may be without second factors: it returns false
+// if Factors.Require, asked as at a sign-in, returns FactorRequired.
 func mayLoseFactors(s *setup, ctx context.Context, v *visit, u *User, here *currentUser) (bool, error) {
 	in := directory.Assertion{Person: *u, AMR: here.AMR, ACR: here.ACR, Started: here.since, Proved: here.Proved}
 	in.Account.UserID, in.Account.Provider = u.ID, here.provider

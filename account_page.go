@@ -17,8 +17,9 @@ import (
 
 // The account page: what is linked to the signed-in user, and the user's devices.
 
-// requireUser returns the signed-in user, for pages that need one. Without a
-// user it returns a response that leads to the sign-in page and back.
+// requireUser returns the signed-in user, for pages that need one. Without a user it
+// returns a redirect to the sign-in page, which leads back to the account page. Exactly
+// one of the three results is not nil.
 func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if here == nil && err == nil {
@@ -27,7 +28,7 @@ func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, err
 	return here, nil, err
 }
 
-// showAccount answers GET /account.
+// showAccount answers GET /account, with any do in the query.
 func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	left := x.flash()
 	x.looks = !x.query.Has("do")
@@ -60,7 +61,8 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Account(view))
 }
 
-// askToDelete asks before an account is deleted: first for a recent proof.
+// askToDelete answers GET /account?do=delete: with the page that asks for a proof if the
+// user has not given one recently, and otherwise with deletionPage.
 func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.deletion()); res != nil || err != nil {
 		return res, err
@@ -77,7 +79,10 @@ func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirm
 	}))
 }
 
-// deleteAccount answers the form of deletionPage.
+// deleteAccount answers the form of deletionPage: it deletes the user, clears the session
+// cookie and leaves a flash message. Before that it asks for a recent proof, and shows
+// the page again if the box is not ticked. JWT sessions that it cannot end are only
+// logged.
 func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.deletion()); res != nil || err != nil {
 		return res, err
@@ -96,6 +101,7 @@ func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Respon
 	return &Response{Redirect: x.url("account")}, nil
 }
 
+// accountView returns what the account page shows of a user, without flash messages.
 func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {
 	s := x.setup
 	view := page.Account{
@@ -146,9 +152,9 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	return view, err
 }
 
-// otherWaysIn returns the sign-in methods that no account stands for: a magic
-// link to a proven e-mail address, and a password by which a session of the
-// user was opened.
+// otherWaysIn returns the sign-in methods that no stored account stands for: each Email
+// provider if the user's e-mail address is proven, and each Credentials provider by which
+// this session or one of sessions was opened.
 func otherWaysIn(s *setup, here *currentUser, sessions []storage.StoredSession) []page.Linked {
 	used := map[string]bool{here.provider: true}
 	for _, row := range sessions {
@@ -163,8 +169,8 @@ func otherWaysIn(s *setup, here *currentUser, sessions []storage.StoredSession) 
 	return append(ways, typedWays(s, used)...)
 }
 
-// typedWays returns the sign-in methods that the application checks itself and
-// that were used. A nil used means all of them.
+// typedWays returns the Credentials providers whose id is in used. A nil used stands for
+// all of them.
 func typedWays(s *setup, used map[string]bool) []page.Linked {
 	var ways []page.Linked
 	for _, p := range s.order {
@@ -175,8 +181,9 @@ func typedWays(s *setup, used map[string]bool) []page.Linked {
 	return ways
 }
 
-// unlinked returns the providers that the user can link, at once or after a
-// recent proof. may reports whether the user has given one.
+// unlinked returns buttons for the linkable providers of which the user has no account.
+// If may is false, the user needs a recent proof first, and the buttons lead to the page
+// that asks for it.
 func unlinked(s *setup, l *links, may bool, accounts []Account) []page.Provider {
 	linked := map[string]bool{}
 	for _, a := range accounts {
@@ -195,7 +202,7 @@ func unlinked(s *setup, l *links, may bool, accounts []Account) []page.Provider 
 	return free
 }
 
-// changeAccount answers POST /account.
+// changeAccount answers POST /account. An unknown do is ErrUnknownAction.
 func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	here, elsewhere, err := requireUser(ctx, x)
 	if here == nil {

@@ -15,8 +15,9 @@ import (
 
 // The passkeys on the account page.
 
-// passkeysView returns what the page shows of the passkeys. may reports whether the user
-// may change them without another proof.
+// passkeysView returns what the account page shows of the passkeys, among accounts and
+// keys of the user. If may is false, the user needs a recent proof first, and the buttons
+// lead to the page that asks for it.
 func passkeysView(s *setup, l *links, here *currentUser, accounts []Account, keys []storage.Authenticator, may bool) page.Passkeys {
 	view := page.Passkeys{RenameAction: l.url("account?do=rename"), RemoveAction: l.url("account?do=remove"), Reauth: !may}
 	d := s.directory
@@ -44,7 +45,10 @@ func passkeysView(s *setup, l *links, here *currentUser, accounts []Account, key
 	return view
 }
 
-// changePasskey answers the forms that change one passkey. do is rename or remove.
+// changePasskey answers the forms that change the passkey whose id is in the field
+// passkey. If do is rename it gives the passkey the name in the field name; for any other
+// do it asks for a recent proof and removes the passkey. A passkey that the user does not
+// have is no error.
 func changePasskey(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	id, err := base64.RawURLEncoding.DecodeString(x.field("passkey"))
 	if err != nil || !x.setup.store.Has(directory.AbilityAuthenticators) {
@@ -61,8 +65,9 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	return removePasskey(ctx, x, here, id)
 }
 
-// removePasskey removes a passkey of the user. If the passkey was still there, the next
-// page tells the browser that it is gone.
+// removePasskey removes the passkey with the credential ID id, and returns a redirect to
+// the account page. If the user had the passkey, that page tells the browser to forget
+// it. If the passkey is the user's last sign-in method, it stays, and the page says so.
 func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byte) (*Response, error) {
 	d := x.setup.directory
 	accounts, keys, err := d.WaysIn(ctx, x.setup.store, here.user.ID)
@@ -85,8 +90,9 @@ func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byt
 	return &Response{Redirect: x.url("account")}, nil
 }
 
-// toldBy returns the provider that tells browsers of a passkey that is gone, or nil
-// if its user handle is another site's: a copied store has such passkeys.
+// toldBy returns the provider that can tell browsers that the passkey id is gone. It
+// returns nil if accounts and keys do not have that passkey, if its provider is not
+// configured, or if another site made its user handle, as in a copied store.
 func toldBy(s *setup, r *Request, l *links, accounts []Account, keys []storage.Authenticator, id []byte) *webauthnProvider {
 	for _, k := range keys {
 		i := slices.IndexFunc(accounts, func(a Account) bool { return bytes.Equal(k.CredentialID, id) && directory.IsKeyOf(&k, &a) })

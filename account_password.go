@@ -22,8 +22,10 @@ import (
 // The account page where the library keeps passwords, or lets users change their address:
 // a new password, a new address, known browsers.
 
-// accountPassword answers GET and POST /account with do=password, email, keep or forget. It
-// returns nil for any other do, and where the configuration has none of it.
+// accountPassword answers requests to /account with do=email, keep, password, nopassword
+// or forget; keep, nopassword and forget only by POST. It returns nil, nil for any other
+// do, for email and keep on a site without changes of addresses, and for the others on a
+// site that keeps no passwords.
 func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	p := passwordsOf(x.setup)
 	do := x.query.Get("do")
@@ -49,8 +51,9 @@ func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Resp
 	return nil, nil
 }
 
-// changePassword shows the form for a new password, and sets it by POST. It takes the
-// current password; a user without one, or with a second factor, needs a recent proof.
+// changePassword shows the form for a new password, and by POST sets the password, ends
+// the other sessions of the user and mails the user. A user who has a password types it
+// as well. A user without one, or with a second factor, needs a recent proof first.
 func changePassword(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	d, u := p.flows.Directory, &here.user
 	stored, err := d.PasswordOf(ctx, u.ID)
@@ -93,8 +96,9 @@ func changePassword(ctx context.Context, x *exchange, p *passwordProvider, here 
 	return p.changed(ctx, x.setup, &x.visit, &x.links, u, noticePassword), done()
 }
 
-// checkCurrent returns the stored hash that the current password fits, or an error for
-// the form.
+// checkCurrent returns the stored hash of a user whose current password is typed. If
+// typed is wrong, or was tried too often, it returns an ErrPassword with the code wrong,
+// which the form shows.
 func (p *passwordProvider) checkCurrent(ctx context.Context, u *User, typed string, from passwords.Asker) (hash string, err error) {
 	shown, err := p.flows.CheckCurrent(ctx, u, typed, from)
 	if err != nil || !shown.OK {
@@ -106,7 +110,10 @@ func (p *passwordProvider) checkCurrent(ctx context.Context, u *User, typed stri
 	return shown.Hash, nil
 }
 
-// remove removes the password of a user that can sign in with a passkey.
+// remove removes the password of the signed-in user, ends the other sessions of the user
+// and mails the user. If the user has no other sign-in method, the password stays, and
+// the account page says so. The caller has checked that the user has given a recent
+// proof.
 func (p *passwordProvider) remove(ctx context.Context, s *setup, v *visit, l *links, here *currentUser) (*Response, error) {
 	renewed, done := renewing(ctx, s, v, here)
 	_, err := p.flows.Directory.SetPassword(ctx, &v.events, directory.PasswordChange{UserID: here.user.ID, Keep: here.sessionID, Event: event.PasswordRemoved, Renew: renewed})
@@ -122,9 +129,9 @@ func (p *passwordProvider) remove(ctx context.Context, s *setup, v *visit, l *li
 	return p.changed(ctx, s, v, l, &here.user, noticeUnset), done()
 }
 
-// changed makes the browser known anew after a change that has ended what was proven
-// before, and returns a redirect to the account page. A nil p is for sites that keep no
-// passwords.
+// changed returns a redirect to the account page, with a flash message about the change.
+// The change has voided what made browsers known for the user: changed makes this one
+// known again, and logs an error of that. A nil p is for sites that keep no passwords.
 func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *links, u *User, about string) *Response {
 	if p != nil {
 		if err := p.keepKnown(ctx, s, v, u.ID); err != nil {
@@ -134,9 +141,10 @@ func (p *passwordProvider) changed(ctx context.Context, s *setup, v *visit, l *l
 	return backToAccount(l, v, about, u.ID)
 }
 
-// askForAddress shows the form for a new address, and mails a link to it by POST, with a
-// code where the library keeps passwords. The answer does not tell whether the address
-// has a user.
+// askForAddress shows the form for a new e-mail address, and by POST mails a link to that
+// address. On a site that keeps passwords (p is not nil) the mail also has a code, and
+// the browser gets a cookie for it. A recent proof is needed first. The answer does not
+// tell whether another user has the address.
 func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	if res, err := askIfStale(ctx, x, here, x.url("account?do=email")); res != nil || err != nil {
 		return res, err
@@ -164,8 +172,10 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 	return p.checkMail(&x.visit, &x.links, to, "move"), x.cookies.SetMailCode(kept, x.now(), challenges.CodeLife)
 }
 
-// moveAddress shows the button that confirms a new address by a link, and moves the
-// address by POST. The code of the mail moves it as well, in the browser that asked.
+// moveAddress takes the link or the code of the mail that askForAddress has sent. To a
+// GET with the query parameter token it answers with a button. A POST moves the address,
+// by that token or, without one, by the field code in the browser that asked for the
+// mail. A void link, and an address that another user has by now, are ErrVerification.
 func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	d, token := x.setup.moves.Directory, x.query.Get("token")
 	if token == "" {
@@ -191,9 +201,10 @@ func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *cu
 	return p.changed(ctx, x.setup, &x.visit, &x.links, &u, noticeEmail), done()
 }
 
-// renewing prepares a new token for the session of a request, which goes on while
-// everything else of its user ends. stored is called in the transaction of that, with
-// the first instant that is not void, and done after the commit.
+// renewing prepares a new token for the session of the request, for a change that ends
+// all other sessions of its user. The caller has stored called in the transaction of the
+// change, with the first instant that is not void, and calls done after the commit: done
+// puts the token into the response. stored may be nil.
 func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (stored func(context.Context, *directory.Store, time.Time) error, done func() error) {
 	switch in := s.sessions.(type) {
 	case *databaseStrategy:
@@ -224,8 +235,10 @@ func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (store
 	return nil, func() error { return nil }
 }
 
-// showPasswords adds to the account page what there is about passwords. byPasskey
-// reports whether the user can do without.
+// showPasswords sets the fields of the account page about passwords, the e-mail address
+// and known browsers. It leaves fields zero that the configuration does not offer.
+// byPasskey reports whether the user can sign in with a passkey, and so remove the
+// password.
 func showPasswords(ctx context.Context, s *setup, l *links, view *page.Account, u *User, byPasskey bool) error {
 	if s.moves != nil {
 		view.AddressURL = l.url("account?do=email")

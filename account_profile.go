@@ -19,8 +19,9 @@ import (
 // mostShown is how many activities the account page itself shows.
 const mostShown = 3
 
-// accountProfile answers GET and POST /account with do=profile, activity or export,
-// unless the configuration leaves that out. Any other do is for accountPassword.
+// accountProfile answers requests to /account with do=profile, activity or export, as far
+// as the configuration offers these. It passes every other request to accountPassword,
+// and returns what that returns: nil, nil for a request that is for neither.
 func accountProfile(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	c := &x.setup.config.AccountPage
 	switch do := x.query.Get("do"); {
@@ -38,8 +39,9 @@ func accountProfile(ctx context.Context, x *exchange, here *currentUser) (*Respo
 	return accountPassword(ctx, x, here)
 }
 
-// editProfile shows the form for name and picture, and stores by POST what was changed
-// in it. Another change since the form was shown stays.
+// editProfile shows the form for name and picture, and stores by POST what the user has
+// changed in it. A field that the user has left alone is not written: what another
+// request has stored in it since the form was shown stays.
 func editProfile(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	s, u, change := x.setup, &here.user, storage.UserChange{}
 	view := page.Profile{
@@ -88,8 +90,9 @@ func editProfile(ctx context.Context, x *exchange, here *currentUser) (*Response
 	return backToAccount(&x.links, &x.visit, noticeProfile, u.ID), nil
 }
 
-// showInToken gives a JWT session a token that has the name and the picture of its user.
-// Stored sessions are read with the user.
+// showInToken puts a session token with the new name and picture of the user into the
+// response. It does nothing for stored sessions, which are read together with the user,
+// and for a request without a session token.
 func showInToken(ctx context.Context, s *setup, v *visit, u *User) error {
 	in, is := s.sessions.(*tokenStrategy)
 	if !is {
@@ -106,7 +109,8 @@ func showInToken(ctx context.Context, s *setup, v *visit, u *User) error {
 }
 
 // exportOwn shows the button that downloads everything that is kept of the user, and
-// answers it with a file.
+// answers a POST with the file. It needs a recent proof. After five downloads in a day
+// the page says how long to wait.
 func exportOwn(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	s, self := x.setup, ownExport(&x.links)
 	if res, err := askIfStale(ctx, x, here, self); res != nil || err != nil {
@@ -139,7 +143,8 @@ func exportOwn(ctx context.Context, x *exchange, here *currentUser) (*Response, 
 	return res, nil
 }
 
-// happenings returns the latest activities of a user as pages show them.
+// happenings returns the activities of a user in the last 90 days, the newest first, as
+// pages show them.
 func happenings(ctx context.Context, s *setup, userID string) ([]page.Happening, error) {
 	rows, err := directory.Activities(ctx, s.directory, userID)
 	list := make([]page.Happening, 0, len(rows))
@@ -168,7 +173,8 @@ func (s *setup) shownProvider(id string) page.Provider {
 	return page.Provider{ID: id, Name: info.given, Type: string(info.kind), Icon: info.style.Icon, Mark: info.style.Mark, Brand: info.style.Color}
 }
 
-// showOwn adds to the account page what users see and change of themselves.
+// showOwn sets the field Own of the account page: what users see and change of
+// themselves.
 func showOwn(ctx context.Context, s *setup, l *links, view *page.Account, userID string) (err error) {
 	c, own := &s.config.AccountPage, &view.Own
 	if own.Name, own.Image = c.Edit&EditName != 0, c.Edit&EditImage != 0; c.Edit != 0 {

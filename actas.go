@@ -79,6 +79,8 @@ func actAsLink(ctx context.Context, x *exchange, userID, reason string) (string,
 	return x.url("act-as") + "?token=" + url.QueryEscape(handle), nil
 }
 
+// checkReason returns an InputError unless reason has 10 to 500 characters of valid UTF-8
+// and no NUL.
 func checkReason(reason string) error {
 	if n := utf8.RuneCountInString(reason); n < shortestReason || n > longestReason || !utf8.ValidString(reason) || strings.ContainsRune(reason, 0) {
 		return &fault.InputError{Field: "reason", Problem: "want a text of 10 to 500 characters"}
@@ -86,9 +88,9 @@ func checkReason(reason string) error {
 	return nil
 }
 
-// provedWithin reports whether the user of a session has proven their identity within
-// recent (0: ten minutes). The sign-in of a session that was made elsewhere is not
-// known.
+// provedWithin reports whether the user of a session has proven their identity within the
+// time recent before now; zero stands for ten minutes. It returns false if the time of
+// the sign-in is not known, as for a session that another program made.
 func provedWithin(here *currentUser, now time.Time, recent time.Duration) bool {
 	if recent <= 0 {
 		recent = defaultRecent
@@ -105,29 +107,33 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 	return end
 }
 
-// ActAsLink returns a link by which the signed-in administrator acts as a user, in
-// another browser or a private window. The link works once, for a minute, while the
-// session of r lives. The application decides which users are administrators, and as
-// which users they may act, before it calls ActAsLink. It needs [SessionConfig].ActAs.
+// ActAsLink returns a link by which the signed-in administrator acts as the user userID,
+// in another browser or a private window. The link works once, within a minute, and only
+// while the session of r lives. The application decides which users are administrators,
+// and as which users they may act, before it calls ActAsLink. It needs
+// [SessionConfig].ActAs.
 //
-// The session that the link opens is the user's, and names the administrator in
-// [Session].Actor. It ends after ActAs.Max, with the session of r and with those of the
-// user. Everything that only the user may do is refused in it: changes on the account
-// page, of factors and passwords, links to accounts, passkeys, tokens for apps and
-// those of providers, and [Auth.RequireSelf]. Callbacks.SignIn and Events.SignIn are
-// not called; Events.Observe is, with the administrator as By.
+// The session that the link opens is the user's, and [Session].Actor names the
+// administrator. It ends after ActAs.Max, or earlier when the session of r ends or the
+// sessions of the user are ended. In it everything is refused that only the user may do:
+// to change something on the account page, to change factors or passwords, to link
+// accounts, to add passkeys, to get tokens for apps or provider tokens, and to pass
+// [Auth.RequireSelf]. Callbacks.SignIn and Events.SignIn are not called for it;
+// Events.Observe is, with the administrator as By.
 //
-// reason has 10 to 500 characters, such as the number of a case; otherwise the error is a
-// [users.InputError]. It is sealed into the link and kept out of events, which have no
-// free text: note it where the case is kept.
+// reason has 10 to 500 characters without the space around it, such as the number of a
+// case; otherwise the error is a [users.InputError]. It is sealed into the link and kept
+// out of events, which have no free text: note it where the case is kept.
 //
-// r must come from a browser in which the administrator is signed in, else the error is
-// ErrNoSession, also for a request with a bearer token. The administrator must have
+// r must come from a browser in which the administrator is signed in: otherwise, and for
+// a request with a bearer token, the error is ErrNoSession. The administrator must have
 // proven their identity within [Factors].Recent, which is 10 minutes if it is zero, by
-// signing in or by a later proof: else the error is ErrAccessDenied. A post that the
-// browser marks as another site's is ErrMissingCSRF. An unknown userID is ErrNotFound. A
-// suspended user, and the administrator's own id, are ErrAccessDenied. Without
-// [SessionConfig].ActAs the error is ErrInvalidConfig.
+// signing in or by a later proof: otherwise the error is ErrAccessDenied. It is
+// ErrAccessDenied, too, for a suspended user and for the administrator's own id, and
+// ErrNotFound for an unknown userID. A request other than GET or HEAD that the browser
+// marks as another site's is ErrMissingCSRF. Without [SessionConfig].ActAs, and if the
+// store gives sessions no ids, the error is ErrInvalidConfig. Other errors are
+// ErrUntrustedHost and those of a store.
 func (a *Auth) ActAsLink(r *http.Request, userID, reason string) (string, error) {
 	return a.Core().ActAsLink(r.Context(), requestHead(r), userID, reason)
 }

@@ -21,36 +21,41 @@ import (
 // come to the same as the routes below the base path, and a form that was sent
 // in vain is shown again, with what was wrong beside it.
 
-// SignInAction answers the posts of the application's own sign-in forms, as
-// [Auth.SignIn] would. Mount it where the forms post to: "POST /signin". The form
-// has these fields, and JSON bodies members of the same names:
+// SignInAction returns a handler that answers the posts of the application's own sign-in
+// forms, as [Auth.SignIn] would. Mount it where the forms post to: "POST /signin". It
+// answers other methods with status 405. The form has these fields, and JSON bodies
+// members of the same names:
 //
-//   - providerId: empty leads to the sign-in page
-//   - redirectTo: where to end up, a path or a URL of the site; empty: the page
-//     that asked
-//   - what the provider wants to know, such as email; in the member options of a
-//     JSON body, or as fields named options.email, too
-//   - authorizationParams-prompt and its like: added to the request to the
-//     provider; in JSON the member authorizationParams, an object or a query
+//   - providerId: the id of the provider; empty: the answer leads to the sign-in page
+//   - redirectTo: where the browser goes after the sign-in, a path or a URL of the site;
+//     empty: the page that posted the form
+//   - what the provider wants to know, such as email; also in the member options of a
+//     JSON body, or as fields named options.email
+//   - authorizationParams-prompt and its like: parameters of the request to the provider;
+//     in JSON the member authorizationParams, an object or a query
 //   - csrfToken: needed only by a form on a sibling host, such as another subdomain; see
 //     [SignInOptions]
 //
-// A sign-in that failed shows page once more, which finds the reason in
-// [FormFailureFrom] and can read the body again. page is the handler that shows
-// the form; nil: the browser is led to the sign-in page with the error, as by the
-// routes. Clients that ask for JSON are told the URL to go to, {"url":…}, or the
-// [FormFailure] as JSON; htmx is told where to go by HX-Redirect, and the forms of
-// SvelteKit, use:enhance, by an ActionResult, without a page also after a failure.
+// page is the handler that shows the form. If the sign-in fails, it is called to show the
+// form once more: it finds the reason with [FormFailureFrom], and can read the body of
+// the request again. With a nil page the browser is led to the sign-in page with the
+// error, as by the routes. A post that the browser marks as another site's gets status
+// 403, without a call of page.
+//
+// Clients that ask for JSON get the URL to go to, {"url":…}, or the [FormFailure] as
+// JSON. The forms of SvelteKit, use:enhance, get an ActionResult. For both, page is not
+// called. htmx gets the URL to go to in the header HX-Redirect.
 func (a *Auth) SignInAction(page http.Handler) http.Handler {
 	return action(a, page, (*Core).SignInAction)
 }
 
-// SignOutAction answers the posts of the application's own sign-out forms, as
-// [Auth.SignOut] would. Its fields are redirectTo and atProvider, which is 1 or 0. All
-// else is as with [Auth.SignInAction]. As there, a post with neither Origin,
-// Sec-Fetch-Site nor csrfToken is taken for one of a client that is no browser, because
+// SignOutAction returns a handler that answers the posts of the application's own
+// sign-out forms, as [Auth.SignOut] would. The fields are redirectTo, csrfToken and
+// atProvider, which is 1 or 0 and stands for [SignOutOptions].AtProvider. Everything
+// else, page included, is as for [Auth.SignInAction]. Both accept a post with neither
+// Origin, Sec-Fetch-Site nor csrfToken as one of a client that is no browser, because
 // browsers name the origin of every post (Fetch, section 3.1). A handler that has to
-// refuse it asks [Auth.CheckCSRF] first.
+// refuse such posts calls [Auth.CheckCSRF] first.
 func (a *Auth) SignOutAction(page http.Handler) http.Handler {
 	return action(a, page, (*Core).SignOutAction)
 }
@@ -88,10 +93,11 @@ func action(a *Auth, page http.Handler, run func(*Core, context.Context, *Reques
 	})
 }
 
-// SignInAction does what [Auth.SignInAction] does, for a [Request] with its
-// body. A page may show a failure that is not nil in its form, and then ignores
-// the response except for its cookies. Clients without a page find the failure
-// in the response.
+// SignInAction does what [Auth.SignInAction] does, for a [Request] with its body. The
+// response is never nil. If the failure is not nil, a page may show it in its form: it
+// then sends only the cookies of the response. Without such a page, send the response,
+// which has the failure in it. For clients that asked for JSON the failure is nil, and
+// the response has it.
 func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFailure) {
 	x, res := c.posted(ctx, r, "signin")
 	if res != nil {
@@ -112,8 +118,8 @@ func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFa
 	return actionDone(r, res), nil
 }
 
-// SignOutAction does what [Auth.SignOutAction] does, for a [Request] with its
-// body. Its results are those of [Core.SignInAction].
+// SignOutAction does what [Auth.SignOutAction] does, for a [Request] with its body. It
+// returns a response and a failure as [Core.SignInAction] does.
 func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormFailure) {
 	x, res := c.posted(ctx, r, "signout")
 	if res != nil {
@@ -142,13 +148,15 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 	return actionDone(r, res), nil
 }
 
-// CheckCSRF returns [ErrMissingCSRF] unless the browser says that a page of this very
-// site has sent r, or the form of r has the token of [Auth.CSRFToken] as csrfToken. Call
-// it for each POST to a handler of the application's own that changes something. With
-// [SessionConfig].Bearer it returns nil for a request with an Authorization header of the
-// scheme Bearer, which no other site can send; it also does with
-// [Security].SkipCSRFCheck. It calls r.ParseForm if the Content-Type is that of a
-// URL-encoded form, and otherwise leaves the body of r unread.
+// CheckCSRF returns nil if the browser says that a page of this origin has sent r, or if
+// the form of r has the token of [Auth.CSRFToken] as csrfToken and the browser does not
+// say that another site has sent r. Otherwise it logs and returns an [ErrMissingCSRF].
+// Call it for each POST to a handler of the application's own that changes something. It
+// also returns nil with [Security].SkipCSRFCheck, and with [SessionConfig].Bearer for a
+// request with an Authorization header of the scheme Bearer, which no other site can
+// send. It calls r.ParseForm if the Content-Type is that of a URL-encoded form, and
+// otherwise leaves the body of r unread: a token in it does not count. Other errors are
+// ErrUntrustedHost and faults of the configuration.
 func (a *Auth) CheckCSRF(r *http.Request) error {
 	req := requestHead(r)
 	if mediaType(r.Header.Get("Content-Type")) == formType && r.ParseForm() == nil {
@@ -157,7 +165,8 @@ func (a *Auth) CheckCSRF(r *http.Request) error {
 	return a.Core().CheckCSRF(r.Context(), req)
 }
 
-// CheckCSRF does what [Auth.CheckCSRF] does, for a [Request] with its body.
+// CheckCSRF does what [Auth.CheckCSRF] does, for a [Request] with its body. A token in a
+// JSON body counts, too.
 func (c *Core) CheckCSRF(ctx context.Context, r *Request) error {
 	x, err := c.reading(ctx, r)
 	switch {
@@ -181,9 +190,10 @@ func (c *Core) CheckCSRF(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// Tell tells [Events].Observe of an event that a handler of the application has
-// caused, such as a look at a user. It fills in the time, the tenant and the client of
-// r. An event with an Err is logged, too.
+// Tell hands [Events].Observe and the audit log an event that a handler of the
+// application has caused, such as a look at a user. It sets Time, Tenant, Client,
+// UserAgent and RequestID from r, and Outcome and By if they are zero. It logs an Err of
+// the event, and an error of its own: it then tells nothing.
 func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
@@ -196,8 +206,9 @@ func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 	tell(ctx, x)
 }
 
-// posted reads the form of an action. It returns either an exchange or, if the form
-// cannot be read, the response to send.
+// posted returns an exchange that has read the form of an action. If the configuration
+// fails, the host is not trusted or the body cannot be read, it logs why, and returns a
+// nil exchange and the response to send.
 func (c *Core) posted(ctx context.Context, r *Request, action string) (*exchange, *Response) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	if s == nil || fault != nil {
@@ -277,7 +288,8 @@ func badInput(ctx context.Context, x *exchange, wrong FieldErrors, in formInput)
 	return failedAction(x.request, varied(&Response{Redirect: weburl.WithQuery(x.links.signIn(to), "error", "Signin")}), f)
 }
 
-// refusedForm answers a form that was understood, and refused for err.
+// refusedForm answers a form that was understood, and refused for err. For a post of
+// another site it returns status 403 and no failure, so that no page shows the form.
 func refusedForm(ctx context.Context, x *exchange, r *Request, err error, in formInput) (*Response, *FormFailure) {
 	res := varied(render(ctx, x.setup, x, x.request, err))
 	if errors.Is(err, errForeign) { // nothing of it is shown on a page of the site's own
@@ -290,8 +302,8 @@ func refusedForm(ctx context.Context, x *exchange, r *Request, err error, in for
 	return failedAction(r, res, newFormFailure(ctx, x, err, in))
 }
 
-// failedAction returns the failure for a page, or its JSON for a script that
-// asked for JSON.
+// failedAction returns res and f unless a script asked for JSON. To a script it returns a
+// response that has f as JSON and the cookies of res, and no failure.
 func failedAction(r *Request, res *Response, f *FormFailure) (*Response, *FormFailure) {
 	if !asksForJSON(r) {
 		return res, f

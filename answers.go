@@ -15,14 +15,15 @@ func jsonBytes(status int, body []byte) *Response {
 	return &Response{Status: status, Header: http.Header{"Content-Type": jsonHeader, "X-Content-Type-Options": nosniff}, Body: body}
 }
 
-// privateJSON returns an answer of ready-made JSON for one browser, which no
-// cache may keep. Its header is made once, because this answer is asked for
-// most.
+// privateJSON returns an answer of ready-made JSON for one browser, which no cache may
+// keep. All these answers share one header, since this answer is asked for most: a caller
+// that changes the header calls ownHeader first.
 func privateJSON(body []byte) *Response {
 	return &Response{Status: http.StatusOK, Header: privateHeader, sharesHeader: true, Body: body}
 }
 
-// ownHeader returns r with a header that the caller may change.
+// ownHeader replaces the header of r by a copy if other answers share it, so that the
+// caller may change it. It returns r. A nil header stays nil.
 func ownHeader(r *Response) *Response {
 	if r.sharesHeader {
 		r.Header, r.sharesHeader = r.Header.Clone(), false
@@ -43,16 +44,16 @@ var (
 	varyBearer    = []string{"Authorization"}
 )
 
-// addVary marks an answer that a cookie decided: no cache may hand it to
-// another browser (RFC 9110, section 12.5.5).
+// addVary adds Cookie to Vary, because a cookie decided the answer: no cache may hand it
+// to another browser (RFC 9110, section 12.5.5). h must not be nil.
 func addVary(h http.Header) { addVaryFor(h, varyCookie) }
 
-// addVaryBearer does what addVary does, for sites on which a token in the
-// Authorization header decides, too (R-434).
+// addVaryBearer adds Authorization to Vary, for sites on which a token in that header
+// decides the answer (R-434). It does not add Cookie. h must not be nil.
 func addVaryBearer(h http.Header) { addVaryFor(h, varyBearer) }
 
-// addVaryFor adds a name to Vary, unless that has the name or a star. name has one
-// element.
+// addVaryFor adds name[0] to Vary, unless that has the name or a star. name has one
+// element, and is put into h as it is.
 func addVaryFor(h http.Header, name []string) {
 	given := h["Vary"]
 	for _, line := range given {
@@ -69,7 +70,7 @@ func addVaryFor(h http.Header, name []string) {
 	h["Vary"] = append(slices.Clone(given), name[0])
 }
 
-// varied returns r with the headers of an answer that depends on a cookie.
+// varied adds Cookie to Vary of r, an answer that depends on a cookie, and returns r.
 func varied(r *Response) *Response {
 	if r.sharesHeader { // which varies already
 		return r
@@ -81,8 +82,8 @@ func varied(r *Response) *Response {
 	return r
 }
 
-// variedFor does what varied does. With bearer, the answer depends on the
-// Authorization header, too.
+// variedFor adds Cookie to Vary of r, and with bearer Authorization, too. It returns r,
+// whose header may then be shared: a caller that changes it calls ownHeader first.
 func variedFor(bearer bool, r *Response) *Response {
 	if r.Header == nil { // as of most redirects
 		r.Header, r.sharesHeader = varyHeader, true
@@ -94,8 +95,8 @@ func variedFor(bearer bool, r *Response) *Response {
 	return r
 }
 
-// ownAnswer returns a copy of an answer of the application, which may use the
-// same value for concurrent requests.
+// ownAnswer returns a copy of an answer of the application, which may use the same value
+// for concurrent requests. The copy shares the body alone.
 func ownAnswer(r *Response) *Response {
 	own := *r
 	own.Header, own.Cookies = r.Header.Clone(), slices.Clone(r.Cookies)
@@ -114,8 +115,8 @@ func noStore(r *Response) *Response {
 	return r
 }
 
-// badRequest returns the response to a request that no route understands. HEAD gets no
-// body, so that it is cheap and uses nothing up. r may be nil.
+// badRequest returns the response with status 400, to a request that no route
+// understands. For HEAD it has no body. r may be nil.
 func badRequest(r *Request) *Response {
 	res := jsonText(http.StatusBadRequest, "Bad request.")
 	if r != nil && r.Method == http.MethodHead {
@@ -124,22 +125,23 @@ func badRequest(r *Request) *Response {
 	return res
 }
 
-// configJSON returns the response that tells a script that the operator has something to
-// mend, and nothing about what.
+// configJSON returns the response with status 500 that tells a script that the operator
+// has something to mend, and nothing about what.
 func configJSON() *Response {
 	return jsonBytes(http.StatusInternalServerError,
 		[]byte(`{"message":"There was a problem with the server configuration. Check the server logs for more information."}`))
 }
 
-// asJSON puts a redirect's target into a body for scripts.
+// asJSON returns a response for scripts in place of a redirect: {"url": the target}, with
+// the cookies of r. It leaves out the other headers of r.
 func asJSON(r *Response) *Response {
 	res := jsonBytes(http.StatusOK, append(jsonscan.AppendText([]byte(`{"url":`), r.Redirect), '}'))
 	res.Cookies = r.Cookies
 	return res
 }
 
-// optionsRefused returns the answer by which Auth.js refuses options for a
-// passkey.
+// optionsRefused returns the response with status 400 by which Auth.js refuses options
+// for a passkey.
 func optionsRefused(reason string) *Response {
 	return noStore(jsonBytes(http.StatusBadRequest, append(jsonscan.AppendText([]byte(`{"error":`), reason), '}')))
 }

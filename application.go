@@ -23,8 +23,9 @@ const mailCall = "Email.Send"
 
 // What the application decides about one request, and what it is told.
 
-// hook calls a function of the application's own that answers something: for no
-// longer than Limits.CallbackTimeout, and with a word in the log at debug level.
+// hook calls f, a function of the application that returns a result, and waits for at
+// most Limits.CallbackTimeout. f runs on a goroutine of its own. A panic of f, and a call
+// that takes longer, is an error. name stands for the call in logs and traces.
 func hook[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	ctx, step := s.log.Begin(ctx, telemetry.OpCallback, name, "")
 	result, err := guarded.Timed(ctx, s.config.Limits.CallbackTimeout, name, f)
@@ -32,9 +33,9 @@ func hook[T any](ctx context.Context, s *setup, name string, f func(context.Cont
 	return result, err
 }
 
-// hookOnRead does what hook does, for functions that run at each read of a
-// session. It calls them on the same goroutine, which costs a tenth of hook;
-// their context has a deadline.
+// hookOnRead does what hook does, for functions that run at each read of a session. It
+// calls f on the caller's goroutine, which costs a tenth of hook. The context of f has
+// the deadline, but an f that ignores it is not interrupted.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	ctx, step := s.log.Begin(ctx, telemetry.OpCallback, name, "")
 	result, err := guarded.Inline(ctx, s.config.Limits.CallbackTimeout, name, f)
@@ -42,8 +43,7 @@ func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(contex
 	return result, err
 }
 
-// ask calls a function of the application without a result, with a limit of its
-// own.
+// ask does what hook does, for a function without a result, and waits for at most limit.
 func (s *setup) ask(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
 	ctx, step := s.log.Begin(ctx, kindOfCall(name), name, "")
 	_, err := guarded.Timed(ctx, limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
@@ -59,9 +59,10 @@ func kindOfCall(name string) telemetry.OperationKind {
 	return telemetry.OpCallback
 }
 
-// runSignInCallback asks the application whether the user may sign in. A
-// refusal is ErrAccessDenied unless it has a type of its own. A redirect or a
-// response of the application passes as it is.
+// runSignInCallback calls Callbacks.SignIn, if there is one. With Invitations, a sign-in
+// that is about to send a magic link brings the invitation to its address. A refusal is
+// ErrAccessDenied unless it has a type of its own. An error of RedirectTo or RespondWith
+// is returned as it is.
 func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error {
 	decide := x.setup.config.Callbacks.SignIn
 	if decide == nil {
@@ -82,10 +83,12 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	return atProvider(x.provider, err)
 }
 
-// resolveRedirect decides where to is allowed to lead, and returns an absolute URL. Every
-// URL that a request or a callback names has passed through here before it becomes a
-// redirect. It returns weburl.ErrInvalid for a malformed URL, or the error of
-// Callbacks.Redirect.
+// resolveRedirect returns the absolute URL that a browser is sent to if a request or a
+// callback names the target to. Every such target passes through here before it becomes a
+// redirect. Without Callbacks.Redirect, a target of another origin becomes the home of
+// the site; with it, the callback chooses, and a choice that is neither a path nor an
+// http(s) URL is logged and becomes the home. It returns weburl.ErrInvalid for a
+// malformed URL, or the error of Callbacks.Redirect.
 func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
 	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
 	if decide == nil && (to == base || to == rootOf(&x.links)) { // nearly always
@@ -119,8 +122,9 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	return x.home(), nil
 }
 
-// languageOf returns the language of the client: the application's choice, or
-// the best match for what the browser accepts.
+// languageOf returns the language of the client: what Texts.Choose returns if it is one
+// of the site's, else the best match for what the browser accepts, else the first of
+// Texts.Languages.
 func (s *setup) languageOf(ctx context.Context, v *visit) string {
 	t := &s.config.Texts
 	if t.Choose != nil {
@@ -170,8 +174,9 @@ func (s *setup) expose(ctx context.Context, events *directory.Outbox, in Session
 	return &reading{json, shaped, stored}, nil
 }
 
-// withServerFields returns s with the fields of from that no callback may change. With
-// foreign it changes a copy: the application may use s for other requests.
+// withServerFields returns s with the fields of from that no callback may change. It sets
+// them in s itself or, if foreign is true, in a copy, since the application may use s for
+// other requests.
 func (s *Session) withServerFields(from *Session, foreign bool) *Session {
 	if foreign {
 		copied := *s
@@ -193,9 +198,9 @@ func addSignOut(events *directory.Outbox, ended endedSession, e SignOutEvent) {
 	}, payload)
 }
 
-// endLate has an end of a session that failed repeated after the response, and then tells
-// what end has added. An ErrNotFound of end, or a directory.ErrNoToken, says that there is
-// nothing to end any more.
+// endLate repeats end, which has just failed to end a session, after the response. Once
+// it succeeds, endLate tells the events that it has added. If end returns ErrNotFound or
+// directory.ErrNoToken, nothing is left to end, and endLate stops without an event.
 func endLate(ctx context.Context, s *setup, v *visit, end func(context.Context, *directory.Outbox) error) {
 	events := directory.Outbox{Hears: v.events.Hears, Audit: v.events.Audit}
 	if b := v.events.Base; b != nil {
@@ -215,10 +220,10 @@ func endLate(ctx context.Context, s *setup, v *visit, end func(context.Context, 
 	})
 }
 
-// shown returns a user as the callbacks of a sign-in at a provider get them. When
-// Hardened, an e-mail address that neither the user nor the provider of this sign-in
-// has proven is left out, so that no callback gives rights by it. The
-// account still has it.
+// shown returns u as the callbacks of a sign-in with account a get it. When Hardened, and
+// a is an account at an OAuth provider, it empties an e-mail address that neither the
+// user nor that provider has proven, so that no callback gives rights by it. The
+// account still has it. In any other case it returns u as it is.
 func (c *Config) shown(u User, a *Account) User {
 	isProvider := a.Type == TypeOAuth || a.Type == TypeOIDC
 	if c.Hardened && isProvider && u.EmailVerified.IsZero() && !(a.EmailVouched && a.Email == u.Email) {
@@ -227,8 +232,9 @@ func (c *Config) shown(u User, a *Account) User {
 	return u
 }
 
-// steer returns the response that an error of the application's code stands for: its own
-// one, or a redirect. It returns any other err unchanged.
+// steer returns the response that an error of RespondWith or RedirectTo stands for, or an
+// ErrAccessDenied if that response is nil or that target is not allowed. It returns any
+// other err as it is.
 func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if own, ok := errors.AsType[*ownResponse](err); ok {
 		if own.res == nil {
