@@ -94,10 +94,11 @@ func action(a *Auth, page http.Handler, run func(*Core, context.Context, *Reques
 }
 
 // SignInAction does what [Auth.SignInAction] does, for a [Request] with its body. The
-// response is never nil. If the failure is not nil, a page may show it in its form: it
-// then sends only the cookies of the response. Without such a page, send the response,
-// which has the failure in it. For clients that asked for JSON the failure is nil, and
-// the response has it.
+// response is never nil. If the failure is nil, send the response: the sign-in goes on,
+// or the response itself tells what failed, as for clients that ask for JSON. If the
+// failure is not nil, a page may show the form once more with it, and sends only the
+// cookies of the response; without such a page, send the response, which leads to the
+// sign-in page.
 func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFailure) {
 	x, res := c.posted(ctx, r, "signin")
 	if res != nil {
@@ -192,8 +193,9 @@ func (c *Core) CheckCSRF(ctx context.Context, r *Request) error {
 
 // Tell hands [Events].Observe and the audit log an event that a handler of the
 // application has caused, such as a look at a user. It sets Time, Tenant, Client,
-// UserAgent and RequestID from r, and Outcome and By if they are zero. It logs an Err of
-// the event, and an error of its own: it then tells nothing.
+// UserAgent and RequestID from r, and Outcome and By if they are zero. It logs the Err of
+// the event. If there is no configuration for r, or its host is not trusted, it logs that
+// and does nothing else.
 func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {

@@ -25,13 +25,12 @@ type neutralRequest struct {
 	csrf string          // the token that a cookie of this response has; empty: none
 }
 
-// LoadSession does what [Auth.LoadSession] does, for frameworks without
-// net/http. It returns a context in which [SessionFrom] reads the session of r
-// on its first call. The cookies that renew the session are added to header,
-// the header of the response; call SessionFrom before the header is sent, and first
-// from the goroutine that answers. A ctx
-// that has a session already, because r is part of a request on net/http, is
-// returned as it is.
+// LoadSession does what [Auth.LoadSession] does, for frameworks without net/http. It
+// returns a context in which [SessionFrom] reads the session of r on its first call. That
+// call adds the cookies that renew the session to header, the header of the response:
+// make it before the header is sent, and in the goroutine that answers. If a middleware
+// or guard of this Auth has prepared ctx before, LoadSession returns ctx as it is and
+// leaves header alone.
 func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
@@ -40,12 +39,13 @@ func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) 
 	return state.within(ctx)
 }
 
-// Attach does what [Core.LoadSession] does, for frameworks in which it is
-// expensive to make a [Request]. It calls request once, on the first read of
-// the session. request returns nil if the framework has reused its request for
-// another client; then no session is read, and [Core.Session] returns an error.
-// [Core.Renewal] returns the headers that the response needs. A context that is attached
-// already is returned as it is.
+// Attach does what [Core.LoadSession] does, for frameworks in which it is expensive to
+// make a [Request]. It calls request at most once, when a call first needs the request,
+// such as the first read of the session. request returns nil if the framework has reused
+// its request for another client; then no session is read, and [Core.Session] returns an
+// error. [Core.Renewal] returns the headers that the response needs. If a middleware or
+// guard of this Auth has prepared ctx before, Attach returns ctx as it is and never calls
+// request.
 func (c *Core) Attach(ctx context.Context, request func() *Request) context.Context {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
@@ -54,12 +54,13 @@ func (c *Core) Attach(ctx context.Context, request func() *Request) context.Cont
 	return state.within(ctx)
 }
 
-// SessionFrom returns the session of the request that ctx belongs to. It returns
-// nil if the visitor is not signed in, after any fault, and without
-// [Auth.LoadSession] or one of the guards in front; [Auth.Session] tells these
-// apart. It may be called from any goroutine; only in a context of [Auth.Attach] and
-// [Core.LoadSession] does the first call have to come from the goroutine that answers.
-// The cookie that keeps the session alive is set if the answer has not begun.
+// SessionFrom returns the session of the request that ctx belongs to. It reads the
+// session at the first call; later ones return the same Session, which must not be
+// changed. It returns nil if the visitor is not signed in, after any fault, and without
+// [Auth.LoadSession] or one of the guards in front; [Auth.Session] tells these apart. It
+// may be called from any goroutine, but in a context of [Auth.Attach] or
+// [Core.LoadSession] the first call has to come from the goroutine that answers. The
+// first call sets the cookie that keeps the session alive, if the answer has not begun.
 func SessionFrom(ctx context.Context) *Session {
 	state := stateIn(ctx)
 	if state == nil {
@@ -69,10 +70,10 @@ func SessionFrom(ctx context.Context) *Session {
 	return s
 }
 
-// ContextWithSession returns a context in which [SessionFrom] and the guards of
-// every Auth find s. It is for integrations that read the session themselves,
-// and for tests of handlers and routers. A nil s is a visitor without a
-// session. Nothing that a client sends can put a session into a context.
+// ContextWithSession returns a context in which [SessionFrom] and the guards of every
+// Auth find s itself. It is for integrations that read the session themselves, and for
+// tests of handlers and routers. A nil s is a visitor without a session. Nothing that a
+// client sends can put a session into a context.
 func ContextWithSession(ctx context.Context, s *Session) context.Context {
 	state := &requestState{known: true, err: ErrNoSession}
 	if s != nil {
@@ -81,11 +82,11 @@ func ContextWithSession(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, stateKey{}, state)
 }
 
-// Session returns the session of the request that ctx belongs to, as
-// [SessionFrom] does, and says why there is none: ErrNoSession if the visitor is
-// not signed in, ErrInvalidConfig if neither a middleware nor a guard of a is in
-// front. Any other error is a fault, which has been logged: treat the request as one
-// without a session.
+// Session returns the session of the request that ctx belongs to, as [SessionFrom] does,
+// and says why there is none: ErrNoSession if the visitor is not signed in, or if ctx
+// names another tenant than that of the request; ErrInvalidConfig if neither a middleware
+// nor a guard of a is in front. Any other error is a fault, which has been logged: treat
+// the request as one without a session.
 func (a *Auth) Session(ctx context.Context) (*Session, error) {
 	if state := stateIn(ctx); state != nil && state.concerns(a) {
 		return state.session()
@@ -101,7 +102,7 @@ func (a *Auth) Session(ctx context.Context) (*Session, error) {
 var errNotLoaded = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession")))
 
 // Session does what [Auth.Session] does. ctx comes from [Core.LoadSession],
-// [Core.Attach] or a guard.
+// [Core.Attach], [ContextWithSession] or a middleware or guard of [Auth].
 func (c *Core) Session(ctx context.Context) (*Session, error) { return c.auth.Session(ctx) }
 
 // Renewal returns the headers that the response needs after the session was
@@ -116,18 +117,19 @@ func (c *Core) Renewal(ctx context.Context) http.Header {
 	return state.late.Take()
 }
 
-// Renew adds what [Core.Renewal] returns to the header of a response: each cookie once and
-// each word of Vary once. What the response has decided about a cookie stays, and an earlier
-// renewal gives way. Call it as often as you like before the header is sent.
+// Renew adds the headers that [Core.Renewal] would return to header, that of the
+// response. It repeats neither a cookie nor a word of Vary. A cookie that the application
+// has set stays as it is; one that an earlier call of Renew has added is replaced. Call
+// it as often as you like before the header is sent.
 func (c *Core) Renew(ctx context.Context, header http.Header) {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth && state.neutral != nil {
 		state.late.Give(header)
 	}
 }
 
-// MatchPath does what [Core.Match] does, with the escaped path alone. It calls
-// request only if the configuration depends on the request; request returns nil
-// once the request is over.
+// MatchPath does what [Core.Match] does, for the escaped path of a request. It calls
+// request only if the configuration depends on the request, as with [NewFunc] and
+// [NewTenants]. If request returns nil, because the request is over, it returns false.
 func (c *Core) MatchPath(ctx context.Context, path string, request func() *Request) bool {
 	s := c.auth.fixed
 	if s == nil {
@@ -140,17 +142,19 @@ func (c *Core) MatchPath(ctx context.Context, path string, request func() *Reque
 	return s != nil && s.config.owns(path)
 }
 
-// ReadBody reads a body into r, up to [Limits].MaxBodyBytes. [Core.Respond] and the form
-// actions do not enforce that limit. length is the Content-Length of the request; less
-// than 0: it has none. ReadBody returns nil if the body was read, and otherwise the
-// response to send.
+// ReadBody reads a body into r, up to [Limits].MaxBodyBytes. Call it before
+// [Core.Respond] and the form actions, which do not enforce that limit. length is the
+// Content-Length of the request; less than 0: it has none. ReadBody returns nil if the
+// body was read, and otherwise the response to send: status 413 for a body over the
+// limit, and 400 for one that ends too early.
 func (c *Core) ReadBody(ctx context.Context, r *Request, body io.Reader, length int64) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
 	return readBody(ctx, s, r, body, length)
 }
 
-// attached returns the state of r in ctx. It returns nil if there is none, or
-// if it belongs to net/http.
+// attached returns the state that [Core.LoadSession] or [Core.Attach] of c has put into
+// ctx for r. It returns nil if there is none, if it is about another request, and for a
+// context of net/http.
 func attached(ctx context.Context, c *Core, r *Request) *requestState {
 	state := stateIn(ctx)
 	if state == nil || state.auth != c.auth || state.neutral == nil || !state.isAbout(r) {
@@ -159,8 +163,9 @@ func attached(ctx context.Context, c *Core, r *Request) *requestState {
 	return state
 }
 
-// remembered returns the state that knows the session of r: that of the request, or
-// else that of [ContextWithSession]. It returns nil if neither is in ctx.
+// remembered returns the state in ctx that knows the session of r, or reads it once: that
+// of a middleware or guard of c.auth, or else that of [ContextWithSession]. It returns
+// nil if neither is in ctx, or if it is about another request.
 func remembered(ctx context.Context, c *Core, r *Request) *requestState {
 	state := stateIn(ctx)
 	if state == nil || state.auth != nil && (state.auth != c.auth || !state.isAbout(r)) {
@@ -169,9 +174,11 @@ func remembered(ctx context.Context, c *Core, r *Request) *requestState {
 	return state
 }
 
-// settle makes r or err the result of each later read of the session in the request of
-// ctx, if that is about: the application has just changed or ended the session, and the
-// cookie that came with the request is history. of is the setup that about has.
+// settle makes r, or err, what later reads of the session in ctx return, and takes
+// cookies back that were to renew the session: the application has just changed or ended
+// the session, and the cookie that came with the request is outdated. It does
+// nothing if ctx is not that of the request about. of is the setup that about has. A nil r
+// needs an err.
 func (a *Auth) settle(ctx context.Context, of *setup, about *Request, r *reading, err error) {
 	s := stateIn(ctx)
 	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) && !s.isOfTenant(of, about) {
@@ -201,8 +208,10 @@ func (s *requestState) isOfTenant(of *setup, r *Request) bool {
 	return err == nil && found.tenant == of.tenant
 }
 
-// csrfOnce returns the CSRF token of a response, with its cookie unless the
-// browser has it or this response has set it.
+// csrfOnce returns the CSRF token of the browser and the cookies to set for it: none if
+// the browser has the token, or if this response has been given the cookie. In a context
+// of [Core.LoadSession] or [Core.Attach] all calls return the same token. The error is
+// nil.
 func csrfOnce(ctx context.Context, c *Core, x *exchange) (string, []*http.Cookie, error) {
 	state := attached(ctx, c, x.request)
 	if state == nil {

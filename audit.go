@@ -46,8 +46,10 @@ type AuditLog struct{ auth *Auth }
 // and without Config.Adapter ErrMissingAdapter.
 func (a *Auth) Audit() *AuditLog { return &AuditLog{a} }
 
-// List returns a page of events, the newest first. The log then has an event
-// audit.read, by the actor of [event.WithActor], unless q.After is set.
+// List returns a page of events, the newest first. It records an event audit.read, by the
+// actor of [event.WithActor], unless q.After is set; if that cannot be recorded and
+// [Audit].Required is set, it returns ErrAudit and no page. A field of q that makes no
+// sense is ErrInvalidConfig. Other errors are those of [Auth.Audit] and of the store.
 func (l *AuditLog) List(ctx context.Context, q AuditQuery) (AuditPage, error) {
 	s, r, err := l.reader(ctx)
 	if err != nil {
@@ -63,8 +65,9 @@ func (l *AuditLog) List(ctx context.Context, q AuditQuery) (AuditPage, error) {
 	return AuditPage(page), nil
 }
 
-// All returns the events of all pages of List. It reads them while the caller consumes
-// them. An error is the last that it yields.
+// All returns an iterator over the events of all pages of List, from q.After on. It reads
+// a page when the loop gets there. At its start each loop records an event audit.read. An
+// error, one of those of List, is the last that it yields, with the zero Event.
 func (l *AuditLog) All(ctx context.Context, q AuditQuery) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		s, r, err := l.reader(ctx)
@@ -79,8 +82,10 @@ func (l *AuditLog) All(ctx context.Context, q AuditQuery) iter.Seq2[Event, error
 	}
 }
 
-// Erase erases client, user agent and the id of a user from all events about the user,
-// which stay, and returns how many they are. Users.Erase does the same.
+// Erase erases the client, the user agent and the user's id from all events about a user.
+// The events themselves stay. It returns how many it has changed, and records an event
+// audit.erased. [users.Users.Erase] does this as well. The errors are those of
+// [Auth.Audit] and of the store; n is 0 then.
 func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) {
 	s, _, err := l.reader(ctx)
 	if err != nil {
@@ -101,8 +106,11 @@ func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) 
 }
 
 // Record adds an event of the application's own, whose Type begins with "app."; any other
-// Type is ErrInvalidConfig. Its Time, Tenant and By are set, By to the actor of
-// [event.WithActor].
+// Type is ErrInvalidConfig. It also tells [Events].Observe. It sets Time and Tenant,
+// empties Client, UserAgent and RequestID, and sets a zero By to the actor of
+// [event.WithActor] and a zero Outcome to success. If the event cannot be stored, the
+// error is ErrAudit with [Audit].Required; without, it is nil and the fault is reported.
+// Other errors are those of [Auth.Audit].
 func (l *AuditLog) Record(ctx context.Context, e Event) error {
 	s, _, err := l.reader(ctx)
 	if err != nil {
@@ -114,8 +122,8 @@ func (l *AuditLog) Record(ctx context.Context, e Event) error {
 	return told(ctx, s, e)
 }
 
-// reader returns the setup of ctx and a reader of its audit log, or ErrInvalidConfig
-// without [Audit].Store.
+// reader returns the setup of ctx and a reader of its audit log. It returns
+// ErrInvalidConfig without [Audit].Store, and ErrMissingAdapter without Config.Adapter.
 func (l *AuditLog) reader(ctx context.Context) (*setup, *audit.Reader, error) {
 	s, err := setupWithStore(ctx, l.auth)
 	if err != nil {

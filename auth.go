@@ -44,15 +44,16 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serveHTTP(w, r, req, s, fault)
 }
 
-// Routes lists the paths that are for Latchkey as patterns of [http.ServeMux],
-// such as "/auth/signin" and "/auth/callback/{name}": for routers that want each
-// route by itself, so that other paths below the base path stay free. group is the
-// prefix of a group of the router, which the patterns leave out: with a base path of
-// /api/auth, Routes("/api") returns "/auth/signin" and so on. Empty or "/": there is no
-// group. The error says that the base path is not below group.
+// Routes returns the paths that are for Latchkey as patterns of [http.ServeMux], such as
+// "/auth/signin" and "/auth/callback/{name}": for routers that want each route by itself,
+// so that other paths below the base path stay free. group is the prefix of a group of
+// the router, which the patterns leave out: with a base path of /api/auth, Routes("/api")
+// returns "/auth/signin" and so on. Empty or "/": there is no group. Routes returns an
+// error if the base path is not below group.
 //
 // An Auth that [NewFunc] or [NewTenants] made knows no base path before a request. Routes
-// then takes group as the base path, or /auth without a group.
+// then takes group itself as the base path, so that Routes("/api/auth") returns "/signin"
+// and so on. Without a group it takes /auth.
 func (a *Auth) Routes(group string) ([]string, error) {
 	c := Config{AccountPage: AccountPage{Enabled: true}, Site: Site{BasePath: cmp.Or(strings.TrimRight(group, "/"), defaultBasePath)}}
 	if a.fixed != nil {
@@ -61,15 +62,19 @@ func (a *Auth) Routes(group string) ([]string, error) {
 	return c.routes(group)
 }
 
-// Sweep removes the rows that have expired, and returns how many: from the Adapter and
-// from [SessionConfig].Store, each if it is a [storage.SweepAdapter], which lists the
-// kinds of rows. With [AccountPage].Activity it also removes the activities that are
-// older than 90 days. Other stores let their rows expire. Only the size of the tables
-// depends on Sweep: an expired row is void in any case. Call it now and then, from one
-// instance. Each store gets [Limits].StoreTimeout; if that does not suffice, Sweep returns
+// Sweep removes the rows that have expired from the Adapter and from
+// [SessionConfig].Store, each if it is a [storage.SweepAdapter], which lists the kinds of
+// rows. Other stores let their rows expire. With [AccountPage].Activity it also removes
+// the activities that are older than 90 days, and with [Audit].Store it removes or erases
+// events as [Audit].Keep and KeepPersonal say. Sweep returns how many rows it has removed
+// or erased. It also begins to send the mails that are due by [Factors].RecoveryDelay and
+// by [users.EmailChange].Recover, if Site.URL is set. Call it now and then, from one
+// instance. An expired row is void in any case: only the size of the tables depends on
+// Sweep.
+//
+// Each store gets [Limits].StoreTimeout; if that does not suffice, Sweep returns
 // [storage.ErrUnfinished] with how many rows it has removed, and the next call goes on.
-// Other errors are ErrMissingAdapter and those of a store. Sweep also sends the mails that
-// are due by [Factors].RecoveryDelay and by [users.EmailChange].Recover, if Site.URL is set.
+// Other errors are ErrMissingAdapter, ErrAudit and those of a store.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	s, err := setupWithStore(ctx, a)
 	if err != nil {

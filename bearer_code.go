@@ -52,7 +52,9 @@ func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (st
 	return x.setup.bearerCodes.SealClaims(Claims{"token": x.credential.Token().Text, "challenge": challenge}, x.now(), bearerCodeLife)
 }
 
-// bearerCodeFault returns what is wrong with asking for a code, or nil.
+// bearerCodeFault returns nil if x may ask for a code. Otherwise it returns
+// ErrInvalidConfig without Session.Bearer, ErrInvalidCheck for a malformed challenge, and
+// ErrMissingCSRF for a post of another site.
 func bearerCodeFault(x *exchange, challenge string) error {
 	switch hash, err := base64.RawURLEncoding.DecodeString(challenge); {
 	case !x.setup.config.Session.Bearer:
@@ -77,8 +79,9 @@ func (c *Core) BearerToken(ctx context.Context, r *Request, code, verifier strin
 	return opened.token, opened.expires, nil
 }
 
-// openByCode opens a session beside the one in which the code was made, if that
-// is alive. A client without the verifier does not spend the code.
+// openByCode uses up a code and opens a session beside the one in which the code was
+// made. It returns errBadCode for a code that is void, and if that session has ended. A
+// client without the verifier does not use up the code.
 func openByCode(ctx context.Context, x *exchange, code, verifier string) (openedSession, error) {
 	if !x.setup.config.Session.Bearer {
 		return openedSession{}, errNoBearer
@@ -100,8 +103,10 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 	return branchOf(ctx, x, claims.String("token"))
 }
 
-// branchOf opens a session beside the one of a cookie's token. It returns ErrInvalidCheck
-// if that one has ended.
+// branchOf opens a session beside the one that a cookie's token opens, and queues its
+// event. It returns errBadCode if that session has ended, directory.ErrActing if an
+// administrator acts in it, and ErrInvalidConfig if the new token does not fit into an
+// Authorization header.
 func branchOf(ctx context.Context, x *exchange, token string) (openedSession, error) {
 	x.credential.Bearer = &browser.Bearer{Renews: true}
 	opened, err := x.setup.sessions.branch(ctx, &x.visit, x.cookies.TokenOf(browser.CookieKind, token))
@@ -121,33 +126,37 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 	return opened, nil
 }
 
-// BearerCode returns a code for an app of the application's, which shows the
-// challenge of a secret of its own: code_challenge of the method S256 (RFC 7636,
-// section 4.2). It lives for a minute, and [Auth.BearerToken] changes it for a
-// session token, once. Send the browser with it to a redirect URI that you know
-// to be the app's, and to no other. It needs [SessionConfig].Bearer.
+// BearerCode returns a code that a native app or service of the application's own changes
+// for a session token, with [Auth.BearerToken]. challenge comes from the app: the
+// code_challenge, of the method S256, of a secret that the app keeps (RFC 7636, section
+// 4.2). The code lives for a minute and works once. Send the browser with it to a
+// redirect URI that you know to be the app's, and to no other. It needs
+// [SessionConfig].Bearer.
 //
-// r must come from a browser in which a user is signed in: else the error is
-// ErrNoSession, also for a request with a bearer token. A post that the browser marks
-// as another site's is ErrMissingCSRF, and a malformed challenge is ErrInvalidCheck.
-// Without [SessionConfig].Bearer the error is ErrInvalidConfig.
+// r must come from a browser in which a user is signed in: otherwise, and for a request
+// with a bearer token, the error is ErrNoSession. If an administrator acts as the user,
+// it is ErrAccessDenied. A request other than GET or HEAD that the browser marks as
+// another site's is ErrMissingCSRF, and a malformed challenge is ErrInvalidCheck. Without
+// [SessionConfig].Bearer the error is ErrInvalidConfig.
 func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 	return a.Core().BearerCode(r.Context(), requestHead(r), challenge)
 }
 
-// BearerToken opens a session for the app that asks with r, and returns its token and
-// the expiry of the session; using or renewing the session moves the expiry. The session
+// BearerToken opens a session for the app that asks with r, and returns its token and the
+// expiry of the session; using or renewing the session moves the expiry. The session
 // belongs to the user of the browser session in which code was made, and counts as old as
-// the sign-in there. It is independent of the browser's session afterwards: signing out of
-// one of them leaves the other alone. verifier is the secret that the code's challenge was
-// made of (RFC 7636, section 4.1). The error is ErrInvalidCheck for a code that
+// the sign-in there. It is independent of the browser's session afterwards: signing out
+// of one of them leaves the other alone. verifier is the secret that the code's challenge
+// was made of (RFC 7636, section 4.1). The error is ErrInvalidCheck for a code that
 //
 //   - is wrong, or used already
 //   - is older than a minute
 //   - was made for another verifier
 //   - belongs to a session that has ended
 //
-// Without [SessionConfig].Bearer the error is ErrInvalidConfig.
+// Without [SessionConfig].Bearer the error is ErrInvalidConfig. Other errors are
+// ErrUntrustedHost and those of a store. Only a call with the right verifier uses the
+// code up.
 func (a *Auth) BearerToken(r *http.Request, code, verifier string) (token string, expires time.Time, err error) {
 	return a.Core().BearerToken(r.Context(), requestHead(r), code, verifier)
 }

@@ -11,14 +11,17 @@ import (
 // CSRF token: no browser sends it by itself, and no page of another site can
 // make one.
 
-// routeBearer answers the request of an app. It leaves the cookies that came
-// along as they are: they may belong to another user.
+// routeBearer answers a request with a token in the Authorization header. It changes no
+// cookie: the cookies that came along may belong to another user.
 func routeBearer(ctx context.Context, x *exchange) *Response {
 	res := noStore(answerBearer(ctx, x))
 	x.cookies.Out = nil
 	return res
 }
 
+// answerBearer reads or updates the session of the token, or ends it if the action is
+// signout. A token without a live session, or a malformed one, gets the answer of
+// challenged, and a fault a JSON error.
 func answerBearer(ctx context.Context, x *exchange) *Response {
 	b := x.credential.Bearer
 	switch {
@@ -45,8 +48,9 @@ func answerBearer(ctx context.Context, x *exchange) *Response {
 	return res
 }
 
-// endBearer ends the session of a token. One that is unknown has ended already
-// (RFC 7009, section 2.2).
+// endBearer ends the session of a token and answers with status 204. A token that is
+// unknown gets that answer, too: its session has ended already (RFC 7009, section 2.2).
+// It tells the provider of the sign-out if that is configured.
 func endBearer(ctx context.Context, x *exchange) *Response {
 	ended, err := x.setup.sessions.close(ctx, &x.visit)
 	if err != nil {
@@ -62,8 +66,8 @@ func endBearer(ctx context.Context, x *exchange) *Response {
 	return &Response{Status: http.StatusNoContent, Header: http.Header{}}
 }
 
-// challenged returns the answer with status 401: a script needs a session, and an app
-// another token. A malformed token gets status 400.
+// challenged returns the answer with status 401 to a script without a session and to an
+// app whose token opens none. A malformed token gets status 400.
 func challenged(x *exchange) *Response {
 	res := noStore(jsonText(http.StatusUnauthorized, "Sign in to access this."))
 	if b := x.credential.Bearer; b != nil && b.Malformed {

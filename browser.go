@@ -14,9 +14,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/texts"
 )
 
-// requesterOf returns the client of a request, or the zero Requester if limits are off.
-// isKnown reports whether its browser is known for what the client asks for; nil: no
-// browser can be.
+// requesterOf returns the client of a request for limits, or the zero Requester if limits
+// are off. It calls isKnown with what the browser is known for, and sets Browser if
+// isKnown returns true; with a nil isKnown Browser stays empty. It logs the warnings of
+// warnOfProxy.
 func (s *setup) requesterOf(ctx context.Context, v *visit, isKnown func(browser.Known) bool) limit.Requester {
 	if s.limits.Off() {
 		return limit.Requester{}
@@ -32,8 +33,9 @@ func (s *setup) requesterOf(ctx context.Context, v *visit, isKnown func(browser.
 	return who
 }
 
-// askerOf returns the client of a request as the sender of mails knows it. It may be
-// used after the answer.
+// askerOf returns the client of a request for a mail whose user is looked up later: its
+// knownFor says whether the browser is known for that user. The result may be used after
+// the answer.
 func askerOf(ctx context.Context, s *setup, v *visit) asker {
 	a := asker{language: s.languageOf(ctx, v)}
 	a.Requester = s.requesterOf(ctx, v, func(k browser.Known) bool {
@@ -49,8 +51,9 @@ func askerOf(ctx context.Context, s *setup, v *visit) asker {
 	return a
 }
 
-// isKnownFor reports whether a user has signed in in a browser before, and no call
-// has ended the user's sessions since. An empty id is no user.
+// isKnownFor reports whether the user has signed in before in the browser of k, and no
+// end of the user's sessions has voided that since. It returns false for an empty userID,
+// and logs an error of the store and returns false.
 func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) bool {
 	if userID == "" {
 		return false
@@ -66,10 +69,11 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 	return ok && s.revocations.IsLive(ctx, userID, at)
 }
 
-// rememberBrowser makes the browser known for the user that has signed in. form is the
-// key of what the user typed; empty: nothing. Where the store keeps known browsers the
-// browser gets a new handle, and is known from at. trust says that no second factor is
-// asked for there from now on.
+// rememberBrowser makes the browser known for the user that has signed in, by its cookie
+// and in the store if that keeps known browsers. There the browser gets a new handle, and
+// is known from at. form is the key of what the user typed; empty: nothing. If trust is
+// true and Factors.Remember allows it, no second factor is asked for there from now on.
+// It does nothing for an empty userID, and on sites that need no known browsers.
 func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form string, at time.Time, trust bool) error {
 	if userID == "" || s.limits.Off() && s.passwords == nil && !assures(s) {
 		return nil
@@ -92,8 +96,9 @@ func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form strin
 	return v.cookies.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, handle, s.now())
 }
 
-// keepBrowser makes the browser of a sign-in known, where that counts, and keeps the
-// recovery codes that the sign-in has made. It returns the errors of both.
+// keepBrowser makes the browser of a sign-in known, if the tries of the sign-in are
+// limited or second factors are on, and keeps the recovery codes that the sign-in has
+// made. It returns the errors of both.
 func keepBrowser(ctx context.Context, s *setup, v *visit, in *directory.Assertion, who *directory.SignIn) (err error) {
 	if in.Counted || assures(s) {
 		err = rememberBrowser(ctx, s, v, who.User.ID, in.Form, who.Begun(), in.Second != nil && in.Second.Remember)
@@ -111,8 +116,8 @@ const (
 		"add netip.Prefix{} to Site.TrustedProxies if the peer is a proxy that sets X-Forwarded-For, or set Site.ClientAddress"
 )
 
-// warnOfProxy logs once that requests come through a proxy that the configuration
-// does not name, or that no client can be found.
+// warnOfProxy logs, once for each site, that requests come through a proxy that the
+// configuration does not name, or that the client of a request is unknown (client is "").
 func (s *setup) warnOfProxy(ctx context.Context, r *Request, client string) {
 	if client == "" && s.trust.ClientAddress == nil {
 		s.trust.proxyWarned.Do(func() { s.log.Warn(ctx, noClient, "peer", r.RemoteAddr) })
@@ -137,8 +142,8 @@ func namesClient(hops string) bool {
 	return isAddr || strings.HasPrefix(strings.ToLower(first), "for=")
 }
 
-// pendingOf returns the sign-in of the browser that waits for a second factor, and its
-// handle. A nil Pending: there is none.
+// pendingOf returns the sign-in of the browser that waits for a second factor. If there
+// is none, p is nil, and handle is "" or one that is void. The site has second factors.
 func pendingOf(ctx context.Context, s *setup, v *visit) (handle string, p *directory.Pending, err error) {
 	if handle = v.cookies.Half(s.tenant, v.now()); handle == "" {
 		return "", nil, nil
@@ -151,13 +156,14 @@ func pendingOf(ctx context.Context, s *setup, v *visit) (handle string, p *direc
 	return handle, p, err
 }
 
-// pageHandle returns the handle under which the factors of a user keep what a page of one
-// session waits for: an enrolment, tries of a proof, new recovery codes.
+// pageHandle returns the key under which Factors keeps what a page of one session of a
+// user waits for: an enrolment, tries of a proof, new recovery codes.
 func pageHandle(s *setup, userID, sessionID string) directory.EnrolmentOf {
 	return directory.EnrolmentOf{Handle: s.keys.Of(keys.SessionPage, userID, sessionID), UserID: userID, Session: sessionID}
 }
 
-// keepNewCodes keeps the recovery codes that a sign-in has made for its session.
+// keepNewCodes keeps the recovery codes that a sign-in has made for the session that it
+// has opened. who.Second is not nil.
 func keepNewCodes(ctx context.Context, s *setup, who *directory.SignIn) error {
 	mark, err := s.sessions.markOf(ctx, who)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// checkCallbackURLs reads the callback cookie into x.rememberedURL. It returns
-// ErrInvalidCallbackURL if the URL of the query or, for a session or a sign-out, of the
-// cookie is malformed. takeCallbackURL decides later where a good one may lead.
+// checkCallbackURLs sets x.rememberedURL to the URL of the callback cookie. It returns
+// ErrInvalidCallbackURL if the query parameter callbackUrl is malformed, or if
+// reportsCookie says so of a malformed cookie; any other malformed cookie counts as none.
+// takeCallbackURL decides later where a well-formed URL may lead.
 func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
 		return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
@@ -40,9 +41,9 @@ func (x *exchange) checkCallbackURLs() error {
 	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the callback cookie: %w", weburl.ErrInvalid))
 }
 
-// reportsCookie reports whether a callback cookie of another scheme is a fault.
-// As in Auth.js it is one where sessions are read and ended. A planted cookie
-// does not hold up a sign-in or another page.
+// reportsCookie reports whether a callback cookie with a URL of another scheme than
+// http(s) is a fault. As in Auth.js it is one where sessions are read and ended. Other
+// pages and sign-ins ignore such a cookie, which an attacker may have planted.
 func reportsCookie(action, to string) bool {
 	_, _, hasScheme := strings.Cut(to, ":")
 	return (action == "session" || action == "signout") && hasScheme && !weburl.IsHTTP(to) && weburl.Parses(to) && len(to) < longestCookie/2
@@ -70,10 +71,11 @@ func fittingURL(k *browser.Spec, l *links, to string) string {
 	return l.home()
 }
 
-// takeCallbackURL decides where the browser goes in the end, from the form, the query or
-// the cookie, and has it remembered. An error of Callbacks.Redirect ends a request that
-// names the URL itself; a cookie that it refuses is replaced. The callback of a
-// flow goes where the flow says instead.
+// takeCallbackURL sets x.callbackURL, where the browser goes in the end: to the field or
+// the query parameter callbackUrl, else to the URL of the callback cookie, else home. It
+// sets the cookie to that. It returns ErrInvalidCallbackURL if Callbacks.Redirect refuses
+// the field or parameter, or the field is malformed; a cookie that is refused is logged
+// and replaced. The callback of a flow goes where the flow says instead.
 func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	to := x.query.Get("callbackUrl")
 	if given, ok := x.form["callbackUrl"]; ok {
@@ -103,9 +105,10 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	return nil
 }
 
-// landingAsked returns where a sign-in that the application begins shall end:
-// o.RedirectTo, else the form's redirectTo, else its callbackUrl as browsers know it, else
-// the page that the browser comes from.
+// landingAsked returns where a sign-in that the application begins is to end:
+// o.RedirectTo, else redirectTo of o.Form, else callbackUrl of o.Form, else the page that
+// the browser comes from. callbackUrl is a path as browsers know it; the others get
+// Site.Prefix.
 func landingAsked(l *links, h http.Header, o *SignInOptions) string {
 	to := cmp.Or(o.RedirectTo, o.Form.Get("redirectTo"))
 	if asRoute := o.Form.Get("callbackUrl"); to == "" && asRoute != "" {
@@ -114,8 +117,9 @@ func landingAsked(l *links, h http.Header, o *SignInOptions) string {
 	return returnTo(l, h, to)
 }
 
-// returnTo returns where a browser goes in the end: to, or the page it comes
-// from, which is checked like any other input.
+// returnTo returns where a browser goes in the end: to, with Site.Prefix; if to is empty,
+// the page of the Referer if that is of the site, else the home page. The caller has the
+// result checked like any other input.
 func returnTo(l *links, h http.Header, to string) string {
 	if to != "" {
 		return l.outward(to)

@@ -50,7 +50,7 @@ type WebAuthn struct {
 	Style Style
 }
 
-// Or returns p with every field it leaves empty taken from defaults, inside
+// Or returns a copy of p with every field that p leaves empty taken from defaults, inside
 // nested structs too. A default of true cannot be turned off.
 func (p WebAuthn) Or(defaults WebAuthn) *WebAuthn {
 	fill.From(&p, defaults)

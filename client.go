@@ -11,8 +11,8 @@ import (
 
 // The client for browsers: an ES module with its types, below the base path.
 
-// passkeyScript returns the URL of the script that fills in forms for passkeys,
-// or "" without passkeys.
+// passkeyScript returns the path of the script that fills in forms for passkeys, as
+// browsers know it, or "" if no provider is a WebAuthn.
 func (s *setup) passkeyScript(l *links) string {
 	if !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().kind == TypeWebAuthn }) {
 		return ""
@@ -20,7 +20,8 @@ func (s *setup) passkeyScript(l *links) string {
 	return l.path("client/" + client.Name(client.Passkeys))
 }
 
-// showClient answers GET /client/FILE. The answer is the same for every client.
+// showClient answers GET /client/FILE, alike for every client. An unknown file is
+// ErrUnknownAction.
 func showClient(h http.Header, file string) (*Response, error) {
 	f, fixed := client.Find(file)
 	if f == nil {

@@ -120,7 +120,8 @@ const editsEmail = "AccountPage.Edit with EditEmail"
 // a site that keeps no passwords.
 func (c *AccountPage) movesAddresses() bool { return c.Enabled && c.Edit&EditEmail != 0 }
 
-// needs yields what the account page needs of the Adapter, by field.
+// needs yields what the account page needs of the Adapter: the name of the field of
+// Config that needs it, for errors, and the ability.
 func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 	return func(yield func(string, directory.Ability) bool) {
 		isOver := c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists)
@@ -131,8 +132,9 @@ func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
 	}
 }
 
-// endsSessions returns what a change of a proof needs to end all sessions of its user: an
-// adapter without it would leave a thief signed in.
+// endsSessions returns what the Adapter needs so that a change of how a user signs in can
+// end all sessions of the user. An adapter without it would leave a thief signed in
+//
 func endsSessions(c *Config) []directory.Ability {
 	if c.Session.Strategy != DatabaseSessions {
 		return nil

@@ -41,8 +41,8 @@ func (c *Core) Respond(ctx context.Context, r *Request) *Response {
 	return ownHeader(respond(ctx, s, fault, r))
 }
 
-// Do answers r and leaves errors to the caller, as Auth.js does with the option raw. An
-// error is an [*Error]. With an error the cookies that the answer would have set are lost.
+// Do answers r and leaves errors to the caller, as Auth.js does with the option raw. An error is an
+// [*Error], which has been logged. With it the cookies that the answer would have set are lost.
 func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return do(ctx, s, fault, r, false)
@@ -71,10 +71,10 @@ func (c *Core) Match(ctx context.Context, r *Request) bool {
 	return s != nil && s.config.owns(r.URL.EscapedPath())
 }
 
-// ReadSession returns the session of r and the cookies that keep the session alive, or that clear
-// the cookie of one that has ended. The errors are those of [Auth.Session]. In a context of
-// [Core.Attach] or [Core.LoadSession] the session is read once, and ReadSession returns no cookies:
-// they are in [Core.Renewal], or in the header given to Core.LoadSession.
+// ReadSession returns the session of r and the cookies for the response, also with an error: they keep the
+// session alive, or clear the cookie of one that has ended. The errors are those of [Auth.Session]. In a
+// context of [Core.Attach] or [Core.LoadSession] the session is read once, and ReadSession returns no
+// cookies: they are in [Core.Renewal], or in the header given to Core.LoadSession.
 func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
 	if state := remembered(ctx, c, r); state != nil {
 		s, err := state.session()
@@ -91,7 +91,7 @@ func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.C
 	return found.session, x.cookies.Out, nil
 }
 
-// reading returns an exchange that only reads. Its error was logged, and is public.
+// reading returns an exchange to read the session of r. It logs its error, which callers may hand out.
 func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	s, err := c.auth.setupFor(ctx, r)
 	if err != nil {
@@ -132,8 +132,8 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request
 	return Access{Session: s, Cookies: cookies, Response: res}
 }
 
-// refuse returns what a guard, or a handler in its place, answers, or nil if the request
-// may pass after all. s is nil for a request without a session.
+// refuse returns what a guard (guards is true), or a handler in its place, answers for why, or nil if
+// the request may pass after all. s is nil for a request without a session.
 func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error, guards bool) *Response {
 	if _, ok := errors.AsType[*undecided](why); ok {
 		return c.fault(ctx, r, why)
@@ -182,8 +182,8 @@ func (c *Core) answerError(ctx context.Context, r *Request, err error, state *re
 	return c.challenge(ctx, r, varied(res))
 }
 
-// hasTold reports whether err is the fault of reading the session, which was logged
-// when the session was read. A nil state has told nothing.
+// hasTold reports whether err is the fault that reading the session has returned and logged. A nil s has
+// told nothing.
 func (s *requestState) hasTold(err error) bool {
 	if s == nil || errors.Is(err, ErrNoSession) {
 		return false
@@ -287,7 +287,7 @@ func routeFields(typed, params url.Values) (query, form url.Values) {
 	return query, form
 }
 
-// SignOut ends the session of r.
+// SignOut ends the session of r. Without a session it succeeds, too. The error is a logged [*Error].
 func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
