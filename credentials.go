@@ -58,8 +58,10 @@ func (p *credentialsProvider) begin(_ context.Context, x *exchange) (outcome, er
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
 
-// receive checks what was typed, and returns the assertion of the user that Authorize
-// returns. Every failure that people may know of looks the same.
+// receive checks what was posted, and returns the assertion of the user that Authorize
+// returns. Fields that cannot be right, wrong ones and too many tries are all
+// ErrCredentialsSignin and look alike to the client. A GET is ErrUnknownAction,
+// and a post without a valid CSRF token ErrMissingCSRF.
 func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
 		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("credentials come by POST")))
@@ -104,10 +106,11 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	}}, nil
 }
 
-// check asks the application which user has these fields. While the account's budget is
-// used up, a known browser's try may only end in a user that this browser is known
-// for. It is refused otherwise, whatever was right or wrong, so that it tells
-// nothing about the accounts of others.
+// check calls Authorize with fields. It returns an ErrCredentialsSignin if Authorize
+// returns ErrNotFound or the zero User. While the account's budget is used up, a known
+// browser's try may only end in a user that this browser is known for. It is refused
+// otherwise, whatever was right or wrong, so that it tells nothing about the accounts of
+// others.
 func (p *credentialsProvider) check(ctx context.Context, x *exchange, fields map[string]string, try *limit.Try) (User, error) {
 	user, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (User, error) { return p.Authorize(ctx, fields, x.request) })
 	if try.IsOwn() && (err != nil || !isKnownFor(ctx, x.setup, x.cookies.Known(x.setup.tenant, x.now()), user.ID)) {
@@ -119,8 +122,9 @@ func (p *credentialsProvider) check(ctx context.Context, x *exchange, fields map
 	return user, err
 }
 
-// typed returns the posted fields, as text of bounded number and size. It returns false
-// if anything else was posted, which never reaches the application.
+// typed returns the posted fields without the library's own, such as csrfToken. It
+// returns false if a field is no text, a name or value is too long, or there are too
+// many: such a form never reaches the application.
 func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	fields := make(map[string]string, len(x.form))
 	for name, value := range x.form {
@@ -136,9 +140,10 @@ func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	return fields, true
 }
 
-// formKeys returns the keys of what was typed, but for passwords: the account's
-// field and every other field that a page may show again. They name the account
-// more exactly than the name that tries are counted under.
+// formKeys returns the key of what was typed, under each secret, the newest first. What
+// was typed is the account's field and every other field of Fields that is no password.
+// That names the account more exactly than the account's field, which tries are counted
+// under.
 func (p *credentialsProvider) formKeys(k *keys.Keys, fields map[string]string) []string {
 	parts := []string{p.ID, fields[p.AccountField]}
 	for _, f := range p.Fields {

@@ -20,13 +20,14 @@ import (
 
 var errNoCSRF = errors.New("the form has no valid csrfToken, or its cookie is missing")
 
-// noCSRF returns the ErrMissingCSRF for a form that nothing vouches for.
+// noCSRF returns the ErrMissingCSRF for a form that has no valid token and that the
+// browser does not say is of the same origin.
 func noCSRF(h http.Header, origin string) error {
 	return failure.Wrap(ErrMissingCSRF, withOrigin(h, origin, errNoCSRF))
 }
 
-// withOrigin adds to err, for the log, which origin the browser names where that
-// is not the site's, as behind a proxy for development.
+// withOrigin returns err, wrapped for the log with the origin that the browser names if
+// that is not the site's, as behind a proxy for development.
 func withOrigin(h http.Header, origin string, err error) error {
 	from := h.Get("Origin")
 	if from == "" || strings.EqualFold(from, origin) {
@@ -35,9 +36,11 @@ func withOrigin(h http.Header, origin string, err error) error {
 	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, texts.Cut(from, 64), origin)
 }
 
-// takeCSRF reads or makes the browser's CSRF token, and sets the cookie of a new one. For
-// a post it records in x.csrfVerified whether the posted token is right; it refuses
-// nothing.
+// takeCSRF sets x.csrfToken to the CSRF token of the browser's cookie, or makes a token
+// and sets its cookie. For a post it records in x.csrfVerified whether the browser says
+// that a page of this origin sent it, or the posted token is right; it refuses nothing.
+// With SkipCSRFCheck, and if the application itself asks, x.csrfVerified is true and
+// there is no token.
 func (x *exchange) takeCSRF() {
 	if x.trusted || x.setup.config.Security.SkipCSRFCheck {
 		x.csrfVerified = true
@@ -71,15 +74,17 @@ func (s *setup) validCSRF(token, hash string) bool {
 	return false
 }
 
-// isSameOrigin reports whether the browser says that a page of this very origin
-// sent the post. Scripts of other sites can set neither header (Fetch, section
-// 2.2.2).
+// isSameOrigin reports whether the browser says, by both Sec-Fetch-Site and Origin, that
+// a page of this very origin sent the request. Scripts of other sites can set neither
+// header (Fetch, section 2.2.2).
 func isSameOrigin(h http.Header, origin string) bool {
 	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == origin
 }
 
-// isCrossSite reports whether the browser says that another site sent this post.
-// Clients that are no browsers say nothing and pass.
+// isCrossSite reports whether the browser says that another site sent this post;
+// with RefuseSameSite, a sibling host counts as another site. It returns false for
+// clients that are no browsers, which say nothing, for requests that acceptsCrossSite
+// allows, and with a bearer token.
 func (x *exchange) isCrossSite() bool {
 	if !x.isPost() || x.acceptsCrossSite() || x.credential.Bearer != nil {
 		return false
@@ -88,11 +93,12 @@ func (x *exchange) isCrossSite() bool {
 	return from == "cross-site" || from == "same-site" && *x.setup.config.Security.RefuseSameSite
 }
 
-// isForeignPart reports whether a page of another site loads the answer as a part of
-// itself, such as an image, or by a script. Such a request sets no cookie and is not
-// asked what spends a budget of its client. What a browser opens as a page is
-// no part: links come so, and providers send browsers back, by form_post even where a
-// client names no mode. Requests with a bearer token need neither.
+// isForeignPart reports whether the browser says that a page of another site loads the
+// answer as a part of itself, such as an image, or by a script. Such an answer sets no
+// cookie, and isForeignQuestion refuses what counts against a limit of the client
+// . An answer that the browser opens as a page is no part: it follows links in
+// this way, and providers send it back so, by form_post even where it names no mode. For
+// a request with a bearer token isForeignPart returns false.
 func isForeignPart(x *exchange) bool {
 	h := x.request.Header
 	if h.Get("Sec-Fetch-Site") != "cross-site" || x.credential.Bearer != nil {
@@ -105,8 +111,9 @@ func isForeignPart(x *exchange) bool {
 	return mode != "navigate" || dest == "embed" || dest == "object"
 }
 
-// isForeignQuestion reports whether a page of another site loads a callback as a part of
-// itself, or asks for the options of a passkey.
+// isForeignQuestion reports whether the request has to be refused because a page of
+// another site loads a callback as a part of itself, or asks for the options of a passkey
+// in whatever way.
 func isForeignQuestion(x *exchange) bool {
 	switch x.action {
 	case "callback":
@@ -117,9 +124,9 @@ func isForeignQuestion(x *exchange) bool {
 	return false
 }
 
-// sentFrom returns where the browser says that a request comes from, in the
-// words of Sec-Fetch-Site (Fetch Metadata, section 2.4), or "" if it says
-// nothing.
+// sentFrom returns where the browser says that a request comes from, in the words of
+// Sec-Fetch-Site (Fetch Metadata, section 2.4). Without that header it judges by Origin,
+// where each other origin is cross-site. It returns "" if both are missing.
 func sentFrom(h http.Header, origin string) string {
 	switch site := h.Get("Sec-Fetch-Site"); site {
 	case "same-origin", "none", "same-site", "cross-site":
@@ -142,10 +149,11 @@ var (
 	errForeignAsked = fmt.Errorf("%w; an application that has checked it says SkipCSRFCheck", errForeign)
 )
 
-// refuseForeign returns ErrMissingCSRF for a request that another site has sent to a
-// handler of the application's own, which was asked for no token. A token in its
-// form counts as below the base path. With skip the application has checked the request
-// itself.
+// refuseForeign returns an ErrMissingCSRF if another site has sent the request to a
+// handler of the application's own, which need not ask for a token. A post from a
+// sibling host passes with a valid csrfToken in form, unless RefuseSameSite is set. A
+// csrfToken that is wrong is refused, too, unless the page is of the same origin. With
+// skip, or SkipCSRFCheck, it returns nil: the application has checked the request itself.
 func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	if skip || x.setup.config.Security.SkipCSRFCheck {
 		return nil
@@ -162,13 +170,15 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	return nil
 }
 
-// acceptsCrossSite reports whether the provider answers by form_post, and so
-// posts from its own site, or posts a logout token, which proves itself.
+// acceptsCrossSite reports whether the request may be a post of another site: the
+// callback of a provider that answers by form_post, or a logout token, which proves
+// itself.
 func (x *exchange) acceptsCrossSite() bool {
 	return x.action == "backchannel-logout" || x.action == "callback" && x.provider != nil && x.provider.info().postsCrossSite
 }
 
-// showCSRF answers GET /csrf.
+// showCSRF answers GET /csrf with x.csrfToken, or with status 404 and without the cookie
+// if SkipCSRFCheck is set.
 func showCSRF(x *exchange) *Response {
 	if x.setup.config.Security.SkipCSRFCheck {
 		spec := &x.cookies.Specs.CSRF

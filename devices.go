@@ -12,8 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// devices returns the live sessions of a user as the page shows them. here is
-// the id of the session that asks.
+// devices returns the live sessions of a user as the account page shows them. here is the
+// id of the session of the request.
 func devices(sessions []storage.StoredSession, here string, now time.Time) []page.Device {
 	var list []page.Device
 	for _, s := range sessions {
@@ -45,9 +45,9 @@ func askToAct(ctx context.Context, x *exchange) (*Response, error) {
 	}))
 }
 
-// guestsOnly returns nil, nil for a browser without a live session. Any other browser
-// gets an error or a page, and keeps its session: those of an administrator and of a user
-// never share a browser.
+// guestsOnly returns nil, nil for a browser without a live session. For any other browser
+// it returns errNotAGuest or, if the browser opens a page, a page that says so. It leaves
+// the session as it is: one browser never has sessions of an administrator and of a user.
 func guestsOnly(ctx context.Context, x *exchange) (*Response, error) {
 	u, err := x.setup.visitor(ctx, &x.visit)
 	if u == nil || err != nil {
@@ -59,8 +59,9 @@ func guestsOnly(ctx context.Context, x *exchange) (*Response, error) {
 	return signedInPage(ctx, x, u)
 }
 
-// beginToAct answers POST /act-as: it uses up the link and opens the session in which the
-// administrator acts.
+// beginToAct answers POST /act-as: it uses up the link, opens the session in which the
+// administrator acts, and redirects to the home page. With ActAs.Notify it mails the
+// user.
 func beginToAct(ctx context.Context, x *exchange) (*Response, error) {
 	if res, err := guestsOnly(ctx, x); res != nil || err != nil {
 		return res, err

@@ -86,9 +86,9 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	return e, nil
 }
 
-// separateEmails keeps links of one provider from working at another, which may
-// count fewer tries and ask for no button: where several hash with one secret,
-// each mixes in its id. A provider alone with its secret hashes as Auth.js does.
+// separateEmails makes each link useless at other providers, which may count fewer tries
+// and ask for no button: if several hash with one secret, it adds the id of each to its
+// hashSecret. A provider alone with its secret hashes as Auth.js does.
 func separateEmails(all []preparedProvider) {
 	bySecret := map[string][]*emailProvider{}
 	for _, p := range all {
@@ -123,8 +123,8 @@ func mailOf(s *setup) Mail {
 
 func (p *emailProvider) info() *providerInfo { return &p.about }
 
-// begin sends a link. Its answer does not tell a visitor whether the address is
-// known.
+// begin mails a link, unless a limit is reached, and redirects to the page that says so.
+// The answer tells a visitor neither whether the address is known nor of a limit.
 func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
 	email, err := typedMailbox(x.field("email"), p.Normalize)
 	if err != nil {
@@ -153,7 +153,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 
-// typedMailbox returns the normal form of a typed e-mail address, or an error.
+// typedMailbox returns the normal form of a typed text, or an error if it is no address.
 func typedMailbox(typed string, normalize func(string) (string, error)) (string, error) {
 	if len(typed) > longestTyped {
 		return "", mailbox.ErrInvalid
@@ -168,8 +168,8 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 	return email, mailbox.Check(email)
 }
 
-// ask tells the application that a link is about to be sent, and returns the user
-// that it is for, with a new id if the e-mail address is unknown.
+// ask has Callbacks.SignIn decide about a link that is to be sent. It returns the user
+// that the link is for, with a new id if the e-mail address is unknown.
 func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) (User, error) {
 	known, err := guarded.Optional(x.setup.store.UserByEmail(ctx, email))
 	if err != nil {
@@ -184,8 +184,8 @@ func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) (Use
 	return u, x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
 }
 
-// deliver stores the link's hash and then sends the link; one that could not be
-// sent is void. The expiry of the link tells when it was issued.
+// deliver stores the hash of a new link, mails the link, and sets the browser's cookies.
+// A link that could not be sent is void. Links expire at issued plus MaxAge.
 func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, issued time.Time, who limit.Requester) error {
 	token, err := p.freshToken()
 	if err != nil {
@@ -226,7 +226,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 // errUndelivered is the cause of a link that could not be sent. The log has more.
 var errUndelivered = errors.New("the link could not be sent")
 
-// mailLink mails a sign-in link that no browser has asked for. It has no code.
+// mailLink mails u a link, without a code, that no browser asked for. to is its callback URL.
 func (p *emailProvider) mailLink(ctx context.Context, l *links, u *User, to string) error {
 	s := p.setup
 	try, err := s.limits.Take(ctx, s.limits.Mail(u.Email, limit.Requester{}))
@@ -291,9 +291,9 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	return p.proven(&row)
 }
 
-// redeem trades the link's secret for the row that was stored with it, or
-// ErrVerification. It counts the try first. It gives a right try back, and the mail to
-// the limit of its mailbox.
+// redeem uses up the link of a token, and returns its row. It returns ErrVerification for
+// a void link, and after too many tries. After a right try it takes back the counts of
+// the try and of the mail.
 func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	limits := p.setup.limits
 	e, err := p.redemption(ctx, v, email)

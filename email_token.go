@@ -40,8 +40,8 @@ const (
 var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: want at least 128 random bits, such as crypto/rand.Text; " +
 	"six digits or more need Email.MaxAge of 15 minutes at most, and Limits that are on with at most 20 LinkTries")
 
-// checkTokens checks the tokens of NewToken before any link is sent, and sets NewToken
-// and shortTokens. It ignores a NewToken that fails: it may need what is not there yet.
+// checkTokens returns an error if NewToken makes tokens that can be guessed, but not if
+// it fails: it may need what is not there yet. It sets shortTokens, and a nil NewToken.
 func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 	if p.NewToken == nil {
 		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
@@ -65,9 +65,9 @@ func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 	return nil
 }
 
-// freshToken makes the token of a link. It returns an error if NewToken makes
-// weaker tokens than those New has seen. By chance a token may look weaker than it
-// is, so that there is a second one, and as much to spare as in checkTokens.
+// freshToken returns the token of a new link, or errWeakToken if NewToken makes weaker
+// tokens than New has seen. As a token may look weak by chance, it makes up to four, and
+// accepts one with up to spareBits less than enoughBits.
 func (p *emailProvider) freshToken() (string, error) {
 	for range tokenSamples {
 		token, err := guarded.ContainResult(p.NewToken)
@@ -84,7 +84,7 @@ func (p *emailProvider) freshToken() (string, error) {
 // purposeLink marks the cookie of the browser that asked for a link.
 const purposeLink = "email-link"
 
-// bind makes a browser the only one that can use the link.
+// bind sets the cookie that lets this browser use the link with a hash, with SameBrowser.
 func (p *emailProvider) bind(v *visit, hash string) error {
 	k, now := &v.cookies.Specs.Link, v.now()
 	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
@@ -109,9 +109,9 @@ func (p *emailProvider) boundTo(v *visit) string {
 	return claims.String("value")
 }
 
-// redemption returns what a try at the links of a mailbox is counted under. Only
-// tries that may be right count for others than the client: no client guesses long
-// tokens, and with SameBrowser a browser can use the link alone that it asked for.
+// redemption returns what a try at the links of a mailbox counts under. No client can
+// guess long tokens: such a try counts for the client alone. With SameBrowser it counts
+// for the one link that the browser can use, or for the client alone if there is none.
 func (p *emailProvider) redemption(ctx context.Context, v *visit, email string) (limit.Event, error) {
 	limits := p.setup.limits
 	if !p.shortTokens {
@@ -136,8 +136,8 @@ func (p *emailProvider) redemption(ctx context.Context, v *visit, email string) 
 // sent to a mailbox. With SameBrowser it is compared with the browser's own.
 func (p *emailProvider) hasManyCodes() bool { return p.shortTokens && !p.SameBrowser }
 
-// countMail counts a mail to a mailbox and returns zero, or how long to wait. Two
-// codes within one second are one, so that a later one is newer.
+// countMail counts a mail to a mailbox and returns zero, or how long to wait. Short codes
+// to one mailbox have to be a second apart, so that one of them is the newest.
 func (p *emailProvider) countMail(ctx context.Context, email string, who limit.Requester) (time.Duration, error) {
 	limits := p.setup.limits
 	mail, err := limits.Take(ctx, limits.Mail(email, who))
@@ -151,7 +151,7 @@ func (p *emailProvider) countMail(ctx context.Context, email string, who limit.R
 	return code.Wait, err
 }
 
-// checkNewest returns an error for a code that another one was sent after.
+// checkNewest returns an ErrVerification if a newer link was sent to the mailbox of row.
 func (p *emailProvider) checkNewest(ctx context.Context, row *storage.VerificationToken) error {
 	newest, err := p.newest.IsNewest(ctx, row.Identifier, row.Expires)
 	if err == nil && !newest {
@@ -193,8 +193,8 @@ func (p *emailProvider) prepareCode() error {
 
 const fewestDigits, mostDigits = 6, 8 // of a code
 
-// keep puts into a cookie what the browser's request for a mail needs: the link that it
-// alone may use, and the handle of the code.
+// keep sets the cookie that the browser needs for a mail: with SameBrowser it holds the
+// hash of the link, and where mails have codes the handle of the code.
 func (p *emailProvider) keep(v *visit, hash, handle string) error {
 	switch {
 	case p.codes != nil && !p.SameBrowser:
@@ -207,8 +207,8 @@ func (p *emailProvider) keep(v *visit, hash, handle string) error {
 	return nil
 }
 
-// keepDecoy has the browser keep what looks like keep's after a mail that was not sent: the
-// cookies tell nothing of the limits of a mailbox. The link that the browser may use stays.
+// keepDecoy sets cookies like those of keep after a mail that was not sent, so that they
+// do not tell of the limits of a mailbox. The browser can still use its earlier link.
 func (p *emailProvider) keepDecoy(v *visit) error {
 	hash := p.boundTo(v)
 	if hash == "" {
@@ -241,8 +241,8 @@ func (p *emailProvider) newCode(ctx context.Context, callbackURL string, link *s
 	}, p.CodeLength)
 }
 
-// receiveCode takes the link of a code that was typed where the mail was asked for.
-// A code that does not fit leads back to the page with the field.
+// receiveCode uses up a posted code and the link of its mail, in the browser that asked
+// for the mail. A code that does not fit leads back to the page with the field.
 func (p *emailProvider) receiveCode(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.csrfVerified {
 		return outcome{}, failure.WrapFor(ErrMissingCSRF, p.ID, withOrigin(x.request.Header, x.origin.Text, errNoCSRF))
@@ -264,9 +264,9 @@ func (p *emailProvider) receiveCode(ctx context.Context, x *exchange) (outcome, 
 	return p.proven(&row)
 }
 
-// redeemCode trades a code for the row of its link, and returns the callback URL of
-// the request for the mail. A try is counted before it is compared, and a right one
-// is given back.
+// redeemCode uses up a typed code and its link, and returns the row of the link and the
+// callback URL of the request for the mail. A wrong or void code is ErrVerification. It
+// counts the try before it compares, and takes the count of a right one back.
 func (p *emailProvider) redeemCode(ctx context.Context, v *visit, typed string) (row storage.VerificationToken, to string, err error) {
 	wrong := func(why error) error {
 		return failure.WrapFor(ErrVerification, p.ID, &failure.Mistake{Err: failure.Of(fault.CodeWrong, why)})

@@ -85,6 +85,7 @@ func (c *Config) givenBasePath() string {
 
 const defaultBasePath = "/auth"
 
+// envSecrets returns the secrets in the environment, the newest first.
 func envSecrets(getenv func(string) string) []string {
 	var secrets []string
 	for i := 3; i > 0; i-- {
@@ -98,13 +99,13 @@ func envSecrets(getenv func(string) string) []string {
 	return secrets
 }
 
-// envBool returns false for the usual spellings of "off".
+// envBool returns false for "" and for 0, false, no and off, and true for any other text.
 func envBool(s string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(strings.TrimSpace(s)))
 }
 
-// basePathOf returns the base path in the URL of a site, without the prefix
-// that a proxy removes.
+// basePathOf returns the base path in the URL of a site, without the prefix that a proxy
+// removes. It returns /auth for a URL without a path, and for one that is malformed.
 func basePathOf(site, prefix string) string {
 	u, err := url.Parse(site)
 	if err != nil || strings.TrimRight(u.Path, "/") == "" {
@@ -117,8 +118,9 @@ func basePathOf(site, prefix string) string {
 	return path
 }
 
-// chosen returns a provider's field: what the caller set, else the variable,
-// else the catalogue's value.
+// chosen returns the value of a provider's field. field is what the provider has now. If
+// that is not the catalogue's value, the caller has set it, and it wins over the
+// variable. Otherwise the variable wins unless it is empty.
 func chosen(field, ofCatalogue, variable string) string {
 	if field == ofCatalogue {
 		return cmp.Or(variable, field)

@@ -77,10 +77,11 @@ type TokenError = fault.TokenError
 // password. Empty: "credentials".
 func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSignin, Code: code} }
 
-// RedirectTo returns an error that sends the browser to url instead of going
-// on. It is for [Callbacks].SignIn, [Credentials].Authorize, the guards and
-// [Auth.WriteError], whose URL goes through [Callbacks].Redirect; and for the functions
-// of [Tenants] and [Func], whose URL does not.
+// RedirectTo returns an error that sends the browser to url instead of going on. Return
+// it from [Callbacks].SignIn, [Credentials].Authorize or the function of a guard, or hand
+// it to [Auth.WriteError]: url then goes through [Callbacks].Redirect. The functions of
+// [Tenants] and [Func] may return it as well: their url does not go through
+// [Callbacks].Redirect.
 func RedirectTo(url string) error { return &redirect{url} }
 
 type redirect struct{ to string }
@@ -108,8 +109,9 @@ func (u *unknownTenant) Error() string { return u.cause.Error() }
 // Detail implements the interface of errors that name their detail.
 func (u *unknownTenant) Detail() fault.Detail { return fault.TenantUnknown }
 
-// ReferenceFrom returns the reference code of an error of [Core] or [Auth], under which
-// the log and latchkey explain have it. It returns "" for an error without one.
+// ReferenceFrom returns the reference code of an error of [Core] or [Auth]. The log has
+// the error under that code, and the command latchkey explain looks it up. It returns ""
+// for an error without one.
 func ReferenceFrom(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Reference
@@ -178,8 +180,8 @@ type unusable struct{ cause error }
 func (u *unusable) Error() string { return u.cause.Error() }
 func (u *unusable) Unwrap() error { return u.cause }
 
-// shownType returns the error type that a browser may be told in place of t. As in
-// Auth.js, a code that the provider refuses is one of Configuration.
+// shownType returns the error type that a browser may be told in place of t: t itself, or
+// Configuration for all types that tell visitors nothing, as in Auth.js.
 func shownType(t ErrorType) ErrorType {
 	switch t {
 	case ErrCredentialsSignin, ErrOAuthAccountNotLinked, ErrOAuthCallback, ErrAccessDenied,

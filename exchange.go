@@ -70,9 +70,9 @@ var bodyBounds = jsonscan.Bounds{Values: 1000, Depth: 64, Length: longestValue}
 // have: what package oauth verifies.
 const longestGrant = 16 << 10
 
-// longestOf returns how many bytes one value of a request may have. It returns 0 where
-// the provider itself bounds what was typed, and answers as it does to all wrong input
-//
+// longestOf returns how many bytes one value of a request may have. It returns 0 for no
+// limit: the provider itself then bounds what was typed, and answers as it does to all
+// wrong input. p may be nil.
 func longestOf(action string, p preparedProvider) int {
 	if action != "callback" || p == nil {
 		return longestValue
@@ -86,6 +86,7 @@ func longestOf(action string, p preparedProvider) int {
 	return longestValue
 }
 
+// badRequestFor returns the ErrUnknownAction for a request that no route understands.
 func badRequestFor(reason string) error {
 	return failure.Wrap(ErrUnknownAction, fmt.Errorf("%w: %s", errBadRequest, reason))
 }
@@ -123,8 +124,8 @@ func newExchange(s *setup, r *Request) (*exchange, error) {
 	return x, x.readForm()
 }
 
-// lastOfEach parses a query as forms are read: of a parameter given twice the
-// last value counts. Pairs that make no sense are dropped.
+// lastOfEach parses a query as forms are read: of a parameter that is given several times
+// the last value counts. Malformed pairs are dropped.
 func lastOfEach(query string) url.Values {
 	params, _ := url.ParseQuery(query)
 	for name, all := range params {
@@ -155,14 +156,16 @@ func strayExchange(s *setup, r *Request) *exchange {
 	return x
 }
 
-// readingExchange returns an exchange for reading the session of a request.
+// readingExchange returns an exchange for reading the session of a request, and the error
+// of resolveOrigin. The exchange is not nil.
 func readingExchange(s *setup, r *Request) (*exchange, error) {
 	x := bareExchange(s, r, "session")
 	return x, x.resolveOrigin()
 }
 
-// resolveOrigin decides which origin the site has and finds the browser's cookies. It
-// returns the error of trust.originOf.
+// resolveOrigin sets the origin of the site, the browser's cookies and, on sites and
+// routes that take one, the bearer token. It returns ErrUntrustedHost, and sets none of
+// them, if no origin can be trusted.
 func (x *exchange) resolveOrigin() error {
 	var err error
 	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {
@@ -176,8 +179,9 @@ func (x *exchange) resolveOrigin() error {
 	return nil
 }
 
-// readForm parses the body of a POST by its declared type. A body of any other
-// type is no body.
+// readForm sets x.form from the body of a POST, by its declared type. A body of any other
+// type counts as none. It returns ErrUnknownAction for a malformed body, and for
+// one with too many or too long values.
 func (x *exchange) readForm() error {
 	r := x.request
 	if r.Method != http.MethodPost || len(r.Body) == 0 {
@@ -208,7 +212,8 @@ func (x *exchange) readForm() error {
 	return nil
 }
 
-// field returns a text field of the body, or "" if there is none of that name.
+// field returns a text field of the body, or "" if there is none of that name, or if it
+// is no text.
 func (x *exchange) field(name string) string {
 	text, _ := x.form[name].(string)
 	return text
@@ -232,7 +237,7 @@ func (x *exchange) eventBase() *Event {
 	}
 }
 
-// tell hands the events that wait in the queue of x to the application.
+// tell stores the events that wait in the queue of x, and hands them to the application.
 func tell(ctx context.Context, x *exchange) { x.setup.tell(ctx, &x.events, x) }
 
 // LogAttrs returns names and values, in turn, that describe the request in the log.
@@ -281,7 +286,8 @@ func (x *exchange) Secrets() []string {
 }
 
 // handOut returns err as the application gets it: an *Error with a text that repeats no
-// secret of this request, so that it may be logged. x may be nil.
+// secret of this request, so that it may be logged. An error from before x was
+// routed is handed out as it is. x may be nil.
 func handOut(x *exchange, err error) error {
 	err = failure.Public(err)
 	if _, early := errors.AsType[*configFault](err); early || x == nil {
@@ -297,8 +303,9 @@ func handOut(x *exchange, err error) error {
 	return &clean
 }
 
-// atProvider returns err with the id of the provider, and as an ErrCallbackRoute if
-// it has no type. All of err remains the cause.
+// atProvider returns err with the id of the provider p. An err without a type becomes an
+// ErrCallbackRoute. All of err remains the cause. It returns err as it is if that
+// is nil, names a provider, or comes from RedirectTo or RespondWith.
 func atProvider(p preparedProvider, err error) error {
 	if err == nil || isSteering(err) {
 		return err

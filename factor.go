@@ -78,7 +78,8 @@ func prepareFactors(s *setup, f *failure.List) {
 	}
 }
 
-// factorNeeds returns what second factors need of the Adapter.
+// factorNeeds returns the abilities that second factors need of the Adapter: none if they
+// are off.
 func factorNeeds(c *Config) []directory.Ability {
 	if !c.Factors.isOn() {
 		return nil
@@ -102,7 +103,8 @@ func hostOf(site string) string {
 // none is needed. Every sign-in goes through it. It writes into the assertion what is
 // proven. If the user should set up a factor soon, it changes x.callbackURL to the page
 // that says so. A sign-in by a passkey with user verification stops a pending removal of
-// the user's factors.
+// the user's factors. It returns an ErrAccessDenied if Factors.Require fails, or wants a
+// factor that the user can neither prove nor set up now.
 func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	s := x.setup
 	firstProof(in)
@@ -151,13 +153,13 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 	return suspend(ctx, x, in, user, kinds, isEnrol)
 }
 
-// shownByPasskey reports whether a sign-in has proven a second factor by itself, so that
-// the user has not lost it.
+// shownByPasskey reports whether a sign-in by a passkey has proven two factors, so that
+// the user has not lost them.
 func shownByPasskey(in *directory.Assertion) bool {
 	return in.Account.Type == TypeWebAuthn && in.ACR == factor.AAL2
 }
 
-// firstProof writes what the first factor proves into an assertion.
+// firstProof sets AMR and ACR of an assertion to what the first factor proves.
 func firstProof(in *directory.Assertion) {
 	if in.AMR == nil {
 		in.AMR = factor.First(in.Account.Type, nil)
@@ -171,7 +173,7 @@ func firstProof(in *directory.Assertion) {
 }
 
 // heldBy returns the user that a sign-in ends in, and the user's factors. If the store
-// does not have the user, it returns in.Person.
+// does not have the user, it returns the pointer &in.Person itself, and no factors.
 func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User) (*User, *factor.Held, error) {
 	if in.Vouched && known == nil {
 		stored, err := guarded.Optional(s.store.User(ctx, in.Person.ID))
@@ -206,7 +208,8 @@ func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion,
 	return factor.Demand{Need: factor.Need(d.Need), Kinds: d.Kinds, Until: d.Until}, err
 }
 
-// provedOf returns when the user of a sign-in proved their identity.
+// provedOf returns when the user of a sign-in proved their identity: by a later proof, or
+// else when the sign-in started.
 func provedOf(in *directory.Assertion) time.Time {
 	if in.Proved.IsZero() {
 		return in.Started
@@ -214,9 +217,10 @@ func provedOf(in *directory.Assertion) time.Time {
 	return in.Proved
 }
 
-// suspend keeps a sign-in until its second factor is right, and leads the browser to
-// the page that asks for it. With isEnrol an app is enrolled, after one of kinds was shown
-// if there are any.
+// suspend stores a sign-in until its second factor is right, and redirects the browser to
+// the page that asks for one of kinds. With isEnrol the user sets up an authenticator app
+// there instead, and proves one of kinds before that if there are any. It replaces
+// another sign-in of this browser that waits.
 func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
 	s := x.setup
 	if in.BegunIn == nil && !in.Vouched && !in.ProvesEmail { // the user who is signed in now has begun it, and has to end it

@@ -21,13 +21,15 @@ import (
 // lostLink is longer than any request to remove lost factors is under way.
 const lostLink = longestDelay + shortestDelay
 
-// canLose reports whether the page of a waiting sign-in offers to remove lost factors. A
-// user that signs in with a passkey has not lost it.
+// canLose reports whether the page of a waiting sign-in offers to remove lost factors. It
+// returns false for a nil p, for a user who has no factor, and for a user that signs in
+// with a passkey, who has not lost it.
 func canLose(s *setup, p *directory.Pending) bool {
 	return s.config.Factors.RecoveryDelay > 0 && p != nil && p.UserID != "" && len(p.Secret) == 0 && !p.Enrols && p.Assertion.Account.Type != TypeWebAuthn
 }
 
-// lostPage shows a step of the removal. token is the secret of a link.
+// lostPage shows a step of the removal of lost factors, on the built-in page or by a
+// redirect to Pages.Factor. token is the secret of a link; empty: there is none.
 func lostPage(ctx context.Context, x *exchange, step page.LostStep, token string) (*Response, error) {
 	params := []string{"do", string(step)}
 	if token != "" {
@@ -46,8 +48,9 @@ func lostPage(ctx context.Context, x *exchange, step page.LostStep, token string
 	}))
 }
 
-// lostRoute answers GET and POST /factor with a do of the removal. It returns nil for
-// any other do. Looking at a link uses up nothing.
+// lostRoute answers GET and POST /factor with a do of the removal: lost, stop or remove.
+// It returns nil, nil for any other do, and without Factors.RecoveryDelay. A GET does not
+// use a link up.
 func lostRoute(ctx context.Context, x *exchange) (*Response, error) {
 	s, d, step, token := x.setup, x.setup.directory.Factors, page.LostStep(x.query.Get("do")), x.query.Get("token")
 	if s.config.Factors.RecoveryDelay == 0 || !step.IsKnown() {
@@ -91,16 +94,16 @@ func lostRoute(ctx context.Context, x *exchange) (*Response, error) {
 	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "recovery")}, nil
 }
 
-// firstOf returns the first factor of a waiting sign-in, to be compared with the instant
-// at which the sessions of its user ended.
+// firstOf returns the assertion of the first factor of a waiting sign-in, as it compares
+// with the instant at which the sessions of its user ended.
 func firstOf(s *setup, p *directory.Pending) directory.Assertion {
 	in := p.Assertion
 	in.IssuedHere, in.BegunIn = in.IssuedHere && s.mark.isIn(p.Process), nil
 	return in
 }
 
-// stopLost shows the button that keeps the factors, and keeps them by POST. The link
-// needs no session.
+// stopLost shows the button that stops the removal, so that the factors stay, and stops
+// it by POST. The link needs no session. A void link is ErrVerification.
 func stopLost(ctx context.Context, x *exchange, token string) (*Response, error) {
 	d := x.setup.directory.Factors
 	if x.query.Get("done") != "" && !x.isPost() {
@@ -150,8 +153,8 @@ func askForRemoval(ctx context.Context, s *setup, v *visit, l *links, p *directo
 	return &Response{Redirect: l.url("factor?do=lost&done=lost")}, nil
 }
 
-// lostMail returns a mail about a removal. Until its link works, the mail has the one
-// that stops it.
+// lostMail returns a mail of a kind about a removal. MessageRecoveryReady has the link
+// that removes the factors, and any other kind the link that stops the removal.
 func lostMail(l *links, lost *directory.Lost, kind MessageKind) outgoing {
 	m := Message{Kind: kind, To: lost.Email, URL: l.url("factor?do=stop&token=" + lost.Stop), Token: lost.Stop, Expires: lost.Ready}
 	if kind == MessageRecoveryReady {
@@ -160,9 +163,9 @@ func lostMail(l *links, lost *directory.Lost, kind MessageKind) outgoing {
 	return outgoing{Message: m, UserID: lost.UserID}
 }
 
-// remindOfDelays mails what is due to users whose lost factors are being removed, or whose
-// address is replaced, after the answer to any request. A process looks every five
-// minutes.
+// remindOfDelays mails what is due to users whose lost factors are being removed, or
+// whose address is being replaced. It does so in the background: any request may call it,
+// and a process looks every five minutes. It does nothing if l has no origin.
 func remindOfDelays(s *setup, ctx context.Context, l *links) {
 	isLost := s.config.Factors.RecoveryDelay > 0 && assures(s)
 	if !isLost && s.moves == nil || l.origin.Text == "" || !directory.LooksForDue(s.directory) {
@@ -208,8 +211,8 @@ func remindOfLost(s *setup, ctx context.Context, l *links) error {
 	return err
 }
 
-// ownLinks returns the links of a site without a request. Their origin is empty if
-// Site.URL is.
+// ownLinks returns the links of a site for work without a request. Their origin is that
+// of Site.URL, and empty if that is empty.
 func ownLinks(s *setup) *links {
 	l := s.links
 	l.origin = s.trust.origin
@@ -222,8 +225,9 @@ func leadsToRemoval(s *setup, l *links, p *directory.Pending) bool {
 	return canLose(s, p) && strings.HasPrefix(p.CallbackURL, l.url("factor?do=remove&token="))
 }
 
-// notPending answers a browser without a sign-in that waits. The browser goes where it
-// was going if a user is signed in, and else to the sign-in page.
+// notPending answers a browser that has no sign-in waiting, and removes the cookie of
+// one. Scripts get status 401. A browser is redirected to where it was going if a user is
+// signed in, and else to the sign-in page.
 func notPending(ctx context.Context, x *exchange) (*Response, error) {
 	x.cookies.EndHalf()
 	if asksForJSON(x.request) {

@@ -17,7 +17,7 @@ import (
 
 // Mails about second factors.
 
-// askerFor returns the client of a request, for mails to a user.
+// askerFor returns the client of a request, for mails to the user with the id userID.
 func askerFor(s *setup, ctx context.Context, v *visit, userID string) asker {
 	return asker{
 		Requester: s.requesterOf(ctx, v, func(k browser.Known) bool { return isKnownFor(ctx, s, k, userID) }),
@@ -25,8 +25,9 @@ func askerFor(s *setup, ctx context.Context, v *visit, userID string) asker {
 	}
 }
 
-// sendCode answers POST /factor?do=send: it mails a code for the sign-in that waits.
-// The answer is the same whether a mail leaves.
+// sendCode answers POST /factor?do=send: it mails a code for the sign-in that waits,
+// after the answer. The answer is the same if none is mailed, as to a user whose address
+// is not proven.
 func sendCode(ctx context.Context, x *exchange, handle string, p *directory.Pending) (*Response, error) {
 	s := x.setup
 	home := x.home()
@@ -44,7 +45,9 @@ func sendCode(ctx context.Context, x *exchange, handle string, p *directory.Pend
 	return &Response{Redirect: x.url("factor?use=email&done=send")}, nil
 }
 
-// sendProofCode answers POST /reauth?do=send: it mails a code to the user of a session.
+// sendProofCode answers POST /reauth?do=send: it mails a code to the user of a session,
+// after the answer. The answer is the same if none is mailed, because the user cannot
+// prove a factor by mail or has no tries left.
 func sendProofCode(s *setup, ctx context.Context, v *visit, l *links, p *proving) (*Response, error) {
 	home, user := l.home(), p.here.user
 	mayMail := slices.ContainsFunc(p.ways, func(w proofWay) bool { return w.Use == string(FactorEmail) })
@@ -60,8 +63,9 @@ func sendProofCode(s *setup, ctx context.Context, v *visit, l *links, p *proving
 	return &Response{Redirect: reauthURL(l, p.byFactor, p.back, "use", string(FactorEmail), "done", "send")}, nil
 }
 
-// noticeUser tells the owner of an account what has happened to its factors, if the
-// site sends mails and the address is proven, or an account vouches for it.
+// noticeUser mails m to a user after the answer, and sets its To and URL. It mails
+// nothing if the site sends no mails, or if the user's address is neither proven nor
+// vouched for by an account.
 func noticeUser(ctx context.Context, x *exchange, userID string, m Message) {
 	s := x.setup
 	if s.mails.mail.Send == nil {
@@ -83,8 +87,8 @@ func noticeUser(ctx context.Context, x *exchange, userID string, m Message) {
 	})
 }
 
-// maskedName returns a name of which others learn little: an e-mail address keeps the
-// first letter and its domain.
+// maskedName returns an e-mail address with only the first letter and the domain left, so
+// that others learn little of it. It returns any other name as it is.
 func maskedName(name string) string {
 	local, domain, isAddress := strings.Cut(name, "@")
 	if !isAddress || local == "" {
@@ -112,7 +116,8 @@ func factorJSON(p *directory.Pending) *Response {
 	return noStore(jsonBytes(http.StatusOK, body))
 }
 
-// enrolPage shows an app that is to be set up.
+// enrolPage returns the page that sets up the authenticator app of e. It completes view
+// with the secret, its image and the host.
 func enrolPage(ctx context.Context, s *setup, v *visit, l *links, view page.Enrol, e *directory.Enrolment) (*Response, error) {
 	uri := otp.URI(issuer(s, l), e.Account, e.Secret)
 	v.hide(otp.Text(e.Secret), otp.Grouped(otp.Text(e.Secret)))
@@ -126,5 +131,5 @@ func enrolPage(ctx context.Context, s *setup, v *visit, l *links, view page.Enro
 	return pageResponse(pages.Enrol(view))
 }
 
-// days returns a duration in whole days; zero for none.
+// days returns d in whole days, rounded down; a negative d is zero.
 func days(d time.Duration) int { return max(0, int(d/(24*time.Hour))) }

@@ -58,8 +58,8 @@ func showFactor(ctx context.Context, x *exchange) (*Response, error) {
 	return factorPage(ctx, x, p, use)
 }
 
-// shownKind returns the kind that the page asks for: the asked one if p has it, or the
-// first.
+// shownKind returns the kind that the page asks for: FactorTOTP if an app has to be set
+// up, else the kind asked for if p has it, else the first of p.
 func shownKind(p *directory.Pending, asked string) FactorKind {
 	switch {
 	case len(p.Secret) > 0:
@@ -150,8 +150,9 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	return finishFactor(ctx, x, p, second, amr, started)
 }
 
-// finishFactor completes a sign-in after a second factor that fits. A concurrent
-// request may have used up the code, or the sign-in.
+// finishFactor completes a sign-in after a second factor that fits, and answers. If
+// another request has just used up the code, it answers as to a wrong factor; if the
+// sign-in, as to a browser without one. It mails the user that a recovery code was used.
 func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
 	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
 	res, err := resume(ctx, x, p, second, amr, started)
@@ -175,7 +176,9 @@ func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second
 	return res, nil
 }
 
-// resume completes a sign-in after the right second factor. amr is what that proves.
+// resume completes a sign-in after the right second factor. amr is what that proves. If
+// an app has still to be set up, the sign-in waits on for that. The error is directory's
+// ErrWrongProof or ErrNotPending if a concurrent request was faster.
 func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
 	in := p.Assertion
 	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
@@ -221,8 +224,9 @@ func refusedFactor(ctx context.Context, x *exchange, handle string, err error) (
 	return render(ctx, x.setup, x, x.request, err), nil
 }
 
-// admitCode counts a code that a user has typed before it is looked at, or says how long
-// the browser has to wait. Only codes can be guessed; passwords have limits of their own.
+// admitCode counts a typed code before it is looked at. It returns the counts, which the
+// caller gives back for a right code, and what is known of the browser; or how long to
+// wait, of which it mails the user. Passkeys and passwords have limits of their own.
 func admitCode(ctx context.Context, x *exchange, userID string, kind FactorKind) (tries []limit.Try, known *storage.Browser, wait time.Duration, err error) {
 	s := x.setup
 	if userID == "" || !slices.Contains([]FactorKind{FactorTOTP, FactorEmail, FactorRecovery}, kind) {
@@ -249,8 +253,8 @@ func admitCode(ctx context.Context, x *exchange, userID string, kind FactorKind)
 	return tries, known, wait, err
 }
 
-// checkSecond returns what a right second factor uses up, and what it proves. It
-// returns nil for a wrong one.
+// checkSecond returns what a right second factor uses up, and what it proves. It returns
+// nil, and no error, for a wrong one.
 func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind, known *storage.Browser) (*directory.Second, []string, error) {
 	if kind == FactorPasskey {
 		w := passkeyProvider(x.setup)
@@ -272,7 +276,8 @@ func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.P
 	return second, factor.OfKind(kind), err
 }
 
-// wrongFactor answers a wrong second factor. The last one ends the sign-in.
+// wrongFactor answers a wrong second factor, and queues its event. The last wrong one
+// that a sign-in may have ends the sign-in.
 func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind) (*Response, error) {
 	x.events.Add(Event{Type: event.FactorFailed, Outcome: event.Failed, Reason: ErrSecondFactor, UserID: p.UserID, Provider: p.Assertion.Account.Provider, ProviderType: p.Assertion.Account.Type}, nil)
 	x.setup.log.Info(ctx, x, "wrong second factor", "user", p.UserID)
@@ -292,8 +297,8 @@ func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.P
 	return &Response{Redirect: x.url("factor") + weburl.WithQuery("", "use", string(kind), "error", string(ErrSecondFactor))}, nil
 }
 
-// keptCodes returns the codes that wait for the session of a request, or a response for a
-// browser without a session or without codes.
+// keptCodes returns the recovery codes that wait for the session of a request, or a
+// response for a browser without a session or without codes.
 func keptCodes(ctx context.Context, x *exchange) (of directory.EnrolmentOf, codes []string, res *Response, err error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil {
@@ -323,8 +328,8 @@ func showCodes(ctx context.Context, x *exchange) (*Response, error) {
 	}))
 }
 
-// saveCodes answers POST /factor?do=codes: the codes as a file, or the word that they
-// are saved.
+// saveCodes answers POST /factor?do=codes: with the codes as a file if there is a field
+// file. Otherwise the user has saved them: it deletes them and redirects.
 func saveCodes(ctx context.Context, x *exchange) (*Response, error) {
 	of, codes, res, err := keptCodes(ctx, x)
 	if res != nil || err != nil {

@@ -90,8 +90,8 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 }
 
 // noteAnswer records that an answer has named the flow by its state, and reports whether
-// it was the first. It uses the memory of this process alone, which forgets when it is
-// full: spend decides.
+// it was the first. It uses the memory of this process alone, which may forget: only
+// spend decides. It returns true for a flow without values.
 func noteAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
 	if f.Key() == "" {
 		return true
@@ -103,17 +103,17 @@ func noteAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow
 // lives.
 const spentMaxAge = browser.CheckMaxAge + time.Minute
 
-// landingOf returns where the browser goes after a flow: where the flow says, or else,
-// because a full cookie keeps no landing of a flow, callbackURL. That is what this request
-// says in its query, its form or the callback cookie, checked by takeCallbackURL.
+// landingOf returns where the browser goes after a flow: the callback URL of the flow or,
+// if a full cookie has left no room for it, callbackURL. The caller passes x.callbackURL
+// of this request, which takeCallbackURL has checked.
 func landingOf(f *browser.Flow, callbackURL string) string {
 	return cmp.Or(f.CallbackURL, callbackURL)
 }
 
 // spend makes sure that a flow completes at most one callback, and takes it out
 // of the browser's cookies. It returns an ErrInvalidCheck for a flow that was spent
-// before. Unlike noteAnswer it asks the memory that all instances share. It does nothing
-// for a flow without values.
+// before. Unlike noteAnswer it asks Limits.Replay, which instances can share, and returns
+// its error. It does nothing for a flow without values.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) error {
 	if f.Key() == "" {
 		return nil
@@ -129,10 +129,10 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 	return v.cookies.End(f, now)
 }
 
-// checksNow returns the checks of a sign-in: what the operator chose, or PKCE. State and
-// nonce are added unless the provider's metadata says that it supports S256, or the
-// operator that it can do no more. It returns an error if that metadata is needed
-// and cannot be had.
+// checksNow returns the checks of a sign-in that begins now: those the operator chose, or
+// PKCE. If they are no fixed choice, it adds state, and nonce at an OpenID Provider,
+// unless PKCE is among them and the provider's metadata says that it supports S256
+// . It returns an error if it needs that metadata and cannot have it.
 func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil

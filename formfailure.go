@@ -58,7 +58,7 @@ func (e *FieldErrors) any() bool { return len(e.all()) > 0 }
 // them.
 func (f *FormFailure) Messages() []string { return append(f.FieldErrors.all(), f.FormErrors...) }
 
-// wire returns the failure as a script gets it.
+// wire returns the failure as a script gets it, as a value for package json.
 func (f *FormFailure) wire() any {
 	told := struct {
 		Failed      bool        `json:"failed"`
@@ -76,8 +76,8 @@ func (f *FormFailure) wire() any {
 	return told
 }
 
-// name returns the error's name in the query of the sign-in page, or "" if the
-// form itself is wrong.
+// name returns the name of the error in the query of the sign-in page. It returns "" if
+// the form itself is wrong, unless the fault is the e-mail address for a magic link.
 func (f *FormFailure) name() string {
 	switch t := failure.TypeOf(f.Err); {
 	case t == ErrEmailSignIn:
@@ -92,15 +92,15 @@ func (f *FormFailure) name() string {
 // failureKey is where a context has its FormFailure.
 type failureKey struct{}
 
-// FormFailureFrom returns why the form on a page failed, or nil if the page is
-// shown for the first time. [Auth.SignInAction] puts it into the context.
+// FormFailureFrom returns why the form on a page failed, or nil if the page is shown for
+// the first time. [Auth.SignInAction] and [Auth.SignOutAction] put it into the context.
 func FormFailureFrom(ctx context.Context) *FormFailure {
 	f, _ := ctx.Value(failureKey{}).(*FormFailure)
 	return f
 }
 
-// ContextWithFormFailure puts f where [FormFailureFrom] finds it, for integrations
-// that show a page again.
+// ContextWithFormFailure returns a context in which [FormFailureFrom] finds f, for
+// integrations that show a page again.
 func ContextWithFormFailure(ctx context.Context, f *FormFailure) context.Context {
 	return context.WithValue(ctx, failureKey{}, f)
 }
@@ -153,8 +153,8 @@ type formInput struct {
 	params               url.Values // authorization parameters
 }
 
-// typed returns the form as [SignInOptions] has it. Its parameters are the
-// visitor's.
+// typed returns the form as [SignInOptions].Form has it: the fields, and each
+// authorization parameter after the prefix authorizationParams-.
 func (in *formInput) typed() url.Values {
 	typed := maps.Clone(in.fields)
 	for name, values := range in.params {
@@ -163,8 +163,8 @@ func (in *formInput) typed() url.Values {
 	return typed
 }
 
-// shown returns the values with which a page may fill its fields. No secret is
-// among them.
+// shown returns the values with which a page may fill its fields, and no secret. A nil p
+// leaves out the provider's own fields.
 func (in *formInput) shown(p *providerInfo) url.Values {
 	shown := url.Values{}
 	for name, value := range map[string]string{"providerId": in.provider, "redirectTo": in.redirectTo} {

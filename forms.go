@@ -71,11 +71,12 @@ type FormField struct {
 	Focus    bool // the input that the page focuses
 }
 
-// Forms returns what a page of the application needs for its own forms. It sets
-// the CSRF cookie on w and renews the session, so call it before you write the
-// body. An error in the query, and a [FormFailure], is placed beside the form
-// that it is about. The error is ErrUntrustedHost or a fault of the
-// configuration.
+// Forms returns what a page of the application needs for its own forms. It sets the CSRF
+// cookie on w and renews the session, so call it before you write the body. An error in
+// the query, and a [FormFailure] in the context of r, is placed beside the form that it
+// is about; what the browser's flash message adds to the error in the query is used up.
+// If the session cannot be read, Session is nil, and the fault is logged. The error is
+// ErrUntrustedHost or a fault of the configuration.
 func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 	token, err := a.CSRFToken(w, r)
 	if err != nil {
@@ -135,7 +136,7 @@ func (a *Auth) WritePage(w http.ResponseWriter, r *http.Request, p Frame) error 
 	return err
 }
 
-// Page returns the response of [Auth.WritePage].
+// Page returns the response that [Auth.WritePage] writes, or its error.
 func (c *Core) Page(ctx context.Context, r *Request, p Frame) (*Response, error) {
 	token, cookies, err := c.CSRFToken(ctx, r)
 	if err != nil {
@@ -162,8 +163,9 @@ func (c *Core) frame(ctx context.Context, r *Request, p *Frame, token string) (*
 	return varied(res), nil
 }
 
-// formsFor returns the forms for the page that x asks for. It reads x.query anew, and
-// uses up the flash message of a failed sign-in.
+// formsFor returns the forms for the page that x asks for, without Session. It parses the
+// query of the request into x.query. If the query has an error, it uses up the flash
+// message of the failed sign-in.
 func formsFor(ctx context.Context, x *exchange) *Forms {
 	in, failure := x.setup.pagesFor(ctx, &x.visit), FormFailureFrom(ctx)
 	x.query = lastOfEach(x.request.URL.RawQuery)
@@ -198,8 +200,8 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 	return f
 }
 
-// said returns the text of an error for a page. A failure has a better one than
-// the query.
+// said returns wrong, the text of an error for a page, or the texts of failure in its
+// place. It returns "" for an empty wrong. failure may be nil.
 func said(wrong string, failure *FormFailure) string {
 	if wrong == "" || failure == nil {
 		return wrong
@@ -225,7 +227,7 @@ func newSignInForm(from *page.Form) SignInForm {
 	return form
 }
 
-// newCodeForm returns the form for the code of a mail.
+// newCodeForm returns the form for the code of a mail. wrong marks the field as wrong.
 func newCodeForm(p *providerInfo, in *page.Renderer, action string, wrong bool) *SignInForm {
 	form := &SignInForm{
 		Provider: p.id, Type: p.kind, Name: p.name, Submit: in.Text("verify.code.submit"), Action: action,
@@ -245,9 +247,10 @@ func iconOf(mark template.HTML) string {
 	return strings.Replace(string(mark), `class="mark"`, `class="latchkey-icon" width="20" height="20"`, 1)
 }
 
-// shownCallback returns where the forms of a page lead in the end: to the page
-// that asked the user to sign in, or back to this page. Like any callback URL
-// it is checked when it is posted (R-204).
+// shownCallback returns where the forms of a page lead in the end: to redirectTo of the
+// failed form, else to callbackUrl of the query, else back to this page. If
+// Callbacks.Redirect refuses that, it returns the home page. Like any callback URL it is
+// checked again when it is posted (R-204).
 func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) string {
 	to := x.query.Get("callbackUrl")
 	if failure != nil {
