@@ -175,7 +175,8 @@ func askForAddress(ctx context.Context, x *exchange, p *passwordProvider, here *
 // moveAddress takes the link or the code of the mail that askForAddress has sent. To a
 // GET with the query parameter token it answers with a button. A POST moves the address,
 // by that token or, without one, by the field code in the browser that asked for the
-// mail. A void link, and an address that another user has by now, are ErrVerification.
+// mail, and ends the other sessions of the user. A void link, and an address that another
+// user has by now, are ErrVerification.
 func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	d, token := x.setup.moves.Directory, x.query.Get("token")
 	if token == "" {

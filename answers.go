@@ -10,7 +10,7 @@ import (
 
 // Ready-made answers.
 
-// jsonBytes returns an answer of ready-made JSON.
+// jsonBytes returns an answer of ready-made JSON. It says nothing about caching.
 func jsonBytes(status int, body []byte) *Response {
 	return &Response{Status: status, Header: http.Header{"Content-Type": jsonHeader, "X-Content-Type-Options": nosniff}, Body: body}
 }

@@ -24,8 +24,9 @@ const mailCall = "Email.Send"
 // What the application decides about one request, and what it is told.
 
 // hook calls f, a function of the application that returns a result, and waits for at
-// most Limits.CallbackTimeout. f runs on a goroutine of its own. A panic of f, and a call
-// that takes longer, is an error. name stands for the call in logs and traces.
+// most Limits.CallbackTimeout, and no longer than ctx lives. f runs on a goroutine of its
+// own. A panic of f, and a call that takes longer, is an error. name stands for the call
+// in logs and traces.
 func hook[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	ctx, step := s.log.Begin(ctx, telemetry.OpCallback, name, "")
 	result, err := guarded.Timed(ctx, s.config.Limits.CallbackTimeout, name, f)

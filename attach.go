@@ -28,9 +28,9 @@ type neutralRequest struct {
 // LoadSession does what [Auth.LoadSession] does, for frameworks without net/http. It
 // returns a context in which [SessionFrom] reads the session of r on its first call. That
 // call adds the cookies that renew the session to header, the header of the response:
-// make it before the header is sent, and in the goroutine that answers. If a middleware
-// or guard of this Auth has prepared ctx before, LoadSession returns ctx as it is and
-// leaves header alone.
+// make it before the header is sent, and in the goroutine that answers. If ctx comes from
+// a middleware or guard of this Auth, from LoadSession or from [Core.Attach], LoadSession
+// returns ctx as it is and leaves header alone.
 func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
@@ -43,9 +43,9 @@ func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) 
 // make a [Request]. It calls request at most once, when a call first needs the request,
 // such as the first read of the session. request returns nil if the framework has reused
 // its request for another client; then no session is read, and [Core.Session] returns an
-// error. [Core.Renewal] returns the headers that the response needs. If a middleware or
-// guard of this Auth has prepared ctx before, Attach returns ctx as it is and never calls
-// request.
+// error. [Core.Renewal] returns the headers that the response needs. If ctx comes from a
+// middleware or guard of this Auth, from [Core.LoadSession] or from Attach, Attach
+// returns ctx as it is and never calls request.
 func (c *Core) Attach(ctx context.Context, request func() *Request) context.Context {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
@@ -71,9 +71,9 @@ func SessionFrom(ctx context.Context) *Session {
 }
 
 // ContextWithSession returns a context in which [SessionFrom] and the guards of every
-// Auth find s itself. It is for integrations that read the session themselves, and for
-// tests of handlers and routers. A nil s is a visitor without a session. Nothing that a
-// client sends can put a session into a context.
+// Auth find s, and no copy of it. It is for integrations that read the session
+// themselves, and for tests of handlers and routers. A nil s is a visitor without a
+// session. Nothing that a client sends can put a session into a context.
 func ContextWithSession(ctx context.Context, s *Session) context.Context {
 	state := &requestState{known: true, err: ErrNoSession}
 	if s != nil {

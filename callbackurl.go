@@ -107,8 +107,8 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 
 // landingAsked returns where a sign-in that the application begins is to end:
 // o.RedirectTo, else redirectTo of o.Form, else callbackUrl of o.Form, else the page that
-// the browser comes from. callbackUrl is a path as browsers know it; the others get
-// Site.Prefix.
+// the browser comes from. It adds Site.Prefix to the first two: callbackUrl is as
+// browsers know it.
 func landingAsked(l *links, h http.Header, o *SignInOptions) string {
 	to := cmp.Or(o.RedirectTo, o.Form.Get("redirectTo"))
 	if asRoute := o.Form.Get("callbackUrl"); to == "" && asRoute != "" {

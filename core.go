@@ -193,7 +193,7 @@ func (s *requestState) hasTold(err error) bool {
 	return s.known && s.err != nil && errors.Is(err, s.err)
 }
 
-// challenge adds the challenge to a guard's answer, on sites that take bearer tokens.
+// challenge adds WWW-Authenticate to a guard's answer with status 401, on sites that take bearer tokens.
 func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Response {
 	if s, _ := c.auth.setupFor(ctx, r); s == nil || !s.config.Session.Bearer {
 		return res
@@ -205,7 +205,7 @@ func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Respon
 	return res
 }
 
-// fault returns the answer of a guard that cannot decide, because of why.
+// fault returns the answer of a guard that cannot decide because of why. It does not log why.
 func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
 	if stray, ok := errors.AsType[*unknownTenant](why); ok {
@@ -234,7 +234,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 	return res, nil
 }
 
-// startSignIn posts to the route of a provider in the browser's place. An error comes with its exchange.
+// startSignIn posts to the route of a provider for the browser. Log its error with the exchange returned.
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
 	s, asked, to := x.setup, x.request, landingAsked(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
@@ -287,7 +287,7 @@ func routeFields(typed, params url.Values) (query, form url.Values) {
 	return query, form
 }
 
-// SignOut ends the session of r. Without a session it succeeds, too. The error is a logged [*Error].
+// SignOut ends the session of r, if any, and returns the redirect that follows. It logs its error, an [*Error].
 func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -300,7 +300,7 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 	return res, nil
 }
 
-// startSignOut posts to the route in the place of the browser. form is what was posted, which may have a token.
+// startSignOut posts to the route signout for the browser. form is what was posted, maybe with a csrfToken.
 func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, form url.Values) (*exchange, *Response, error) {
 	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.credential.Bearer != nil); err != nil {
 		return x, nil, err

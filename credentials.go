@@ -23,7 +23,7 @@ const (
 	longestField = 4 << 10
 )
 
-// credentialsProvider is a Credentials made ready.
+// credentialsProvider is a prepared [Credentials]: checked, and with its defaults.
 type credentialsProvider struct {
 	Credentials
 	about providerInfo

@@ -33,7 +33,7 @@ const (
 	longestTyped = 1024
 )
 
-// emailProvider is an Email made ready.
+// emailProvider is a prepared [Email]: checked, and with its defaults.
 type emailProvider struct {
 	Email
 	setup       *setup
@@ -106,8 +106,7 @@ func separateEmails(all []preparedProvider) {
 	}
 }
 
-// mailOf returns what delivers mails: Config.Mail, completed by the first Email
-// provider.
+// mailOf returns Config.Mail, with Send and From of the first Email providers if it has none.
 func mailOf(s *setup) Mail {
 	m := s.config.Mail
 	for _, p := range s.order {
@@ -262,7 +261,7 @@ func (p *emailProvider) link(l *links, callbackURL, token, email string) string 
 		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))
 }
 
-// receive uses up a link or a code, or answers GET with the button that does.
+// receive uses up a link or a code. With ConfirmLink it answers GET with the button for that.
 func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if isPrefetch(x.request.Header) {
 		return outcome{response: &Response{Status: http.StatusForbidden, Header: http.Header{"Cache-Control": {"no-store"}}}}, nil
@@ -316,6 +315,7 @@ func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email strin
 	return row, err
 }
 
+// use does what redeem does without counting. With SameBrowser it refuses other browsers.
 func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	hash := secret.HashWith(token, p.hashSecret)
 	if bound := p.boundTo(v); p.SameBrowser && (bound == "" || !secret.Equal(bound, hash)) {

@@ -48,8 +48,7 @@ type environment struct {
 	basePath string              // what it made of Site.URL
 }
 
-// before returns a lookup that asks the given environment first, and then
-// getenv.
+// before returns a lookup that asks e, and then getenv for what e does not have.
 func (e environment) before(getenv func(string) string) func(string) string {
 	if e.getenv == nil {
 		return getenv
@@ -57,7 +56,7 @@ func (e environment) before(getenv func(string) string) func(string) string {
 	return func(name string) string { return cmp.Or(e.getenv(name), getenv(name)) }
 }
 
-// inEnv returns c with an environment: its own, or the process's.
+// inEnv returns c with the environment that WithEnv has given it, or else the process's.
 func (c Config) inEnv() Config {
 	if c.env.getenv == nil {
 		return c.WithEnv(os.Getenv)

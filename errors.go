@@ -191,8 +191,8 @@ func shownType(t ErrorType) ErrorType {
 	return "Configuration"
 }
 
-// isForSignInPage reports whether the user can mend the error by signing in
-// another way.
+// isForSignInPage reports whether the sign-in page shows an error of type t, because the
+// user can mend it there by signing in another way.
 func isForSignInPage(t ErrorType) bool {
 	switch t {
 	case ErrCredentialsSignin, ErrOAuthAccountNotLinked, ErrOAuthCallback, ErrAccountNotLinked, ErrMissingCSRF:

@@ -91,9 +91,9 @@ func badRequestFor(reason string) error {
 	return failure.Wrap(ErrUnknownAction, fmt.Errorf("%w: %s", errBadRequest, reason))
 }
 
-// newExchange parses the path, query and form of a request, as far as that needs no
-// trust. It returns ErrUnknownAction for a request that no route understands, and an
-// exchange in any case.
+// newExchange parses the path, query and form of a request, and looks at neither its host
+// nor its cookies. It returns ErrUnknownAction for a request that no route understands.
+// The exchange is never nil.
 func newExchange(s *setup, r *Request) (*exchange, error) {
 	path := r.URL.EscapedPath()
 	action, providerID, ok := parsePath(s.config.Site.BasePath, path)
@@ -148,8 +148,8 @@ func bareExchange(s *setup, r *Request, action string) *exchange {
 	return x
 }
 
-// strayExchange returns an exchange for a request that has no route. Its page
-// names the site if the request is believed.
+// strayExchange returns an exchange for a request that has no route. If its host is not
+// trusted, the origin is empty, and an error page then does not name the site.
 func strayExchange(s *setup, r *Request) *exchange {
 	x := bareExchange(s, r, "error")
 	_ = x.resolveOrigin() // the page names nothing then
@@ -222,7 +222,8 @@ func (x *exchange) field(name string) string {
 // isPost reports whether the request is a POST, and so may change something.
 func (x *exchange) isPost() bool { return x.request.Method == http.MethodPost }
 
-// wantsJSON reports whether a script asks for URLs instead of redirects.
+// wantsJSON reports whether a script asks, by the header X-Auth-Return-Redirect, for URLs
+// instead of redirects.
 func (x *exchange) wantsJSON() bool {
 	_, asked := x.request.Header["X-Auth-Return-Redirect"]
 	return asked

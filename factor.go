@@ -29,7 +29,8 @@ const (
 )
 
 // prepareFactors checks the configuration of second factors, and adds to f what is wrong
-// with it. It fills in the defaults, and has demandFactor run in each sign-in.
+// with it. It fills in the defaults, and has demandFactor run in each sign-in. It does
+// nothing if second factors are off.
 func prepareFactors(s *setup, f *failure.List) {
 	c := &s.config.Factors
 	if !c.isOn() {
@@ -90,7 +91,7 @@ func factorNeeds(c *Config) []directory.Ability {
 // issuer returns the site's name in authenticator apps.
 func issuer(s *setup, l *links) string { return cmp.Or(s.directory.Factors.Issuer, l.origin.Host()) }
 
-// hostOf returns the host of a URL, or "".
+// hostOf returns the host of a URL, with its port, or "" for a malformed URL.
 func hostOf(site string) string {
 	u, err := url.Parse(site)
 	if err != nil {
@@ -172,8 +173,9 @@ func firstProof(in *directory.Assertion) {
 	}
 }
 
-// heldBy returns the user that a sign-in ends in, and the user's factors. If the store
-// does not have the user, it returns the pointer &in.Person itself, and no factors.
+// heldBy returns the user that a sign-in ends in, and the user's factors. known is the
+// stored user, or nil if the caller has found none. If the store does not have the user,
+// heldBy returns the pointer &in.Person itself, and no factors.
 func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User) (*User, *factor.Held, error) {
 	if in.Vouched && known == nil {
 		stored, err := guarded.Optional(s.store.User(ctx, in.Person.ID))

@@ -94,8 +94,9 @@ func lostRoute(ctx context.Context, x *exchange) (*Response, error) {
 	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "recovery")}, nil
 }
 
-// firstOf returns the assertion of the first factor of a waiting sign-in, as it compares
-// with the instant at which the sessions of its user ended.
+// firstOf returns the assertion of the first factor of a waiting sign-in, for a look
+// whether its user's sessions were ended since. IssuedHere is false in it if another
+// process has suspended the sign-in.
 func firstOf(s *setup, p *directory.Pending) directory.Assertion {
 	in := p.Assertion
 	in.IssuedHere, in.BegunIn = in.IssuedHere && s.mark.isIn(p.Process), nil

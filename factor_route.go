@@ -150,9 +150,9 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	return finishFactor(ctx, x, p, second, amr, started)
 }
 
-// finishFactor completes a sign-in after a second factor that fits, and answers. If
-// another request has just used up the code, it answers as to a wrong factor; if the
-// sign-in, as to a browser without one. It mails the user that a recovery code was used.
+// finishFactor completes a sign-in after a second factor that fits, and answers. It
+// answers as to a wrong factor if another request has just used up the code, and as to no
+// sign-in if that is used up. It mails the user that a recovery code was used.
 func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
 	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
 	res, err := resume(ctx, x, p, second, amr, started)

@@ -129,8 +129,8 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 	return v.cookies.End(f, now)
 }
 
-// checksNow returns the checks of a sign-in that begins now: those the operator chose, or
-// PKCE. If they are no fixed choice, it adds state, and nonce at an OpenID Provider,
+// checksNow returns the checks of a sign-in that begins now: p.Checks, and with
+// exactChecks nothing else. Otherwise it adds state, and nonce at an OpenID Provider,
 // unless PKCE is among them and the provider's metadata says that it supports S256
 // . It returns an error if it needs that metadata and cannot have it.
 func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {

@@ -216,8 +216,9 @@ func readSignIn(x *exchange) (in formInput, wrong FieldErrors) {
 	return in, wrong
 }
 
-// cutField returns what a field is about, options or authorizationParams, and the name
-// that follows. kind is "" for a field that is read by its name. All others are options.
+// cutField splits the name of a field into kind and rest, the name after options. or
+// authorizationParams. Any other name is one of an option; kind is "" for providerId and
+// redirectTo.
 func cutField(name string) (kind, rest string) {
 	switch name {
 	case "providerId", "redirectTo":
@@ -236,8 +237,8 @@ func cutField(name string) (kind, rest string) {
 	return "options", name
 }
 
-// takeOption takes one option, or with an empty name the object of them all. It returns
-// false for values that no form could have sent.
+// takeOption stores an option under its name. With an empty name, value is the object of
+// all options. It returns false if value is none that a form could have sent.
 func (in *formInput) takeOption(name string, value any) bool {
 	if name != "" {
 		text, ok := plainText(value)
@@ -256,8 +257,9 @@ func (in *formInput) takeOption(name string, value any) bool {
 	return ok || value == nil
 }
 
-// takeParams takes one authorization parameter, or with an empty name all. It returns
-// false for values that no query could have.
+// takeParams stores an authorization parameter under its name. With an empty name, value
+// is the object or the query of all. It returns false if value is none that a query could
+// have.
 func (in *formInput) takeParams(name string, value any) bool {
 	if name != "" {
 		text, ok := plainText(value)
@@ -306,7 +308,8 @@ func textIn(form map[string]any, name string) (string, bool) {
 	return text, ok
 }
 
-// redirectIn returns the redirectTo of a form, or what is wrong with it.
+// redirectIn returns the redirectTo of a form, or what is wrong with it: nil if nothing
+// is.
 func redirectIn(form map[string]any) (string, []string) {
 	to, ok := textIn(form, "redirectTo")
 	if !ok {

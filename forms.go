@@ -119,10 +119,10 @@ func (c *Core) Forms(ctx context.Context, r *Request) (*Forms, []*http.Cookie, e
 // forms. Its fields are documented in package frame.
 type Frame = frame.Page
 
-// WritePage writes a page of the application's own in the built-in style: with the
-// theme, the language and the headers of a built-in page, and a CSRF token in every
-// form. Texts of p are escaped. Call it before anything is written. Check the forms
-// with [Auth.CheckCSRF]. The error is ErrUntrustedHost, a fault of the configuration, or
+// WritePage writes a page of the application's own in the built-in style: with the theme,
+// the language and the headers of a built-in page, and a CSRF token in every form. Texts
+// of p are escaped. Call it before anything is written. Have the handlers of its forms
+// call [Auth.CheckCSRF]. The error is ErrUntrustedHost, a fault of the configuration, or
 // that p could not be rendered; no page is written then.
 func (a *Auth) WritePage(w http.ResponseWriter, r *http.Request, p Frame) error {
 	token, err := a.CSRFToken(w, r)
@@ -149,6 +149,7 @@ func (c *Core) Page(ctx context.Context, r *Request, p Frame) (*Response, error)
 	return res, err
 }
 
+// frame returns p as a response, with token in every form. It logs its error.
 func (c *Core) frame(ctx context.Context, r *Request, p *Frame, token string) (*Response, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
