@@ -39,8 +39,8 @@ import (
 // page is the handler that shows the form. If the sign-in fails, it is called to show the
 // form once more: it finds the reason with [FormFailureFrom], and can read the body of
 // the request again. With a nil page the browser is led to the sign-in page with the
-// error, as by the routes. A post that the browser marks as another site's gets status
-// 403, without a call of page.
+// error, as by the routes. If the browser says that another site sent the form to sign in
+// with a provider, the answer is status 403, and page is not called.
 //
 // Clients that ask for JSON get the URL to go to, {"url":…}, or the [FormFailure] as
 // JSON. The forms of SvelteKit, use:enhance, get an ActionResult. For both, page is not
@@ -150,14 +150,14 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 }
 
 // CheckCSRF returns nil if the browser says that a page of this origin has sent r, or if
-// the form of r has the token of [Auth.CSRFToken] as csrfToken and the browser does not
-// say that another site has sent r. Otherwise it logs and returns an [ErrMissingCSRF].
-// Call it for each POST to a handler of the application's own that changes something. It
-// also returns nil with [Security].SkipCSRFCheck, and with [SessionConfig].Bearer for a
-// request with an Authorization header of the scheme Bearer, which no other site can
-// send. It calls r.ParseForm if the Content-Type is that of a URL-encoded form, and
-// otherwise leaves the body of r unread: a token in it does not count. Other errors are
-// ErrUntrustedHost and faults of the configuration.
+// the form of r, a POST, has the token of [Auth.CSRFToken] as csrfToken and the browser
+// does not say that another site has sent r. Otherwise it logs and returns an
+// [ErrMissingCSRF]. Call it for each POST to a handler of the application's own that
+// changes something. It also returns nil with [Security].SkipCSRFCheck, and with
+// [SessionConfig].Bearer for a request with an Authorization header of the scheme Bearer,
+// which no other site can send. It calls r.ParseForm if the Content-Type is that of a
+// URL-encoded form, and otherwise leaves the body of r unread: a token in it does not
+// count. Other errors are ErrUntrustedHost and faults of the configuration.
 func (a *Auth) CheckCSRF(r *http.Request) error {
 	req := requestHead(r)
 	if mediaType(r.Header.Get("Content-Type")) == formType && r.ParseForm() == nil {

@@ -174,11 +174,11 @@ func remembered(ctx context.Context, c *Core, r *Request) *requestState {
 	return state
 }
 
-// settle makes r, or err, what later reads of the session in ctx return, and takes
-// cookies back that were to renew the session: the application has just changed or ended
-// the session, and the cookie that came with the request is outdated. It does
-// nothing if ctx is not that of the request about. of is the setup that about has. A nil r
-// needs an err.
+// settle makes r, or err, what later reads of the session in ctx return: the application
+// has just changed or ended the session, and the cookie that came with the request is
+// outdated. It also drops cookies that were to renew the session and are not yet
+// in the header of the response. It does nothing if ctx is not that of the request about.
+// of is the setup that about has. A nil r needs an err.
 func (a *Auth) settle(ctx context.Context, of *setup, about *Request, r *reading, err error) {
 	s := stateIn(ctx)
 	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) && !s.isOfTenant(of, about) {

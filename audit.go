@@ -109,8 +109,8 @@ func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) 
 // Type is ErrInvalidConfig. It also tells [Events].Observe. It sets Time and Tenant,
 // empties Client, UserAgent and RequestID, and sets a zero By to the actor of
 // [event.WithActor] and a zero Outcome to success. If the event cannot be stored, the
-// error is ErrAudit with [Audit].Required; without, it is nil and the fault is reported.
-// Other errors are those of [Auth.Audit].
+// error is ErrAudit with [Audit].Required; without it the error is nil, and the loss is
+// logged. Other errors are those of [Auth.Audit].
 func (l *AuditLog) Record(ctx context.Context, e Event) error {
 	s, _, err := l.reader(ctx)
 	if err != nil {

@@ -109,9 +109,9 @@ func (p *emailProvider) boundTo(v *visit) string {
 	return claims.String("value")
 }
 
-// redemption returns what a try at the links of a mailbox counts under. No client can
-// guess long tokens: such a try counts for the client alone. With SameBrowser it counts
-// for the one link that the browser can use, or for the client alone if there is none.
+// redemption returns what a try at a mailbox's links counts under. Long tokens cannot be
+// guessed, and count for the client alone; others count for the mailbox, too. Instead of
+// the mailbox, SameBrowser counts for the link that the browser can use, if any.
 func (p *emailProvider) redemption(ctx context.Context, v *visit, email string) (limit.Event, error) {
 	limits := p.setup.limits
 	if !p.shortTokens {

@@ -74,9 +74,9 @@ type FormField struct {
 // Forms returns what a page of the application needs for its own forms. It sets the CSRF
 // cookie on w and renews the session, so call it before you write the body. An error in
 // the query, and a [FormFailure] in the context of r, is placed beside the form that it
-// is about; what the browser's flash message adds to the error in the query is used up.
-// If the session cannot be read, Session is nil, and the fault is logged. The error is
-// ErrUntrustedHost or a fault of the configuration.
+// is about. If the query has an error, Forms uses up the flash message of the failed
+// sign-in: a second call does not find it. If the session cannot be read, Session is nil,
+// and the fault is logged. The error is ErrUntrustedHost or a fault of the configuration.
 func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 	token, err := a.CSRFToken(w, r)
 	if err != nil {
