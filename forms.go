@@ -249,9 +249,9 @@ func iconOf(mark template.HTML) string {
 }
 
 // shownCallback returns where the forms of a page lead in the end: to redirectTo of the
-// failed form, else to callbackUrl of the query, else back to this page. If
-// Callbacks.Redirect refuses that, it returns the home page. Like any callback URL it is
-// checked again when it is posted.
+// failed form, else to callbackUrl of the query, else back to the page that shows them,
+// or home from one of Pages. If Callbacks.Redirect refuses that, it returns the home
+// page. Like any callback URL it is checked again when it is posted.
 func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) string {
 	to := x.query.Get("callbackUrl")
 	if failure != nil {
