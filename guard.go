@@ -10,10 +10,11 @@ import (
 
 // What handlers ask: the session of a request, and whether it may pass.
 
-// ReadSession returns the session of r, for handlers without a middleware in
-// front. The cookie that keeps the session alive, or clears one that has ended,
-// goes into w, so call it before writing the body. The errors are those of
-// [Auth.Session].
+// ReadSession returns the session of r, for handlers without a middleware in front. Its
+// errors are those of [Auth.Session]: ErrNoSession without a session, and otherwise a
+// fault, which has been logged. It adds the cookie that keeps the session alive, or the
+// one that clears the cookie of a session that has ended, to the header of w. So call it
+// before writing the body.
 func (a *Auth) ReadSession(w http.ResponseWriter, r *http.Request) (*Session, error) {
 	state, _ := a.stateOf(w, r)
 	return state.session()
@@ -32,12 +33,11 @@ func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	})
 }
 
-// Attach does what [Auth.LoadSession] does, for integrations that cannot hand another
-// http.ResponseWriter to the handler, as LoadSession does. It returns r with a context in
-// which [SessionFrom] reads the session on its first call. That call adds a renewed cookie
-// to w.Header() at once, so it has to come from the goroutine that answers. [Core.Attach]
-// and [Core.Renewal] have no such limit. A request that is attached already is returned as
-// it is.
+// Attach does what [Auth.LoadSession] does, for integrations that cannot give the handler
+// another http.ResponseWriter. It returns r with a context in which [SessionFrom] reads
+// the session on its first call. That call adds a renewed cookie to w.Header() at once,
+// so it has to come from the goroutine that answers. [Core.Attach] and [Core.Renewal]
+// have no such limit. A request that is attached already is returned as it is.
 func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
 	_, r = a.stateOf(w, r)
 	return r
@@ -148,25 +148,29 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 	}
 }
 
-// RequireRecent passes a request if the user has proven their identity at most d ago.
-// See [NeedRecent].
+// RequireRecent returns a guard that passes a request if the user of the session has
+// proven their identity at most d ago. It leads any other signed-in user to the page that
+// asks for a proof, and a visitor without a session to the sign-in page. See
+// [NeedRecent].
 func (a *Auth) RequireRecent(d time.Duration) func(http.Handler) http.Handler {
 	return a.Authorize(func(*http.Request, *Session) error { return NeedRecent(d) })
 }
 
-// RequireFactor passes a request if the user has proven a second factor in the session.
-// See [NeedFactor].
+// RequireFactor returns a guard that passes a request if the session has a proof of one
+// of the kinds of second factors, or, without kinds, one that reaches aal2. It leads
+// other visitors where [Auth.RequireRecent] does. See [NeedFactor].
 func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handler {
 	return a.Authorize(func(*http.Request, *Session) error { return NeedFactor(kinds...) })
 }
 
 // WriteError answers r for a handler that cannot, because of err, with a page for people
-// and JSON for scripts. An error for which [IsRefusal] returns true is answered as
-// [Auth.Authorize] would, [Pages].Error included: [ErrNoSession] leads to the sign-in page,
-// or is status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads any
-// other visitor to the sign-in page. [ErrMissingCSRF] is status 403. Unlike a guard, WriteError answers every other error,
-// nil included, with status 500, or 503 if a store does not answer for now, also without a
-// session, and logs it. A page is never redirected to itself: the status is then 403.
+// and JSON for scripts. It answers an error for which [IsRefusal] returns true as
+// [Auth.Authorize] would, [Pages].Error included: [ErrNoSession] leads to the sign-in
+// page, or is status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads
+// any other visitor to the sign-in page. [ErrMissingCSRF] is status 403. Every other
+// error, nil included, is logged and answered with status 500, or 503 if a store does not
+// answer for now. Unlike with a guard, that holds without a session, too. A page is never
+// redirected to itself: the status is then 403.
 //
 // Call it before anything is written. It removes the headers Content-Encoding,
 // Content-Length, ETag and Last-Modified, and sets Cache-Control to private unless the
@@ -203,7 +207,8 @@ func (a *Auth) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// answers serves r if it is for a route of Auth's own.
+// answers serves r and returns true if r is for a route of Auth's own. Otherwise
+// it writes nothing and returns false.
 func answers(a *Auth, w http.ResponseWriter, r *http.Request, state *requestState) bool {
 	s, fault := state.setup()
 	if s = orBlank(a, s); s == nil || !s.config.owns(r.URL.EscapedPath()) {
@@ -223,8 +228,8 @@ type served struct {
 	late  *lateheader.Writer // nil: a handler around this one has the writer
 }
 
-// serve finds or makes the state of a request, for handlers of any kind. The caller
-// defers end.
+// serve finds the state of a request in its context, or makes one and puts it there. The
+// caller passes w and r of the result to the handler, and defers end.
 func (a *Auth) serve(w http.ResponseWriter, r *http.Request) served {
 	if state := stateFor(a, r); state != nil {
 		return served{state: state, w: w, r: r}
@@ -235,7 +240,8 @@ func (a *Auth) serve(w http.ResponseWriter, r *http.Request) served {
 	return s
 }
 
-// end begins a response that no handler has begun.
+// end adds the collected headers, such as a renewed cookie, to a response that no handler
+// has begun. It does nothing if a handler around this one has the writer.
 func (s *served) end() {
 	if s.late != nil {
 		s.late.Begin()

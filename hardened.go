@@ -20,9 +20,10 @@ const (
 	shortestSecret      = 32 // characters; fewer log a warning otherwise
 )
 
-// harden sets the defaults of fields that Hardened changes. On a hardened site
-// sessions end 30 days after their sign-in, cookies get the __Host- prefix, posts
-// of sibling hosts are refused, and a sign-out that the store refuses is an error.
+// harden sets the defaults of fields that Hardened changes. On a hardened site sessions
+// end 30 days after their sign-in, cookies get the __Host- prefix, posts of sibling hosts
+// are refused, and a sign-out that the store refuses is an error. On any site it replaces
+// the nil rules among those fields, so that none of them is nil afterwards.
 func (c *Config) harden() {
 	c.decide(&c.Cookies.HostPrefix)
 	c.decide(&c.Security.RefuseSameSite)
@@ -42,8 +43,8 @@ func (c *Config) hardenEmail(e *Email) {
 	}
 }
 
-// decide sets a rule that is nil to Hardened, and copies any other, so that the caller of
-// New cannot change it any more.
+// decide replaces a rule that is nil by the value of Hardened, and any other rule by a
+// copy, which the caller of New cannot change.
 func (c *Config) decide(rule **bool) {
 	on := c.Hardened
 	if *rule != nil {
@@ -52,8 +53,9 @@ func (c *Config) decide(rule **bool) {
 	*rule = &on
 }
 
-// audiences returns the other audiences that an ID token may have. nil means
-// any; when Hardened there are none.
+// audiences returns the audiences that an ID token may name beside the client: those
+// chosen by the provider's configuration. If chosen is nil, any audience is allowed, and
+// the result is nil; on a hardened site none is, and the result is empty.
 func (c *Config) audiences(chosen []string) []string {
 	if c.Hardened && chosen == nil {
 		return []string{}
@@ -61,8 +63,8 @@ func (c *Config) audiences(chosen []string) []string {
 	return chosen
 }
 
-// credentialList returns what unauthenticated clients learn of passkeys:
-// nothing when Hardened.
+// credentialList returns the default of what unauthenticated clients learn of passkeys:
+// nothing when Hardened, else the passkeys of a known user.
 func (c *Config) credentialList() passkey.CredentialList {
 	if c.Hardened {
 		return passkey.ListNone
@@ -70,15 +72,17 @@ func (c *Config) credentialList() passkey.CredentialList {
 	return passkey.ListKnown
 }
 
-// wantsTypedLogouts reports whether a logout token has to say that it is one by its typ.
+// wantsTypedLogouts reports whether a logout token must have the typ of logout tokens.
 func (c *Config) wantsTypedLogouts() bool { return c.Hardened }
 
 // refusesWeakSecrets reports whether a secret that may be guessed is a fault
 // and not a warning.
 func (c *Config) refusesWeakSecrets() bool { return c.Hardened }
 
-// sharedLimiter returns the limiter for all instances, or nil. With an adapter
-// each attempt is a write, so only a hardened site uses it unasked.
+// sharedLimiter returns the limiter that all instances share, or nil if there is none:
+// Limits.Limiter, or else, on a hardened site, the Adapter if it can be one. It asks the
+// Adapter whether its tables have room for that. With an Adapter each attempt is a write,
+// so only a hardened site uses it unasked.
 func (c *Config) sharedLimiter() storage.Limiter {
 	if own, is := c.Adapter.(storage.Limiter); c.Limits.Limiter == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
 		_, err := own.Take(ctx, "", Rate{})
@@ -89,7 +93,8 @@ func (c *Config) sharedLimiter() storage.Limiter {
 	return c.Limits.Limiter
 }
 
-// sharedReplay returns the store of used values for all instances, or nil.
+// sharedReplay returns the store of used values that all instances share, or nil if there
+// is none: Limits.Replay, or else, on a hardened site, the Adapter, as in sharedLimiter.
 func (c *Config) sharedReplay() storage.ReplayStore {
 	if own, is := c.Adapter.(storage.ReplayStore); c.Limits.Replay == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
 		_, err := own.Use(ctx, "", time.Time{})
@@ -100,7 +105,9 @@ func (c *Config) sharedReplay() storage.ReplayStore {
 	return c.Limits.Replay
 }
 
-// hasPlace returns false if the adapter's tables lack what f asks for.
+// hasPlace calls f, which asks a store for something. It returns false if f returns
+// ErrUnsupported: then the tables of the store lack what f asks for. It returns true for
+// any other error.
 func hasPlace(f func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), defaultStoreTime)
 	defer cancel()

@@ -41,9 +41,10 @@ func (a *Auth) Health(context.Context) Health {
 	return h
 }
 
-// HealthHandler answers paths that end in /livez and /readyz with status 200 or 503
-// and one word. Mount it where load balancers can reach it and, preferably, no other
-// client can.
+// HealthHandler answers paths that end in /livez with status 200, and paths that end in
+// /readyz with status 200 or 503, in one word. Any other path gets status 404, and any
+// method but GET and HEAD status 405. Mount it where load balancers can reach it and,
+// preferably, no other client can.
 //
 // An instance is live while it answers. It is ready from the first answer of its store
 // until [Auth.Drain]. Until that first answer the handler asks the store itself, at most
@@ -72,8 +73,9 @@ func (a *Auth) HealthHandler() http.Handler {
 	})
 }
 
-// probe reports whether the store answers. That there is no such account is an answer;
-// that there is no such table is none, and the log has the cure.
+// probe asks the store for an account that does not exist, and reports whether the store
+// answers. Any error but ErrNotFound is no answer and is logged, such as that of a
+// missing table. a has to have a store.
 func probe(a *Auth, ctx context.Context) bool {
 	s := a.fixed
 	_, err := s.store.UserByAccount(context.WithoutCancel(ctx), "latchkey-probe", "none")
@@ -90,10 +92,11 @@ func (a *Auth) Drain() { a.life.Drain() }
 // Shutdown drains and then waits for what requests have left to do: mails, lines of
 // [Audit], provider tokens that are renewed or revoked, and sign-outs that a store could
 // not take. Call it after [http.Server.Shutdown]. What is not done when ctx ends is
-// dropped; the error, and a line in the log, say how much it was. A second call waits for
-// the first. It closes the idle connections to providers, unless Runtime.HTTPClient is
-// the application's. Functions that were handed to Runtime.Background are the
-// application's to wait for.
+// dropped. The error says how much that was, and with [New] a line in the log does, too.
+// A second call waits for the first and returns its error, or that of its own ctx if that
+// ends before. Shutdown closes the idle connections to providers, unless
+// Runtime.HTTPClient is the application's. Functions that were handed to
+// Runtime.Background are the application's to wait for.
 func (a *Auth) Shutdown(ctx context.Context) error {
 	a.Drain()
 	if a.life == nil {
@@ -102,7 +105,8 @@ func (a *Auth) Shutdown(ctx context.Context) error {
 	return a.life.Stop(ctx.Done(), ctx.Err, func() error { return finish(a, ctx) })
 }
 
-// finish does the work of Shutdown. The error says how much was dropped.
+// finish does the work of Shutdown after Drain. It returns an error that says how much
+// was dropped, or nil if nothing was.
 func finish(a *Auth, ctx context.Context) error {
 	defer closeIdle(a)
 	sites, pool, ends := a.tenants.live(), a.pool, 0
@@ -137,8 +141,8 @@ func finish(a *Auth, ctx context.Context) error {
 	return err
 }
 
-// closeIdle closes connections to providers that no call uses, so that no goroutine of
-// theirs is left.
+// closeIdle closes the idle connections to providers, so that no goroutine of theirs is
+// left. It leaves those of an HTTP client of the application's alone.
 func closeIdle(a *Auth) {
 	switch {
 	case a.tenants != nil:

@@ -50,16 +50,19 @@ const (
 	formBodyLimit    = 64 << 10
 )
 
-// FromHTTP reads r, its body included. The limit of 1 MiB, and 64 KiB for forms, is fixed:
-// [Core.ReadBody] has the configured one. A larger body is ErrBodyTooLarge; answer it with
-// status 413 and close the connection. Any other error is one of reading the body.
+// FromHTTP returns r as a Request, with its body, which it reads to the end. The limit of
+// 1 MiB, and 64 KiB for forms, is fixed: [Core.ReadBody] has the configured one. A larger
+// body is ErrBodyTooLarge; answer it with status 413 and close the connection. Any other
+// error is one of reading the body. With an error the Request is complete but for its
+// body. The body of a GET or HEAD is not read.
 func FromHTTP(r *http.Request) (*Request, error) {
 	req := requestHead(r)
 	return req, req.readBody(r.Body, r.ContentLength, defaultBodyLimit)
 }
 
-// readBody reads the body of r, up to limit bytes. length is what was announced;
-// less than 0: nothing.
+// readBody reads the body of r from a reader, up to limit bytes, or 64 KiB for a form. It
+// returns ErrBodyTooLarge for a longer body, and the errors of the reader. A GET or HEAD
+// gets no body. length is the announced length of the body; less than 0: unknown.
 func (r *Request) readBody(from io.Reader, length int64, limit int) error {
 	if from == nil || from == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
@@ -81,12 +84,14 @@ func (r *Request) readBody(from io.Reader, length int64, limit int) error {
 	return nil
 }
 
-// requestHead returns r without its body.
+// requestHead returns r as a Request without its body. The two share URL and Header.
 func requestHead(r *http.Request) *Request {
 	return &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil, Target: r.RequestURI}
 }
 
-// Send writes the response to w.
+// Send writes the response to w, so nothing may be written before. It adds to the Vary of
+// w.Header(), replaces cookies of the same names there and keeps the others, and replaces
+// any other header that r has.
 func (r *Response) Send(w http.ResponseWriter) {
 	h := w.Header()
 	for name, values := range r.Header {
@@ -116,14 +121,15 @@ func (r *Response) Send(w http.ResponseWriter) {
 	}
 }
 
-// addCookie writes c into a response header.
+// addCookie adds c to a response header. It leaves out a cookie that is malformed.
 func addCookie(h http.Header, c *http.Cookie) {
 	if line := cookie.Line(c); line != "" {
 		h["Set-Cookie"] = append(h["Set-Cookie"], line)
 	}
 }
 
-// decideCookies writes cookies into a response header in place of what it has of their names.
+// decideCookies adds cookies to a response header, and removes what the header has set
+// for cookies of the same names.
 func decideCookies(h http.Header, cookies []*http.Cookie) {
 	own := http.Header{}
 	for _, c := range cookies {
@@ -132,8 +138,8 @@ func decideCookies(h http.Header, cookies []*http.Cookie) {
 	lateheader.Decide(h, own["Set-Cookie"]...)
 }
 
-// addRenewal writes cookies that renew a session into a response header, without those
-// that the response has decided already.
+// addRenewal adds cookies that renew a session to a response header, except for those
+// whose names the header has set or cleared already.
 func addRenewal(h http.Header, cookies []*http.Cookie) {
 	given := h["Set-Cookie"]
 	for _, c := range cookies {
@@ -143,8 +149,8 @@ func addRenewal(h http.Header, cookies []*http.Cookie) {
 	}
 }
 
-// formPairs yields the names and values of a form in order, as url.ParseQuery
-// reads them, without a list for each name.
+// formPairs yields the names and values of a form in order, as url.ParseQuery reads them,
+// without a list for each name. It leaves out malformed pairs.
 func formPairs(body string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for pair := range strings.SplitSeq(body, "&") {
@@ -174,7 +180,7 @@ func mediaType(header string) string {
 	return t
 }
 
-// asGet returns r as a request for a page.
+// asGet returns a copy of r that is a GET without a body.
 func asGet(r *Request) *Request {
 	get := *r
 	get.Method, get.Body = http.MethodGet, nil
@@ -184,9 +190,9 @@ func asGet(r *Request) *Request {
 // judgedBy are the headers that tell which session a request has, and at which site.
 var judgedBy = []string{"Cookie", "Authorization", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For"}
 
-// isAlike reports whether two requests for one host have the same credentials and come
-// from the same client. With all, it compares all headers instead, but not the client.
-// Requests that share one header map are alike. Their paths may differ.
+// isAlike reports whether two requests have the same host, the same credentials and the
+// same client. With all, it compares all headers instead, and not the client. Two
+// requests for one host that share one header map are alike. The paths are not compared.
 func isAlike(a, b *Request, all bool) bool {
 	switch {
 	case a.Host != b.Host:
@@ -204,7 +210,7 @@ func isAlike(a, b *Request, all bool) bool {
 	return a.RemoteAddr == b.RemoteAddr && a.TLS == b.TLS
 }
 
-// urlPath returns the path of a URL, which may be nil.
+// urlPath returns the path of a URL, or "" for nil.
 func urlPath(u *url.URL) string {
 	if u == nil {
 		return ""
@@ -212,14 +218,14 @@ func urlPath(u *url.URL) string {
 	return u.Path
 }
 
-// isAtPath reports whether r has a path, or with isSame what is left of it when a handler
-// has taken a prefix off.
+// isAtPath reports whether path is the path of r. With isSame, the path of r may also be
+// the end of path: a handler has then taken a prefix off.
 func isAtPath(path string, r *Request, isSame bool) bool {
 	at := urlPath(r.URL)
 	return at == path || isSame && strings.HasSuffix(path, at)
 }
 
-// isSameMap reports whether a change of one header is one of the other, too.
+// isSameMap reports whether a and b are one and the same map.
 func isSameMap(a, b http.Header) bool {
 	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }

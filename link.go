@@ -24,23 +24,24 @@ type LinkOptions struct {
 }
 
 // Link sends the signed-in user to a provider, to link an account there or to grant it
-// more scopes. It answers the request as [Auth.SignIn] does, under the same rules
-// against forms of other sites.
+// more scopes. It answers the request as [Auth.SignIn] does, under the same rules against
+// forms of other sites.
 //
 // Linking creates no user and signs no other user in. If the session has ended when the
-// browser comes back, the callback fails with ErrAccessDenied.
-// An account of another user is ErrOAuthAccountNotLinked. If the user refuses a scope,
+// browser comes back, the callback fails with ErrAccessDenied. If the account is another
+// user's, the callback fails with ErrOAuthAccountNotLinked. If the user refuses a scope,
 // the browser comes back all the same: [Auth.AccessToken] says what is missing.
 //
 // On a site with [AccountPage].Enabled, or Hardened, a new account is linked only if the
-// user has signed in or proven their identity within [Factors].Recent. Link sends the user
-// to the provider in any case. If the proof is too old, the callback links nothing and
-// leads to the page that asks for another one. [Auth.RequireRecent] in front of the handler
-// asks before.
+// user has signed in or proven their identity within [Factors].Recent. Link sends the
+// user to the provider in any case. If the proof is too old, the callback links nothing
+// and leads to the page that asks for another one. [Auth.RequireRecent] in front of the
+// handler asks before.
 //
 // Link returns ErrNoSession if no user is signed in, or if the Adapter does not have the
-// user any more. Without Config.Adapter it returns ErrMissingAdapter, and for an id that is
-// not that of an [OAuth] provider ErrInvalidProvider.
+// user any more. Without Config.Adapter it returns ErrMissingAdapter, and for an id that
+// is not that of an [OAuth] provider ErrInvalidProvider. Other errors are those of
+// [Auth.SignIn]. With an error it writes nothing to w.
 func (a *Auth) Link(w http.ResponseWriter, r *http.Request, provider string, o LinkOptions) error {
 	res, err := a.Core().Link(r.Context(), requestHead(r), provider, o)
 	return sendTo(w, res, err)
@@ -53,8 +54,8 @@ func (a *Auth) LinkURL(w http.ResponseWriter, r *http.Request, provider string, 
 	return urlFor(w, res, err)
 }
 
-// Link does what [Auth.Link] does. The URL that the browser has to open is
-// Response.Redirect.
+// Link does what [Auth.Link] does, and returns the response, with its cookies, for the
+// caller to send. The URL that the browser has to open is Response.Redirect.
 func (c *Core) Link(ctx context.Context, r *Request, provider string, o LinkOptions) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -73,9 +74,11 @@ func (c *Core) Link(ctx context.Context, r *Request, provider string, o LinkOpti
 	return res, nil
 }
 
-// scopesToAsk returns the scopes of a connect: those of the provider, those that the
-// user has granted before, and those that are wanted, each once. It returns nil if there
-// are none. An account that is not named counts only if it is the user's only one.
+// scopesToAsk returns the scopes to ask for when an account is linked: those of the
+// provider, those that the user has granted before, and those of o, each once. It returns
+// nil if there are none, and for a provider with a [Protocol]. If o names no account, the
+// granted scopes count only if the user has one account there. It returns
+// ErrInvalidProvider, ErrMissingAdapter or ErrNoSession as [Auth.Link] does.
 func scopesToAsk(ctx context.Context, s *setup, v *visit, provider string, o *LinkOptions) ([]string, error) {
 	p, ok := s.providers[provider].(*oauthProvider)
 	switch {

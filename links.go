@@ -19,8 +19,8 @@ type links struct {
 // path returns the path of a route below the base path.
 func (l *links) path(route string) string { return l.outward(l.base + "/" + route) }
 
-// outward returns a path as browsers know it, given as the program knows it. URLs
-// stay.
+// outward returns a path of the program as browsers know it: with the prefix in front. It
+// returns a URL as it is.
 func (l *links) outward(to string) string {
 	if l.prefix != "" && strings.HasPrefix(to, "/") {
 		return l.prefix + to
@@ -31,7 +31,8 @@ func (l *links) outward(to string) string {
 // url returns the absolute URL of a route.
 func (l *links) url(route string) string { return l.origin.Text + l.path(route) }
 
-// absolute returns an absolute URL for a URL of the application's own.
+// absolute returns the absolute URL of a path of the application's own, as the program
+// knows it. It returns anything else as it is.
 func (l *links) absolute(to string) string {
 	if strings.HasPrefix(to, "/") {
 		return l.origin.Text + l.outward(to)
@@ -39,9 +40,10 @@ func (l *links) absolute(to string) string {
 	return to
 }
 
-// home returns the URL at which browsers find the application: below Prefix, with
-// a slash, because a mounted handler and most proxies answer nothing else. If
-// Prefix is all of the base path, the application is the rest of the site.
+// home returns the URL at which browsers find the application. With a Prefix it ends with
+// a slash, because a mounted handler and most proxies answer nothing else. Without one,
+// and if Prefix is all of the base path, so that the application is the rest of the site,
+// it is the origin alone.
 func (l *links) home() string {
 	if l.prefix == "" || l.base == "" {
 		return l.origin.Text
@@ -55,7 +57,7 @@ func rootOf(l *links) string { return l.origin.Text + l.prefix }
 // asked returns the URL that the browser asked for, as the browser wrote it.
 func (l *links) asked(r *Request) string { return rootOf(l) + r.URL.RequestURI() }
 
-// signIn returns the page that asks the user to sign in and come back to to.
+// signIn returns the URL of the page that asks the user to sign in and leads back to to.
 func (l *links) signIn(to string) string {
 	if l.signInPage != "" {
 		return weburl.WithQuery(l.absolute(l.signInPage), "callbackUrl", to)
@@ -66,15 +68,16 @@ func (l *links) signIn(to string) string {
 // change returns the URL of the account page that asks for a recent proof first.
 func (l *links) change() string { return l.url("account?do=change") }
 
-// deletion returns the page that asks before an account is deleted.
+// deletion returns the URL of the page that asks before an account is deleted.
 func (l *links) deletion() string { return l.url("account?do=delete") }
 
-// ownExport returns the page where users download what is kept of them.
+// ownExport returns the URL of the page where users download what is kept of them.
 func ownExport(l *links) string { return l.url("account?do=export") }
 
 // errorPageFor returns a redirect to own, which is [Pages].Error, with the name of an
-// error. It returns nil where the built-in page has to answer: own is empty, the request
-// is not believed, or it asks for own itself, which a guard would refuse once more.
+// error. It returns nil where the built-in page has to answer: own is empty; the origin
+// of the site is unknown, since the host of the request is not trusted; or the request
+// asks for own itself, which a guard would refuse once more.
 func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	if own == "" || l.origin.Text == "" || weburl.SamePage(l.absolute(own), l.asked(r)) {
 		return nil
@@ -83,13 +86,13 @@ func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// reauthURL returns the page that asks for a proof and leads to the URL back. more are
-// further parameters, name and value in turn.
+// reauthURL returns the URL of the page that asks for a proof and then leads to the URL
+// back. more are further parameters, name and value in turn.
 func reauthURL(l *links, byFactor bool, back string, more ...string) string {
 	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
 }
 
-// wantedName returns the word of the query for the proof that is asked for.
+// wantedName returns the value of the parameter for of that page: factor or recent.
 func wantedName(byFactor bool) string {
 	if byFactor {
 		return "factor"

@@ -21,7 +21,8 @@ import (
 // logRules are what the log asks about the errors of requests.
 var logRules = journal.Rules{Level: levelOf, Outcome: outcomeOf, Details: detailsOf, Fails: isFailure, Name: explain.DetailOf}
 
-// loggerOf returns the logger that a configuration names.
+// loggerOf returns Logger of a configuration. If that is nil, it returns a logger that
+// writes text of all levels to os.Stderr with Debug, and slog.Default otherwise.
 func loggerOf(r *Runtime) *slog.Logger {
 	switch {
 	case r.Logger != nil:
@@ -44,8 +45,8 @@ const (
 	hugeSession = 7500
 )
 
-// warn writes once for each of the two sizes what a session of size bytes runs
-// into.
+// warn logs a warning for the first session that is larger than largeSession, and for the
+// first that is larger than hugeSession. size is in bytes.
 func (w *sizeWarnings) warn(ctx context.Context, log *journal.Logger, about journal.Subject, size int) {
 	switch {
 	case size <= largeSession:
@@ -79,7 +80,9 @@ func outcomeOf(err error) string {
 	return "failed"
 }
 
-// isFailure reports whether an error of a step is a failure, and not an answer.
+// isFailure reports whether an error of a step is a failure. A record that is not found,
+// a conflict, and a redirect or response of the application are results, and no failures.
+// err is not nil.
 func isFailure(err error) bool {
 	return !isSteering(err) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict)
 }
@@ -89,7 +92,8 @@ const (
 	longestSaid  = 256
 )
 
-// detailsOf returns the provider's own words and the stack of a panic.
+// detailsOf returns what the log says of err besides its text: the provider's description
+// of a refusal, and the stack of a panic. It returns nil if err has neither.
 func detailsOf(err error) (details []journal.Detail) {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && said.Description != "" {
 		details = append(details, journal.Detail{Key: "description", Value: said.Description, Limit: longestSaid})
@@ -158,8 +162,8 @@ func (x *exchange) Facts() []any {
 	return facts
 }
 
-// logFailure writes what went wrong with a request. x is nil if there is no
-// configuration for the request.
+// logFailure logs the error of a request. x is nil if there is no configuration for the
+// request.
 func logFailure(ctx context.Context, x *exchange, err error) {
 	if x == nil {
 		logUnprepared(ctx, err)
@@ -168,8 +172,8 @@ func logFailure(ctx context.Context, x *exchange, err error) {
 	x.setup.log.Error(ctx, x, err)
 }
 
-// logUnread writes why the session of a request could not be looked for. A nil s
-// means that there is no configuration.
+// logUnread logs why the session of a request could not be looked for. s is nil if there
+// is no configuration for the request.
 func logUnread(ctx context.Context, s *setup, err error) {
 	if s == nil {
 		logUnprepared(ctx, err)
@@ -178,7 +182,8 @@ func logUnread(ctx context.Context, s *setup, err error) {
 	s.log.Error(ctx, journal.NoSubject{}, err)
 }
 
-// logUnprepared writes an error before there is a configuration to log with.
+// logUnprepared logs an error, with slog.Default, before there is a configuration that
+// names a logger.
 func logUnprepared(ctx context.Context, err error) {
 	slog.Default().Log(ctx, levelOf(err), "latchkey: "+redact.Printable(err.Error(), journal.LongestText))
 }

@@ -30,8 +30,9 @@ type oneSignOut struct {
 // signOutKey is where a context has what was asked.
 type signOutKey struct{}
 
-// goesOn reports whether a sign-out goes on to the provider: as asked says, else as
-// field, which is the form's atProvider, says, else as the configuration does.
+// goesOn reports whether a sign-out goes on to the provider. It never does if Logout of
+// the provider is off. Otherwise asked decides if it says something, then field, the
+// form's atProvider, if it is 1 or 0, and else Logout.AtProvider.
 func goesOn(p *oauthProvider, field string, asked oneSignOut) bool {
 	switch {
 	case !p.Logout.isOn():
@@ -44,9 +45,9 @@ func goesOn(p *oauthProvider, field string, asked oneSignOut) bool {
 	return p.Logout.AtProvider
 }
 
-// signOutThere redirects the browser to the provider that opened the session which has
-// just ended here, or returns nil if the sign-out ends here. Whatever goes wrong, the
-// browser is signed out here.
+// signOutThere returns a redirect to the provider that opened the session which has just
+// ended here, or nil if the sign-out does not go on there. It logs a failure and returns
+// nil then: the browser is signed out here in any case. The error is always nil.
 func signOutThere(ctx context.Context, x *exchange, p *oauthProvider, ended endedSession) (*Response, error) {
 	asked, _ := ctx.Value(signOutKey{}).(oneSignOut)
 	if !goesOn(p, x.field("atProvider"), asked) {
@@ -93,8 +94,8 @@ func endSessionURL(ctx context.Context, x *exchange, p *oauthProvider, ended end
 	return to, x.cookies.PutLogout(browser.Logout{Tenant: x.setup.tenant, Provider: p.ID, State: state, CallbackURL: x.callbackURL}, x.now())
 }
 
-// fromProvider answers what a provider sends to the routes of a logout. It returns nil
-// for every other request.
+// fromProvider answers the routes of a logout that a provider calls or leads browsers to.
+// It returns nil for every other request, and for a post to a route that takes none.
 func fromProvider(ctx context.Context, x *exchange) *Response {
 	p, _ := x.provider.(*oauthProvider)
 	switch {
@@ -109,9 +110,10 @@ func fromProvider(ctx context.Context, x *exchange) *Response {
 	return nil
 }
 
-// backFrom returns where the browser goes that comes back from a logout at a provider:
-// where the sign-out wanted it to go, if the provider brings the state back that was
-// sent, and else to the site's origin.
+// backFrom returns the URL for a browser that comes back from a logout at a provider:
+// where the sign-out wanted it to go, if it brings back the state that was sent, and else
+// the home page. A redirect proxy sends it on to the deployment that the state names.
+// backFrom removes the cookie with the state. p is nil for an unknown provider.
 func backFrom(ctx context.Context, x *exchange, p *oauthProvider) string {
 	state := x.query.Get("state")
 	if p == nil {
@@ -140,7 +142,8 @@ func backFrom(ctx context.Context, x *exchange, p *oauthProvider) string {
 // maxLogoutBody bounds the body of a back-channel logout.
 const maxLogoutBody = 20 << 10
 
-// logoutTokenIn returns the one logout token of a post, or "".
+// logoutTokenIn returns the logout token of a post, or "" unless the post is a form with
+// exactly one.
 func logoutTokenIn(r *Request) string {
 	if r.Method != http.MethodPost || mediaType(r.Header.Get("Content-Type")) != formType || len(r.Body) > maxLogoutBody {
 		return ""
@@ -153,7 +156,9 @@ func logoutTokenIn(r *Request) string {
 }
 
 // backChannel answers a logout token (OpenID Connect Back-Channel Logout 1.0, section
-// 2.8). No cookie is read, and the answer to bad input does not say what is wrong.
+// 2.8): it ends the sessions that the token names. It reads no cookie. Bad input gets
+// status 400, and no word about what is wrong; so does a store that fails, with the code
+// temporarily_unavailable. p is nil for an unknown provider.
 func backChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 	refused := func(code string) *Response { return jsonBytes(http.StatusBadRequest, []byte(`{"error":"`+code+`"}`)) }
 	token := logoutTokenIn(x.request)
@@ -180,10 +185,12 @@ func backChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 	return jsonBytes(http.StatusOK, []byte("{}"))
 }
 
-// endNamed ends what a logout token names, and reports whether the token was shown for
-// the first time. It is remembered after the sessions have ended, so that a try that
-// failed may come again. So it is after the refresh tokens were dropped, if any session has
-// ended: a token that comes once more ends none, and must not drop newer ones.
+// endNamed ends the sessions that a logout token names, forgets the refresh tokens if the
+// token demands that, and adds the event. It reports whether the token was shown for the
+// first time. The token is marked as used only after the sessions have ended, so that the
+// provider may repeat a call that failed. If sessions have ended, the refresh tokens are
+// forgotten before that mark, too. If none has, they are forgotten after it: a replay
+// ends no session, and must not take newer refresh tokens away.
 func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *oauth.LogoutToken) (first bool, err error) {
 	e := directory.ProviderEnd{
 		Provider: p.ID, Issued: said.Issued,
@@ -220,10 +227,11 @@ func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *o
 	return true, err
 }
 
-// dropRefreshTokens forgets the refresh tokens of the accounts that the ended sessions
-// belong to. A session that does not say which account opened it stands for all accounts
-// of its user at the provider. What fails is repeated after the response: the sessions are
-// gone, and nothing else says which accounts they were of (R-653).
+// dropRefreshTokens forgets the refresh tokens of the account that e names, or else of
+// the accounts that the ended sessions belong to. A session that does not say which
+// account opened it stands for all accounts of its user at the provider. If that fails,
+// dropRefreshTokens returns the error and tries again after the response: the sessions
+// are gone, and nothing else says which accounts they were of (R-653).
 func dropRefreshTokens(ctx context.Context, s *setup, p *oauthProvider, issuer string, e *directory.ProviderEnd, ended []storage.StoredSession) error {
 	drop := func(ctx context.Context) error { return dropNow(ctx, s, p, issuer, e, ended) }
 	err := drop(ctx)
@@ -233,6 +241,7 @@ func dropRefreshTokens(ctx context.Context, s *setup, p *oauthProvider, issuer s
 	return err
 }
 
+// dropNow does the work of dropRefreshTokens once.
 func dropNow(ctx context.Context, s *setup, p *oauthProvider, issuer string, e *directory.ProviderEnd, ended []storage.StoredSession) (err error) {
 	if e.AccountID != "" {
 		return s.vault.Disconnect(ctx, e.Provider, e.AccountID)
@@ -248,7 +257,7 @@ func dropNow(ctx context.Context, s *setup, p *oauthProvider, issuer string, e *
 }
 
 // accountsOf returns the account whose subject the session names, or all accounts at the
-// provider if it names none of them.
+// provider if it names none of them. It changes the list of accounts.
 func accountsOf(s *setup, p *oauthProvider, issuer string, row *storage.StoredSession, accounts []Account) []Account {
 	accounts = slices.DeleteFunc(accounts, func(a Account) bool { return a.Provider != p.ID })
 	prefix := accountPrefix(&p.OAuth, s.tenant)
@@ -264,8 +273,9 @@ func accountsOf(s *setup, p *oauthProvider, issuer string, row *storage.StoredSe
 	return accounts
 }
 
-// frontChannel ends the session of this browser, if the provider names it (OpenID
-// Connect Front-Channel Logout 1.0). The answer never tells whether it did.
+// frontChannel ends the session of this browser, if the request names it (OpenID Connect
+// Front-Channel Logout 1.0). The answer is an empty page for a frame of the provider, and
+// never tells whether a session was ended. p is nil for an unknown provider.
 func frontChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 	ancestors := "'none'"
 	if p != nil && p.Logout.FrontChannel {
@@ -282,8 +292,8 @@ func frontChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response 
 	}}
 }
 
-// endFramed ends the session of this browser if tenant, provider, issuer and sid are its
-// own.
+// endFramed ends the session of this browser, and adds the event, if tenant, provider,
+// iss and sid of the request are those of the session. Otherwise it returns nil.
 func endFramed(ctx context.Context, x *exchange, p *oauthProvider) error {
 	s := x.setup
 	name := directory.ProviderName(s.keys, keys.ProviderSession, x.query.Get("iss"), p.ClientID, x.query.Get("sid"))

@@ -142,12 +142,13 @@ func (p *mails) need(f *failure.List, field string) {
 	}
 }
 
-// send counts a mail and delivers it. It fills From, Theme, Texts and Language.
-// Mails that were asked for share Limits.MailsPerRecipient, whatever their kind, and
-// a browser that is known for their user has as many again; of notices a mailbox gets
-// each kind once a day, but those about a change of address each time. A mail that fails
-// and that no client has asked for is not counted: it may be tried again. Its
-// error holds no secret of the mail.
+// send counts a mail, fills in From, Theme, Texts and Language, and delivers it. It
+// returns errTooManyMails if the mailbox or the client has had too many. Mails that are
+// no notices share Limits.MailsPerRecipient, whatever their kind; a browser that is known
+// for the user has as many again. A mailbox gets each kind of notice once a day, but
+// every notice about a change of address. A mail that fails and that no client has asked
+// for is not counted, so that it may be tried again. An error of Send comes back
+// without the secrets of the mail and, apart from ErrMailboxGone, as text alone.
 func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 	if by.knownFor != nil && m.UserID != "" {
 		by.Browser = by.knownFor(ctx, m.UserID)
@@ -175,9 +176,9 @@ func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 	return nil
 }
 
-// mayMail counts a mail, and returns errTooManyMails if there were too many. A change of
-// address is told each time: an earlier one, of the owner or of a thief, must not silence
-// the next.
+// mayMail counts a mail, and returns errTooManyMails if there were too many. It does not
+// count mails about a change of address: an earlier one, of the owner or of a thief, must
+// not silence the next.
 func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) (try limit.Try, err error) {
 	of := by.Requester
 	if by.isCounted {
@@ -197,10 +198,11 @@ func (p *mails) mayMail(ctx context.Context, m *outgoing, by asker) (try limit.T
 	return try, err
 }
 
-// sendLater sends a mail after the answer to the request of ctx. write makes the
-// mail, also after the answer: what differs between an address that is known and one
-// that is not belongs there. The zero outgoing, and ErrNotFound, send nothing and count
-// for the client as a mail does, which a notice does not. Other errors are logged.
+// sendLater calls write after the answer to the request of ctx, and sends the mail that
+// write returns. Let write do the work that differs between a known address and an
+// unknown one, so that the answer takes the same time for both. If write returns the zero
+// outgoing or ErrNotFound, nothing is sent. Each call counts for the client, also if
+// nothing is sent, unless the mail is a notice. Other errors are logged.
 func (p *mails) sendLater(ctx context.Context, by asker, write func(context.Context) (outgoing, error)) {
 	p.runLater(ctx, "a mail", func(ctx context.Context) error {
 		m, err := write(ctx)
@@ -219,9 +221,10 @@ func (p *mails) sendLater(ctx context.Context, by asker, write func(context.Cont
 	})
 }
 
-// runLater runs f after the answer to the request of ctx: by Runtime.Background, or
-// by the pool of the process. Its context has the values of ctx, and no deadline. A
-// full pool drops f. That, an error and a panic are logged under name.
+// runLater runs f after the answer to the request of ctx: by Runtime.Background, or else
+// by the pool of the process, which drops f if it is full. The context of f has the
+// values of ctx and no deadline; it ends with the context that Background gives. A
+// dropped f, an error and a panic are logged under name.
 func (p *mails) runLater(ctx context.Context, name string, f func(context.Context) error) {
 	values := context.WithoutCancel(ctx)
 	run := func(given context.Context) {

@@ -124,5 +124,6 @@ type Assurance struct {
 // leave the program on purpose has a form of its own: see [storage.AccountRecord].
 type hidden = veil.Hidden
 
-// nameOf returns the name of a user on pages.
+// nameOf returns the name of a user on pages: the e-mail address, else the name, else the
+// id.
 func nameOf(u *User) string { return cmp.Or(u.Email, u.Name, u.ID) }

@@ -108,8 +108,8 @@ func sendTo(w http.ResponseWriter, res *Response, err error) error {
 	return err
 }
 
-// urlFor sets the cookies of res and returns where it leads, unless there is an
-// error.
+// urlFor sets the cookies of res on w and returns the URL that res redirects to, unless
+// there is an error.
 func urlFor(w http.ResponseWriter, res *Response, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -138,8 +138,8 @@ func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error)
 	return x.csrfToken, nil
 }
 
-// csrfIn finds the token that this response hands out already: a page with two
-// forms has one token.
+// csrfIn returns the token whose cookie, of that name, the header of this response sets
+// already: a page with two forms has one token. It returns false if there is none.
 func csrfIn(h http.Header, name string) (string, bool) {
 	for _, line := range h["Set-Cookie"] {
 		if rest, ok := strings.CutPrefix(line, name+"="); ok {
@@ -150,6 +150,8 @@ func csrfIn(h http.Header, name string) (string, bool) {
 	return "", false
 }
 
+// addCookies sets cookies on w, in place of those of the same names, and adds Cookie to
+// Vary.
 func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 	addVary(w.Header())
 	decideCookies(w.Header(), cookies)

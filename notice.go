@@ -58,7 +58,8 @@ const (
 	noticeUnverified    = "unverified" // the e-mail address is not proven
 )
 
-// flash returns what the request before left; zero: nothing.
+// flash returns the flash message that an earlier request has left, or the zero Flash. It
+// does not remove the message.
 func (v *visit) flash() browser.Flash { return v.cookies.Flash(v.now()) }
 
 // leave stores f as the flash message for the next page.
@@ -80,9 +81,10 @@ func leaveSent(v *visit, provider, email string) {
 // isSent reports whether the page before has sent a link.
 func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == noticeAgain }
 
-// isFresh reports whether the user has recently proven their identity. If neither store
-// nor token records that, the sign-in that the user was asked for counts. The age of a
-// token that was made elsewhere says nothing about the sign-in.
+// isFresh reports whether the user of a session has proven their identity recently
+// enough, within v.recent. It goes by the time that the session records. If the session
+// records none, or was made elsewhere, so that its age says nothing about the sign-in
+// it goes by the flash message that the sign-in to this session has left.
 func (v *visit) isFresh(here *currentUser) bool {
 	at := here.provedAt()
 	if at.IsZero() || here.isAdopted() {
@@ -92,9 +94,9 @@ func (v *visit) isFresh(here *currentUser) bool {
 	return factor.IsRecent(at, v.now(), v.recent)
 }
 
-// mayChange reports whether the user has proven their identity recently enough to
-// change how they sign in. A user with second factors has to have proven one of them,
-// which byFactor says.
+// mayChange reports whether the user has proven their identity recently enough to change
+// how they sign in. byFactor reports that the user has second factors: then the latest
+// proof has to be that of one of them. With an error, may is false.
 func mayChange(ctx context.Context, s *setup, v *visit, here *currentUser) (may, byFactor bool, err error) {
 	if assures(s) {
 		held, err := s.directory.Factors.Held(ctx, s.store, &here.user)
@@ -108,9 +110,11 @@ func mayChange(ctx context.Context, s *setup, v *visit, here *currentUser) (may,
 	return v.isFresh(here), false, nil
 }
 
-// proofForLink leads a user whose sign-in is too old to link an account to the page that
-// asks for a proof. It returns nil on a site without such a page: the sign-in page
-// asks the user to sign in with the account they have.
+// proofForLink returns a redirect for a user whose sign-in is too old to link an account
+// to the account page, which asks for a proof, or on a site without that page to
+// /reauth, which leads to back afterwards. It returns nil on a site without either, and
+// if there is no session or a store fails. The sign-in page then asks the user to sign in
+// with the account they have.
 func proofForLink(ctx context.Context, s *setup, v *visit, l *links, back string) *Response {
 	switch {
 	case s.config.AccountPage.Enabled:
@@ -129,8 +133,8 @@ func proofForLink(ctx context.Context, s *setup, v *visit, l *links, back string
 	return &Response{Redirect: reauthURL(l, byFactor, back)}
 }
 
-// forAccount returns a message for the account page of a user. It keeps what
-// the message before says of a recent sign-in.
+// forAccount returns a flash message for the account page of a user, without storing it.
+// It keeps what the former message says of a recent sign-in of that user.
 func forAccount(v *visit, about, userID string) browser.Flash {
 	n := browser.Flash{About: about, User: userID}
 	if before := v.flash(); before.User == userID {
@@ -150,7 +154,10 @@ func backToAccount(l *links, v *visit, about, userID string) *Response {
 	return res
 }
 
-// sayOnAccount has the account page of a user say what was left for it, once.
+// sayOnAccount writes what the flash message says to the account page of a user into
+// view, and removes the message, so that it is shown once. It does nothing if the message
+// is for another user or another page. What the message says of a recent sign-in or of a
+// passkey that is gone stays in a new message.
 func sayOnAccount(v *visit, view *page.Account, userID string) {
 	left := v.flash()
 	if left.User != userID {
@@ -199,7 +206,8 @@ func shownFields(p *providerInfo) []Field {
 	})
 }
 
-// tried returns what the sign-in page shows of a form that failed.
+// tried returns what the sign-in page shows of a form that failed, or the zero Tried if n
+// is about anything else.
 func tried(n *browser.Flash, now time.Time) page.Tried {
 	if n.About != noticeFailed && n.About != noticeUnusable && n.About != noticeUnknown {
 		return page.Tried{}
@@ -211,8 +219,10 @@ func tried(n *browser.Flash, now time.Time) page.Tried {
 	return t
 }
 
-// leaveFresh leaves a flash message that this session is new, if a page follows that asks
-// for a fresh one and neither the store nor the token can say so.
+// leaveFresh leaves a flash message that the user has just signed in to this session, if
+// the browser goes on to a page that asks for a fresh session. isFresh reads it where the
+// session itself does not record the time. It does nothing on a site without an Adapter
+// or an account page, and if an account was linked.
 func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
 	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || !leadsToFreshPage(&x.links, x.callbackURL) {
 		return nil
@@ -224,7 +234,7 @@ func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
 	return err
 }
 
-// leadsToFreshPage reports whether the URL to is one of a page that takes a fresh session:
+// leadsToFreshPage reports whether to is the URL of a page that asks for a fresh session:
 // to delete the user, to change how they sign in, or to download their data.
 func leadsToFreshPage(l *links, to string) bool {
 	return to == l.deletion() || to == l.change() || to == ownExport(l)
