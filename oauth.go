@@ -215,9 +215,11 @@ func answerAt(p *oauthProvider, l *links, state string) browser.Answer {
 	return browser.Answer{State: state, RedirectURI: redirectURI, Posted: p.postsCrossSite()}
 }
 
-// matchFlow finds the sign-in that a callback belongs to, by its state, and
-// compares everything else. Only the first answer that names a flow counts, whatever
-// else the answer says (RFC 9700 section 4.2.4).
+// matchFlow finds the sign-in that a callback belongs to, by its state, and compares
+// everything else that back has. Only the first answer that names a flow counts, whatever
+// else the answer says (RFC 9700 section 4.2.4). It returns the provider's error if the
+// answer states one, and ErrInvalidCheck if the answer belongs to no sign-in of this
+// browser.
 func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback, back browser.Answer) (f *browser.Flow, err error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {

@@ -28,12 +28,13 @@ import (
 
 // The tokens and the profile that a provider hands over for a code, and their user.
 
-// redeem trades the code for tokens and a profile, and then spends the flow. For a
-// provider with a protocol of its own it spends the flow first: Receive relies on the
-// state alone. A code of OAuth is good for one use at the provider. A callback
+// redeem trades the code for tokens and a profile, and spends the flow. With OAuth it
+// spends the flow last: a code is good for one use at the provider, and a callback
 // without a right code, which costs a client nothing, must not fill the memory of used
-// values. It returns ErrAccessDenied if the ID token does not prove the MaxAge or
-// ACRValues that the sign-in demanded.
+// values. With a protocol of the provider's own it spends the flow first, since
+// Receive relies on the state alone. It returns ErrInvalidCheck for a flow that
+// was spent before, and ErrAccessDenied if the ID token does not prove the MaxAge or
+// ACRValues that the sign-in demanded. With an error the Grant is not to be used.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(&x.links)
 	if p.isForeign() {
@@ -120,8 +121,8 @@ func defaultTokens(t Tokens) Tokens {
 	return t
 }
 
-// kept returns what is stored of the tokens. KeepTokens gets a copy, so that it
-// cannot change what callbacks get.
+// kept returns what is stored of the tokens. KeepTokens gets a copy, so that it cannot
+// change what callbacks get. The error is that of a KeepTokens that panics.
 func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
 	t.Extra = maps.Clone(t.Extra)
 	t.AuthorizationDetails = slices.Clone(t.AuthorizationDetails)
@@ -260,10 +261,11 @@ func (p *oauthProvider) linking() directory.Linking {
 	return directory.LinkVerified
 }
 
-// isVerified reports whether the provider vouches for the e-mail address. A mapping
-// that says so is believed, and a provider that proves no address is not. Otherwise
-// a true boolean of the profile vouches for the claim that it came with and for no
-// other (R-348; OpenID Connect Core 1.0, section 5.1).
+// isVerified reports whether the provider vouches for email, the e-mail address of id in
+// its normal form. id.EmailTrust decides if Identify has set it. Otherwise a provider
+// with EmailUnproven vouches for no address, and any other one for the email of the
+// profile, if email_verified of the profile is true: for no other address (R-348; OpenID
+// Connect Core 1.0, section 5.1).
 func (p *oauthProvider) isVerified(id Identity, email string, profile Claims) bool {
 	switch {
 	case id.EmailTrust != EmailTrustUnknown:

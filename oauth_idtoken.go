@@ -25,7 +25,8 @@ import (
 // idTokenMaxAge is how old an ID token may be that a client brings.
 const idTokenMaxAge = 10 * time.Minute
 
-// broughtIDToken returns the ID token that a post brings instead of a code, or "".
+// broughtIDToken returns the ID token that a post brings instead of a code. It returns ""
+// if there is none, or the provider does not accept any.
 func broughtIDToken(p *oauthProvider, x *exchange) string {
 	if !p.AcceptIDToken || !x.isPost() || x.field("code") != "" || x.field("state") != "" {
 		return ""
@@ -48,8 +49,8 @@ func receiveIDToken(ctx context.Context, p *oauthProvider, x *exchange) (out out
 }
 
 // assertedBy verifies an ID token, marks it as used, and returns what it asserts. It
-// returns ErrOAuthCallback for a token that is invalid or too old, and ErrInvalidCheck
-// for one that was used before.
+// returns ErrOAuthCallback for a token that is invalid or too old, ErrInvalidCheck for
+// one that was used before, and the errors of nonceOf and assertionOf.
 func assertedBy(ctx context.Context, p *oauthProvider, x *exchange, token string) (*directory.Assertion, error) {
 	nonce, err := nonceOf(p, x)
 	if err != nil {
@@ -74,8 +75,9 @@ func assertedBy(ctx context.Context, p *oauthProvider, x *exchange, token string
 }
 
 // nonceOf returns the nonce that the ID token must have: the SHA-256 hash of this
-// browser's CSRF token, in hexadecimal. It is an error if nothing vouches for the
-// request, or if the token of Google's own double submit is not that of its cookie.
+// browser's CSRF token, in hexadecimal. It returns ErrMissingCSRF if nothing vouches for
+// the request, and ErrInvalidCheck if the g_csrf_token that Google's script posts is not
+// that of its cookie.
 func nonceOf(p *oauthProvider, x *exchange) (string, error) {
 	token, hash := x.cookies.CSRF()
 	if !x.csrfVerified || !x.setup.validCSRF(token, hash) {

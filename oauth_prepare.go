@@ -21,6 +21,9 @@ import (
 
 // How an OAuth is made ready.
 
+// prepare returns a copy of p made ready, with empty fields taken from getenv and the
+// catalogue. It returns the copy also with an error, which is ErrInvalidProvider or
+// ErrInvalidEndpoints.
 func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
 	o := &oauthProvider{OAuth: *p, setup: s}
 	fill.Default(&o.Name, o.ID)
@@ -78,8 +81,9 @@ func copyListsOf(p *OAuth) {
 	}
 }
 
-// askUpstream adds the acr values that are trusted to the provider's parameters, if the
-// site wants second factors.
+// askUpstream has each sign-in ask the provider for one of ACRValues, by the parameter
+// acr_values, if Assurance and Factors.Require are set. It does nothing if the
+// configuration has set that parameter.
 func askUpstream(o *oauthProvider, s *setup) {
 	if o.Assurance == nil || len(o.ACRValues) == 0 || s.config.Factors.Require == nil || o.Authorization.Params.Has("acr_values") {
 		return
@@ -109,6 +113,8 @@ func (p *oauthProvider) unset() string {
 	return "; set " + strings.Join(names, ", ")
 }
 
+// describe returns what other code may ask of the provider. Its functions use p.client,
+// which has to be set by then.
 func (p *oauthProvider) describe() providerInfo {
 	kind := TypeOAuth
 	if p.OIDC {
@@ -153,6 +159,8 @@ func (p *oauthProvider) fillChecks(s *setup) {
 	}
 }
 
+// warnOfDangers logs a warning at the start for each option that lets accounts or tokens
+// be stolen.
 func (p *oauthProvider) warnOfDangers(s *setup) {
 	switch {
 	case p.AllowDangerousEmailAccountLinking && !p.TrustUnverifiedEmail:

@@ -53,8 +53,8 @@ func withState(redirectURI string, f *browser.Flow) string {
 	return redirectURI + "?" + url.Values{"state": {f.StateParam()}}.Encode()
 }
 
-// receiveForeign asks the definition for the identity. The state has been compared and
-// spent by then, by redeem.
+// receiveForeign calls Receive of the provider's Protocol and returns its Grant, with
+// Params filled in. The caller has compared and spent the state.
 func receiveForeign(ctx context.Context, v *visit, p *oauthProvider, returnURL string, params url.Values) (Grant, error) {
 	grant, err := guarded.ContainResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p), returnURL, params) })
 	v.hide(grant.Tokens.AccessToken, grant.Tokens.RefreshToken)

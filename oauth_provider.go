@@ -54,9 +54,10 @@ type oneCall struct {
 type askedKey struct{}
 
 // withAsked returns ctx with the options a of one sign-in at p. It returns
-// ErrInvalidConfig for MaxAge or ACRValues unless p is an OpenID Provider with Checks:
-// only an ID token proves them. A provider that is not OAuth ignores the scopes. The
-// account that ctx wants to be connected is kept.
+// ErrInvalidConfig for a MaxAge or ACRValues that are malformed or that p cannot prove: p
+// has to be an OpenID Provider with Checks, because only an ID token proves them. A
+// provider that is not OAuth ignores the scopes. The account that ctx wants to be
+// connected is kept.
 func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Context, error) {
 	a.connect = askedIn(ctx).connect
 	if a.maxAge != nil {

@@ -14,8 +14,9 @@ const retryAfter = 10
 // isOutage reports whether the store was away, or did not answer in time.
 func isOutage(err error) bool { return guarded.IsOutage(err) }
 
-// faultJSON returns the JSON for a script that gets no answer because of err. It says
-// whether it makes sense to try again, and nothing else.
+// faultJSON returns the JSON for a script that gets no answer because of err: with status
+// 503 and Retry-After for an outage, and else with status 500. It says nothing else of
+// err.
 func faultJSON(err error) *Response {
 	if !isOutage(err) {
 		return configJSON()
@@ -25,7 +26,7 @@ func faultJSON(err error) *Response {
 	return laterOn(res)
 }
 
-// laterOn sets Retry-After on r, and returns r.
+// laterOn sets Retry-After on r, whose Header must not be nil, and returns r.
 func laterOn(r *Response) *Response {
 	r.Header["Retry-After"] = []string{strconv.Itoa(retryAfter)}
 	return r

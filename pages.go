@@ -20,8 +20,8 @@ import (
 
 // The built-in pages, or the way to the application's own.
 
-// pagesFor returns what renders pages in the language of a request. They say so if an
-// administrator acts as the user.
+// pagesFor returns what renders pages in the language of a request. If an administrator
+// acts as the user, the pages say so.
 func (s *setup) pagesFor(ctx context.Context, v *visit) *page.Renderer {
 	pages := s.pages.In(s.languageOf(ctx, v))
 	if s.acting != nil && v.cookies.HasSession() && s.sessions.acts(ctx, v) {
@@ -53,6 +53,8 @@ const (
 	overEnded   = "ended"
 )
 
+// signInPage answers GET /signin with the built-in page, or a redirect to Pages.SignIn.
+// The built-in page shows the flash message of a form that failed, and removes it.
 func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	failed := x.query.Get("error")
 	if own := x.setup.config.Pages.SignIn; own != "" {
@@ -112,16 +114,17 @@ func (s *setup) visitorName(ctx context.Context, v *visit) string {
 	return nameOf(u)
 }
 
-// signedInPage answers a step of a sign-in that was completed before, for the
-// signed-in user.
+// signedInPage returns the page that tells the user who, who is signed in already, that
+// this step of a sign-in was completed before.
 func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignedIn(page.SignedIn{
 		As: nameOf(who), Host: x.origin.Host(), ContinueURL: x.callbackURL, SignOutURL: x.url("signout"),
 	}))
 }
 
-// passwordURLs returns the pages on which an account is created and a forgotten
-// password is replaced, or "" for each that is not there.
+// passwordURLs returns the URLs of the pages on which an account is created and a
+// forgotten password is replaced, or "" for a page that the site does not have. f may be
+// nil.
 func passwordURLs(f *passwords.Flows, l *links) (signUp, forgot string) {
 	if f == nil {
 		return "", ""
@@ -156,10 +159,11 @@ func (p *providerInfo) button(action string) page.Provider {
 	return b
 }
 
-// formOrigins returns where the forms of a page may lead that ends at to, besides
-// the site itself and every https URL: browsers apply the policy to all redirects
-// after the post. A site on http, such as one in development, may lead to any http
-// URL, too.
+// formOrigins returns the URLs that the content security policy of a page allows its
+// forms to lead to, besides the site itself and every https URL. to is where the browser
+// goes in the end: browsers apply the policy to all redirects after the post. A site on
+// http, such as one in development, may lead to any http URL, too. Some of the URLs may
+// be empty.
 func (s *setup) formOrigins(l *links, to string) []string {
 	own := &s.config.Pages
 	var origins []string
@@ -175,6 +179,9 @@ func (s *setup) formOrigins(l *links, to string) []string {
 	return origins
 }
 
+// signOutPage answers GET /signout with a redirect to Pages.SignOut, or the built-in
+// page: the form that signs out, or, for a browser without a session, the page that says
+// so.
 func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignOut; own != "" {
 		return x.ownPage(own), nil
@@ -190,6 +197,9 @@ func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	}))
 }
 
+// verifyRequestPage answers GET /verify-request, which follows a mail, with the built-in
+// page or a redirect to Pages.VerifyRequest. The built-in page takes the code that the
+// mail has.
 func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.VerifyRequest; own != "" {
 		var params []string
@@ -223,7 +233,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 }
 
 // awaitsCode returns the provider that has mailed a code for this browser, with the route
-// that takes the code, or false if there is none.
+// that takes the code. It returns false if there is none.
 func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
 	purpose := v.cookies.MailCode(v.now(), challenges.CodeLife).For
 	if s.passwords != nil && purpose == s.passwords.MoveCodes() {
@@ -238,7 +248,7 @@ func awaitsCode(s *setup, v *visit) (*providerInfo, bool) {
 	return p.info(), true
 }
 
-// showError answers GET /error.
+// showError answers GET /error with the built-in page, or a redirect to Pages.Error.
 func showError(ctx context.Context, x *exchange) *Response {
 	code, own := x.query.Get("error"), x.setup.config.Pages.Error
 	params := withShownReference(shownReference(x.setup, &x.visit, x.query), "error", code)
@@ -252,8 +262,9 @@ func showError(ctx context.Context, x *exchange) *Response {
 }
 
 // shownReference returns the reference code that a page shows: of the failure of this
-// request, or of the one that led to the page. Anything that is no code of this site
-// is not shown.
+// request, or else the one in query, of the failure that led to the page. It returns nil
+// if the site shows no codes, if there is none, or if it is not a valid code of this
+// site.
 func shownReference(s *setup, v *visit, query url.Values) *page.Reference {
 	if !s.config.Operations.ShowReference {
 		return nil
@@ -266,8 +277,8 @@ func shownReference(s *setup, v *visit, query url.Values) *page.Reference {
 	return &page.Reference{Code: explain.Spelled(code), Time: r.Time}
 }
 
-// withShownReference returns the parameters of a page of the application's own, with the
-// reference code that led to the page.
+// withShownReference returns params, parameters of a page of the application's own, with
+// the reference code r added as ref. It returns params as they are if r is nil.
 func withShownReference(r *page.Reference, params ...string) []string {
 	if r != nil {
 		return append(params, "ref", r.Code)
@@ -319,8 +330,8 @@ func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response 
 	return orConfigJSON(ctx, x, res, err)
 }
 
-// orConfigJSON returns res, or an answer that needs no page if the page could
-// not be made.
+// orConfigJSON returns res. If err says that the page could not be made, it logs err and
+// returns JSON with status 500 instead.
 func orConfigJSON(ctx context.Context, x *exchange, res *Response, err error) *Response {
 	if err != nil {
 		x.setup.log.Error(ctx, x, err)
@@ -329,7 +340,8 @@ func orConfigJSON(ctx context.Context, x *exchange, res *Response, err error) *R
 	return res
 }
 
-// shownEmail returns the e-mail address from a link, or "" if it is none.
+// shownEmail returns email, which comes from a link or a form, or "" if it is no valid
+// e-mail address.
 func shownEmail(email string) string {
 	if mailbox.Check(email) != nil {
 		return ""

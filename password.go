@@ -89,7 +89,8 @@ type passwordKeeper interface {
 }
 
 // prepareMoves sets s.moves, if users may change their addresses, and adds to f what is
-// missing for that. With a Password its flows serve.
+// missing for that. With a Password, s.moves is s.passwords, so preparePasswords has to
+// come before.
 func prepareMoves(s *setup, f *failure.List) {
 	defer func() {
 		if s.moves != nil {
@@ -153,7 +154,8 @@ func passkeysOf(s *setup) string {
 	return ""
 }
 
-// mailLater sends a mail about a password after the answer to the request of ctx.
+// mailLater sends a mail about a password or an address after the answer to the request
+// of ctx. write makes the mail, as in sendLater. provider is as in wordedMail.
 func mailLater(ctx context.Context, m *mails, by asker, l *links, provider string, write func(context.Context) (passwords.Mail, error)) {
 	m.sendLater(ctx, by, func(ctx context.Context) (outgoing, error) {
 		mail, err := write(ctx)
@@ -161,7 +163,9 @@ func mailLater(ctx context.Context, m *mails, by asker, l *links, provider strin
 	})
 }
 
-// wordedMail returns a mail about a password with its link.
+// wordedMail returns m, a mail about a password or an address, as a message with its
+// link. provider is the id of the Password; empty: the site keeps no passwords, and the
+// mail offers no new one.
 func wordedMail(l *links, provider string, m passwords.Mail) outgoing {
 	out := outgoing{Message: Message{To: m.To, Token: m.Handle, Code: m.Code, Expires: m.Expires, Provider: provider}, UserID: m.UserID}
 	out.Kind = map[passwords.MailKind]MessageKind{

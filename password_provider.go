@@ -86,7 +86,7 @@ func (p *passwordProvider) begin(_ context.Context, x *exchange) (outcome, error
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
 
-// receive checks what was typed. Every failure looks the same (F-081).
+// receive checks the posted address and password. Every failure looks the same (F-081).
 func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
 		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("a password comes by POST")))
@@ -129,20 +129,20 @@ func (p *passwordProvider) assertion(u *User) *directory.Assertion {
 	}
 }
 
-// checkMail returns a redirect to the page that says where to look for a mail. about is
-// email, reset or move.
+// checkMail leaves a flash message and returns a redirect to the page that says where to
+// look for a mail. about is email, reset or move.
 func (p *passwordProvider) checkMail(v *visit, l *links, email, about string) *Response {
 	leaveSent(v, p.ID, email)
 	return &Response{Redirect: l.url("verify-request?provider=" + p.ID + "&type=" + about)}
 }
 
-// asker returns the client of a request, as the flows know it.
+// asker does what mailAsker does.
 func (p *passwordProvider) asker(ctx context.Context, s *setup, v *visit, l *links) passwords.Asker {
 	return mailAsker(ctx, s, v, l)
 }
 
 // mailAsker returns the client of a request, as the flows of passwords and of changes of
-// addresses know it.
+// addresses know it. It may be used after the answer.
 func mailAsker(ctx context.Context, s *setup, v *visit, l *links) passwords.Asker {
 	own := *l // which outlives the request
 	own.origin.Text = strings.Clone(l.origin.Text)
@@ -180,9 +180,9 @@ func mailProvider(s *setup) *emailProvider {
 	return nil
 }
 
-// resetKinds returns the kinds of second factor that a user has beside the mailbox, of
-// which one is proven together with a reset link. A session of the browser whose newest
-// proof is one of them, and is recent, will do: then there are none.
+// resetKinds returns the kinds of second factor, beside the mailbox, of which the user
+// proves one together with a reset link. It returns none if the user has none, or has a
+// session in this browser whose newest proof is of one of these kinds, and recent.
 func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, userID string) ([]FactorKind, error) {
 	if !assures(s) {
 		return nil, nil
@@ -207,7 +207,7 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 var errWrongFactor = &Error{Type: ErrPassword, Code: "factor", Err: &failure.Mistake{Err: errors.New("the second factor is wrong, or was tried too often")}}
 
 // provesReset returns what the second factor that was typed beside a reset link uses up,
-// or errWrongFactor. Tries count as at a sign-in, and five end the link.
+// or errWrongFactor, also after too many tries. Five tries end the link.
 func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (*directory.Second, error) {
 	v.hide(typed)
 	if typed == "" {
@@ -302,8 +302,8 @@ func offerPasskey(ctx context.Context, x *exchange, p *passwordProvider) (*Respo
 	}))
 }
 
-// linkByCode returns the secret of the link whose code was typed. A wrong code leads back
-// to the page with the field. about is as in checkMail.
+// linkByCode returns the secret of the link whose code was typed. A wrong code is logged,
+// and back leads to the page with the field. about is as in checkMail.
 func (p *passwordProvider) linkByCode(ctx context.Context, s *setup, v *visit, l *links, purpose, about, typed string) (token string, back *Response, err error) {
 	v.hide(typed)
 	token, err = p.flows.LinkByCode(ctx, purpose, v.cookies.MailCode(v.now(), challenges.CodeLife).Handle, typed, p.asker(ctx, s, v, l))

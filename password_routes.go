@@ -64,8 +64,10 @@ func passwordRoute(ctx context.Context, x *exchange) (*Response, error) {
 	return passwordPage(ctx, x, p, view, nil)
 }
 
-// passwordPage shows a page about passwords. wrong is what is wrong with what was
-// typed; an error that is no such thing is returned.
+// passwordPage shows a page about passwords, built-in or the application's own. wrong is
+// what is wrong with what was typed: a page says it, and a script gets status 422. An
+// error that says nothing about what was typed is returned. p may be nil, except for a
+// sign-up.
 func passwordPage(ctx context.Context, x *exchange, p *passwordProvider, view page.Password, wrong error) (*Response, error) {
 	code := wrongCode(wrong)
 	switch {
@@ -113,8 +115,10 @@ func passwordPage(ctx context.Context, x *exchange, p *passwordProvider, view pa
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Password(view))
 }
 
-// signUp begins a sign-up. Nothing is created, and the answer does not tell whether
-// the address is known (F-077, F-078).
+// signUp begins a sign-up: it mails the link that completes it. Nothing is created, and
+// the answer does not tell whether the address is known (F-077, F-078). With
+// AllowUnverified it creates and signs in the user of a new address at once, which the
+// answer then tells.
 func signUp(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
 	fields := map[string]string{}
 	for _, f := range p.Fields {
@@ -150,7 +154,8 @@ func signUp(ctx context.Context, x *exchange, p *passwordProvider) (*Response, e
 	return p.checkMail(&x.visit, &x.links, email, "email"), p.markBrowser(&x.visit, in)
 }
 
-// forgotPassword mails the link that sets a new password.
+// forgotPassword has the link that sets a new password mailed, if the address has a user.
+// The answer does not tell whether it has.
 func forgotPassword(ctx context.Context, x *exchange, p *passwordProvider) (*Response, error) {
 	email, err := typedMailbox(x.field("email"), mailbox.Normalize)
 	if err != nil {
@@ -193,7 +198,8 @@ func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token s
 }
 
 // finishSignUp creates the user of a sign-up and signs the user in. Without a token the
-// address is not proven: a mail has the link that proves it.
+// address is not proven, and a mail has the link that proves it. If the address has a
+// user by now, it redirects to the sign-in page.
 func finishSignUp(ctx context.Context, x *exchange, p *passwordProvider, in *directory.SignUp, token string, started time.Time) (*Response, error) {
 	var err error
 	if x.callbackURL, err = x.resolveRedirect(ctx, in.CallbackURL); err != nil {
@@ -214,8 +220,10 @@ func finishSignUp(ctx context.Context, x *exchange, p *passwordProvider, in *dir
 	return x.conclude(ctx, outcome{response: res}, err)
 }
 
-// resetPassword shows the form for a new password, and sets it by POST. It signs no
-// user in (F-083, F-084).
+// resetPassword shows the form for a new password, and sets it by POST. It signs no user
+// in (F-083, F-084). A user with second factors types one into the form; if those are
+// passkeys alone, it redirects to the sign-in page, and the user opens the link again
+// afterwards.
 func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	d := p.flows.Directory
 	link, err := d.LookAtReset(ctx, token)
@@ -260,8 +268,9 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "reset")}, nil
 }
 
-// undoMove gives a user the former address back. p is nil on a site that keeps no
-// passwords.
+// undoMove gives the user of a link the former address back, and mails that address a
+// link that sets a new password. p is nil on a site that keeps no passwords: the user
+// then signs in as before.
 func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	u, taken, err := x.setup.moves.Directory.UndoMove(ctx, &x.events, token)
 	if err != nil {
@@ -304,9 +313,9 @@ func lostMailbox(ctx context.Context, x *exchange, step page.PasswordStep, token
 	return &Response{Redirect: weburl.WithQuery(x.links.signIn(x.home()), "done", "address")}, nil
 }
 
-// keepAddress shows the button that stops such a change, and stops it by POST. After the
-// change, while that can be undone, it redirects to the undo: the mail with that link may
-// have been lost.
+// keepAddress shows the button that stops the change of an address that staff replaces,
+// and stops it by POST. After the change, while that can be undone, it redirects to the
+// undo: the mail with that link may have been lost.
 func keepAddress(ctx context.Context, x *exchange, token string) (*Response, error) {
 	s, undo := x.setup, directory.UndoOf(token)
 	kept, err := directory.LookAtStop(ctx, s.directory, token)

@@ -81,7 +81,7 @@ func IsAction(name string) bool {
 	return ok
 }
 
-// offersAction reports whether the action is known and its capability is on.
+// offersAction reports whether name is an action that the configuration switches on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
 	if on, known := c.logouts.isOffered(name); known {
@@ -94,11 +94,12 @@ func (c *Config) offersAction(name string) bool {
 		(name != "reauth" || c.stepsUp()) && (name != "invite" || c.Invitations)
 }
 
-// stepsUp reports whether sessions keep when their users proved their identity.
+// stepsUp reports whether the site has the page /reauth, where users prove their identity
+// again.
 func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }
 
-// routes returns the paths of all actions that are on, as patterns of
-// [http.ServeMux], relative to a group of routes at a path.
+// routes returns the paths of all actions that are on, as patterns of [http.ServeMux],
+// relative to the path group. It returns an error if the base path is not below group.
 func (c *Config) routes(group string) ([]string, error) {
 	below, ok := strings.CutPrefix(c.Site.BasePath+"/", strings.TrimRight(group, "/")+"/")
 	if !ok {
@@ -134,8 +135,9 @@ func (c *Config) owns(path string) bool {
 	return c.offersAction(name)
 }
 
-// parsePath splits a path below base into action and provider, or file. Extra slashes
-// are tolerated, escapes are not: a route has one spelling.
+// parsePath splits a path below base into action and provider, or file. ok is false if
+// the path names no action; an action that is off is one. Extra slashes are tolerated,
+// escapes are not: a route has one spelling.
 func parsePath(base, path string) (action, providerID string, ok bool) {
 	rest, ok := strings.CutPrefix(path, base)
 	if !ok || rest == "" || rest[0] != '/' {

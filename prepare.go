@@ -56,9 +56,9 @@ type common struct {
 	later   *later.Pool         // runs what follows an answer
 }
 
-// prepare makes c ready for a tenant; empty: there is one site. What it returns
-// is never nil: with an error it is good enough to answer every request with that
-// error.
+// prepare makes c ready for a tenant; empty: there is one site. The setup is never nil:
+// with an error it can answer every request with that error. What shared has outlives the
+// setup.
 func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s := &setup{config: c.inEnv(), tenant: tenant, issuers: shared.issuers}
 	s.copyLists()
@@ -122,6 +122,8 @@ func (s *setup) copyLists() {
 	c.Site.RedirectProxyOrigins = slices.Clone(c.Site.RedirectProxyOrigins)
 }
 
+// fillDefaults sets what is empty to its default, which depends on the Adapter for
+// Session.Strategy.
 func (c *Config) fillDefaults() {
 	if c.Runtime.Time == nil {
 		c.Runtime.Time = time.Now
@@ -175,8 +177,8 @@ func (s *setup) warnOfLooseness() {
 	}
 }
 
-// warnOfOneClient warns if TrustHost is set without TrustedProxies: all
-// requests then share one rate limit.
+// warnOfOneClient warns if TrustHost is set without TrustedProxies or ClientAddress, and
+// the site limits tries: all requests then share one rate limit.
 func (s *setup) warnOfOneClient() {
 	counts := func(p preparedProvider) bool {
 		return slices.Contains([]ProviderType{TypeCredentials, TypeEmail, TypeWebAuthn}, p.info().kind)
@@ -187,7 +189,7 @@ func (s *setup) warnOfOneClient() {
 }
 
 // prepareSecrets checks the secrets, and makes the keys and codecs that are derived from
-// them.
+// them. It needs s.trust.
 func (s *setup) prepareSecrets(f *failure.List) {
 	secrets := s.config.Secrets
 	if len(secrets) == 0 {
@@ -235,6 +237,7 @@ var placeholders = []string{
 	"development", "auth_secret", "nextauth_secret", "xxx", "todo",
 }
 
+// options returns the options of the cookies. c.HostPrefix must not be nil: see harden.
 func (c *Cookies) options() browser.Options {
 	o := browser.Options{HostPrefix: *c.HostPrefix, MigrateUntil: c.MigrateUntil}
 	for from, to := range map[*CookieOptions]*browser.CookieOptions{
@@ -249,7 +252,8 @@ func (c *Cookies) options() browser.Options {
 // saltBearerCode seals codes that apps change for session tokens.
 const saltBearerCode = "latchkey.bearer-code"
 
-// prepareCookies names the cookies, once for http and once for https.
+// prepareCookies names the cookies, once for http and once for https, and adds to f what
+// browsers would refuse. It needs s.trust.
 func (s *setup) prepareCookies(f *failure.List) {
 	for i, secure := range []bool{false, true} {
 		if s.config.Cookies.Secure != nil {
@@ -299,7 +303,8 @@ func pageOptions(look Theme, say Texts) page.Options {
 	}
 }
 
-// prepareAudit makes the audit log, if there is one.
+// prepareAudit makes the audit log, if there is one, and adds to f what it lacks. It
+// needs s.mails and s.store.
 func prepareAudit(s *setup, f *failure.List) {
 	a := &s.config.Operations.Audit
 	run := s.mails.pool.Go

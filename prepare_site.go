@@ -11,8 +11,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// prepareSite decides where the site lives and which requests to believe about
-// it. givenPath is the base path before the environment was read.
+// prepareSite sets s.trust, which knows the origin of the site and what to believe of
+// requests. It adds a fault for each value of Site that cannot work. givenPath is the
+// base path before the environment was read.
 func (s *setup) prepareSite(f *failure.List, givenPath string) {
 	c := &s.config.Site
 	s.trust = &hostTrust{}
@@ -58,14 +59,16 @@ func isInside(host string) bool {
 	return weburl.IsLoopback(host) || err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast())
 }
 
-// checkPrefix refuses a URL with a path that shows that no proxy removes the prefix.
+// checkPrefix adds a fault if path, that of Site.URL, neither is empty nor begins with
+// Prefix: no proxy can remove the prefix then.
 func (c *Site) checkPrefix(f *failure.List, path string) {
 	if _, ok := strings.CutPrefix(path+"/", strings.TrimRight(c.Prefix, "/")+"/"); !ok && strings.Trim(path, "/") != "" {
 		f.Add(ErrInvalidConfig, "Site.Prefix %q: the path of Site.URL (AUTH_URL) is %q, and has to begin with it", c.Prefix, path)
 	}
 }
 
-// checkHosts refuses hosts, origins and a proxy that nothing could ever match.
+// checkHosts adds a fault for each host, origin and proxy that no request could ever
+// match.
 func (c *Site) checkHosts(f *failure.List) {
 	for _, host := range c.AllowedHosts {
 		name, anyOf := strings.CutSuffix(host, anyPort)
@@ -84,8 +87,8 @@ func (c *Site) checkHosts(f *failure.List) {
 	}
 }
 
-// compareBasePaths warns when the configuration and the site's URL both name
-// one.
+// compareBasePaths warns if the configuration (given) and Site.URL (named) both have a
+// base path, unless the warning is suppressed.
 func (s *setup) compareBasePaths(given, named string) {
 	if prefix := s.config.Site.Prefix; prefix != "" && given != "" {
 		given = strings.TrimRight(prefix, "/") + given

@@ -51,7 +51,8 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 	s.limits.OnRefusal(watch.Refusals(s.log))
 }
 
-// prepareReplay chooses the store of used values, in the same order.
+// prepareReplay chooses the store of used values: the configured one, else the Adapter if
+// it should and can, else this process alone.
 func (s *setup) prepareReplay(shared common) {
 	here, recent := shared.replay, shared.recent
 	if here == nil {
@@ -135,9 +136,8 @@ func (s *setup) prepareSessions(f *failure.List) {
 	s.sessions = newTokenStrategy(s)
 }
 
-// warnOfUnusedToken warns of a Callbacks.Token that stored sessions never call:
-// an Adapter makes sessions stored, and what the callback put into them is then
-// missing.
+// warnOfUnusedToken warns of a Callbacks.Token, which stored sessions never call. An
+// Adapter makes sessions stored, and what the callback put into them is then missing.
 func (s *setup) warnOfUnusedToken() {
 	if s.config.Callbacks.Token != nil {
 		s.log.WarnAtStart("Callbacks.Token is never called with stored sessions: use Callbacks.Session, or set Session.Strategy to JWTSessions")
@@ -164,8 +164,8 @@ func (c *SessionConfig) check(f *failure.List) {
 	}
 }
 
-// prepareRevocations chooses the store of ended JWT sessions: the configured
-// one, else the Adapter if it can.
+// prepareRevocations chooses the store of ended JWT sessions: the configured one, else
+// the Adapter if it can. Without one, s.revocations stays nil.
 func (s *setup) prepareRevocations(f *failure.List) {
 	var own storage.RevocationStore
 	if s.store != nil {
@@ -196,8 +196,8 @@ func (s *setup) prepareRevocations(f *failure.List) {
 	s.revocations.Life = max(c.JWT.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
 }
 
-// evidenceLife returns how long anything lives that an end voids: a link, a flow, or
-// the cookie of a known browser.
+// evidenceLife returns how long the longest-lived of the links, flows and cookies of
+// known browsers lives that are void once the sessions of their user were ended.
 func evidenceLife(providers []preparedProvider) time.Duration {
 	longest := max(browser.CheckMaxAge, browser.KnownMaxAge, linkMaxAge) // links may have lived longer before
 	for _, p := range providers {
@@ -241,8 +241,8 @@ func (s *setup) prepareProviders(f *failure.List) {
 	s.checkConditionalUI(f)
 }
 
-// checkConditionalUI refuses two providers that offer passkeys in a field:
-// browsers do that in one form of a page.
+// checkConditionalUI adds a fault if two providers have browsers offer passkeys in a
+// field: browsers do that in one form of a page.
 func (s *setup) checkConditionalUI(f *failure.List) {
 	first := ""
 	for _, p := range s.order {
@@ -333,7 +333,7 @@ func (s *setup) needs() []need {
 	return table
 }
 
-// warnOfLesserStores says which defence an adapter is too small for.
+// warnOfLesserStores warns of each defence that the Adapter lacks the methods for.
 func (s *setup) warnOfLesserStores() {
 	if s.store.Tx == nil && s.store.SignUps == nil {
 		s.log.WarnAtStart("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")

@@ -25,8 +25,9 @@ import (
 // defaultEarly is how long before its expiry a token is renewed.
 const defaultEarly = time.Minute
 
-// prepareVault checks what keeps tokens and makes the vault ready. Without an Adapter
-// that can swap tokens there is none, and rows hold what a sign-in brought first.
+// prepareVault checks what keeps tokens and makes the vault ready, or the jar with
+// Tokens.Cookie. Without an Adapter that can swap tokens, s.vault stays nil, and the rows
+// of accounts keep the tokens of the sign-in that made them.
 func prepareVault(s *setup, f *failure.List) {
 	c := &s.config.Tokens
 	if c.Plain && len(c.Keys) > 0 {
@@ -80,7 +81,8 @@ func prepareJar(s *setup, f *failure.List) {
 	}
 }
 
-// tokenKeys returns what tokens are encrypted under.
+// tokenKeys returns the keys that tokens are encrypted under: secrets, if there are no
+// keys.
 func tokenKeys(keys, secrets []string) []string {
 	if len(keys) > 0 {
 		return keys
@@ -88,7 +90,8 @@ func tokenKeys(keys, secrets []string) []string {
 	return secrets
 }
 
-// leases returns what lets one of several processes renew a token; nil: nothing does.
+// leases returns the store by which only one of several processes renews a token at a
+// time, or nil if there is none. s.store must not be nil.
 func leases(s *setup) storage.LeaseStore {
 	if s.config.Runtime.Leases != nil {
 		return s.config.Runtime.Leases
@@ -96,7 +99,8 @@ func leases(s *setup) storage.LeaseStore {
 	return s.store.Leases
 }
 
-// checkOffline refuses a provider that asks for refresh tokens that nothing can keep.
+// checkOffline adds a fault for each provider that asks for refresh tokens that nothing
+// can keep, and warns if several processes may renew a token at once.
 func checkOffline(s *setup, f *failure.List) {
 	for _, given := range s.order {
 		p, ok := given.(*oauthProvider)
@@ -142,7 +146,8 @@ func tokenProviders(s *setup) map[string]*vault.Provider {
 }
 
 // renewTokens asks the provider for new tokens and checks their ID token against the
-// former one. An ID token that follows none is checked by itself and left out.
+// former one. If former has no ID token, the new one is checked by itself and
+// left out. With Refresh.Do it calls that instead, and checks nothing.
 func renewTokens(ctx context.Context, p *oauthProvider, former Tokens) (Tokens, error) {
 	if p.Refresh.Do != nil {
 		return guarded.ContainResult(func() (Tokens, error) { return p.Refresh.Do(ctx, limitedClient(p), former) })
@@ -166,8 +171,9 @@ func renewTokens(ctx context.Context, p *oauthProvider, former Tokens) (Tokens, 
 	return t, nil
 }
 
-// revokeTokens ends tokens at the provider: the refresh token first, which ends the
-// grant at most providers, then the access token.
+// revokeTokens ends tokens at the provider, by Revoke of the provider if it is set: the
+// refresh token first, which ends the grant at most providers, then the access token. It
+// returns nil if the provider has no endpoint for that, or revokes refresh tokens only.
 func revokeTokens(ctx context.Context, p *oauthProvider, t Tokens) error {
 	if p.Revoke != nil {
 		return guarded.Contain(func() error { return p.Revoke(ctx, limitedClient(p), t) })
@@ -188,7 +194,7 @@ func revokeTokens(ctx context.Context, p *oauthProvider, t Tokens) error {
 	return err
 }
 
-// tellOfTokens tells the application of an event of the vault.
+// tellOfTokens stores and tells an event of the vault, if the site keeps events.
 func tellOfTokens(ctx context.Context, s *setup, e event.Event) {
 	if !s.config.keepsEvents() {
 		return
@@ -198,7 +204,8 @@ func tellOfTokens(ctx context.Context, s *setup, e event.Event) {
 	s.tell(ctx, o, journal.NoSubject{})
 }
 
-// hasVault returns an error if nothing keeps provider tokens.
+// hasVault returns nil if s.vault is set. Otherwise it returns ErrMissingAdapter, also
+// with Tokens.Cookie, or ErrMissingAdapterMethods.
 func hasVault(s *setup) error {
 	switch {
 	case s.jar != nil:

@@ -11,9 +11,9 @@ import (
 // The redirect proxy: a stable deployment whose URL is registered with the
 // providers, and which sends callbacks on to previews that are not.
 
-// sendOn returns the URL that a proxy sends a callback on to, or "" if this
-// callback is for this deployment. Code and state go to listed origins only
-//
+// sendOn returns the URL that a proxy sends a callback on to, or "" if this callback is
+// for this deployment. Code and state go to listed origins only: it returns
+// ErrInvalidCheck for any other, and for a state that is missing or cannot be opened.
 func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.Values) (string, error) {
 	if !p.isRedirectProxy(l.origin) {
 		return "", nil
@@ -60,8 +60,8 @@ func onward(p *oauthProvider, l *links, target, route string) string {
 	return target
 }
 
-// redirectURIs returns where the provider sends the browser back to, and, if
-// that is the proxy, where the proxy sends it on to.
+// redirectURIs returns where the provider sends the browser back to, and, if that is the
+// proxy, where the proxy sends it on to, else "".
 func (p *oauthProvider) redirectURIs(l *links) (redirectURI, origin string) {
 	own := l.url("callback/" + p.ID)
 	if p.proxied == "" || p.postsCrossSite() || p.isRedirectProxy(l.origin) {
@@ -76,9 +76,9 @@ func (p *oauthProvider) isRedirectProxy(o weburl.Origin) bool {
 	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == o.Text
 }
 
-// maySendOn reports whether callbacks may be sent on to an origin. Without a list
-// that is the proxy's own host name, over https and on its usual port; on a
-// loopback host any port.
+// maySendOn reports whether the proxy at the origin from may send callbacks on to the
+// origin to. Without a list that is the proxy's own host name, over https and on its
+// usual port; on a loopback host any port.
 func (t *hostTrust) maySendOn(from, to weburl.Origin) bool {
 	if len(t.RedirectProxyOrigins) == 0 {
 		usual := to.Secure && to.Host() == to.HostName() || weburl.IsLoopback(to.Host())

@@ -23,10 +23,10 @@ func opensPage(h http.Header) bool {
 	return strings.Contains(h.Get("Accept"), "text/html")
 }
 
-// isScript reports whether a script asks, which could not tell a page from what
-// it asked for: a part of a page, a socket, a stream of events, or JSON. What a browser
-// opens as a page is none, whatever else it sends (a WebView of Android names its app
-// in X-Requested-With, and a proxy may ask every visitor for a password).
+// isScript reports whether a script asks, which could not tell a page from what it asked
+// for: a part of a page, a socket, a stream of events, or JSON. A browser that opens a
+// page is no script, whatever else it sends (a WebView of Android names its app in
+// X-Requested-With, and a proxy may ask every visitor for a password).
 func isScript(h http.Header) bool {
 	if isHTMX(h) || strings.EqualFold(h.Get("Upgrade"), "websocket") {
 		return true
@@ -44,8 +44,8 @@ func isScript(h http.Header) bool {
 	return strings.Contains(accept, jsonType) || strings.Contains(accept, "text/event-stream") || len(given) > 0
 }
 
-// isHTMX reports whether htmx asks for a part of a page. It follows its own
-// kind of redirect.
+// isHTMX reports whether htmx asks for a part of a page. htmx follows a redirect of its
+// own kind, Hx-Redirect.
 func isHTMX(h http.Header) bool { return h.Get("HX-Request") == "true" }
 
 // asksForJSON reports whether a script sent the form and reads the result
