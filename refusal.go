@@ -61,9 +61,11 @@ func IsRefusal(err error) bool {
 	return errors.Is(err, ErrNoSession) || errors.Is(err, ErrAccessDenied) || isSteering(err) || wantedIn(err) != nil
 }
 
-// refuse answers a request that a guard did not let pass. It returns nil for one of
-// [Pages] that the answer would lead to, and if guards is true for each that no guard keeps
-// from the visitor: that page passes. s is nil for a request without a session.
+// refuse answers a request that a guard did not let pass, and returns nil if it may pass
+// after all: the session has every proof that why asks for; or the request is for the
+// page of [Pages] that the answer would lead to; or guards is true, and the request is
+// for another of [Pages] that no guard keeps from the visitor. s is nil for a request
+// without a session.
 func refuse(ctx context.Context, x *exchange, s *Session, why error, guards bool) *Response {
 	if errors.Is(why, errNilResponse) {
 		return guardFault(ctx, x, why)
@@ -121,7 +123,8 @@ func ledTo(r *Request, to string) *Response {
 	return res
 }
 
-// isSafe reports whether a browser can open again as a page what it asked for by the method.
+// isSafe reports whether the method is GET or HEAD, so that a browser can open the page
+// again.
 func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // refusedAs returns which visitor a refusal is about. s is nil for a request without a
@@ -148,11 +151,12 @@ func leadsHere(x *exchange, to string) bool {
 }
 
 // isFor reports whether the request is for page, one of [Pages], exactly as a browser
-// sends it that was led there. A guard lets only such a request pass, so what is in
-// doubt is not for the page. The request has to name the origin of the site, as the page
-// does. A page with a host of its own has to be at an origin of the configuration, because
-// a client can name any host. The path has to be that of the page also before handlers
-// took a part off, and slashes and escapes count. The query has to have that of the page.
+// sends it that was redirected there. A guard lets only such a request pass, so a
+// doubtful request is not for the page. The request has to name the origin of the site,
+// as the page does. A page with a host of its own has to be at an origin of the
+// configuration, because a client can name any host. The path has to be that of the page
+// also before handlers took a part off, and slashes and escapes count. The query has to
+// contain that of the page. An empty page is none.
 func isFor(x *exchange, page string) bool {
 	to, err := url.Parse(x.absolute(page))
 	if page == "" || err != nil || !opensPages(x.request.Method) || !x.setup.trust.cameTo(x.request, x.origin) {
@@ -171,7 +175,8 @@ func opensPages(method string) bool {
 }
 
 // isWhole reports whether the path of r is the one that the client asked for, but for
-// Site.Prefix, so that neither http.StripPrefix nor another handler has changed it.
+// Site.Prefix, so that neither http.StripPrefix nor another handler has changed it. It
+// returns true if r does not say what the client asked for.
 func isWhole(l *links, r *Request) bool {
 	if r.Target == "" {
 		return true
@@ -188,7 +193,8 @@ func isWhole(l *links, r *Request) bool {
 func sentPath(u *url.URL) string { return cmp.Or(u.EscapedPath(), "/") }
 
 // circles reports whether a browser that is led to own, one of [Pages], comes back to the
-// guard, because its request is not one for that page as isFor sees it. It warns of it once.
+// guard, because its request is not one for that page as isFor sees it. The first time it
+// logs a warning.
 func circles(x *exchange, own string) bool {
 	u := x.request.URL
 	if own == "" || !u.Query().Has("callbackUrl") || !weburl.IsPage(x.asked(x.request), x.absolute(own)) {
@@ -203,7 +209,8 @@ func circles(x *exchange, own string) bool {
 // circling is what an operator reads whose guard would lead browsers in a circle.
 const circling = "a guard refuses a request that looks like one for a page of Config.Pages and is not exactly that: serve the page outside of guards, or name it as browsers end at it, slash included, and have a proxy keep Host, or set X-Forwarded-Host with Site.TrustHost"
 
-// overAt returns the URL of the sign-in page with the reason why a session is over.
+// overAt returns page, the URL of the sign-in page, with the reason if why says that the
+// session has expired or was ended.
 func overAt(page string, why error) string {
 	switch {
 	case errors.Is(why, ErrSessionExpired):
@@ -214,9 +221,9 @@ func overAt(page string, why error) string {
 	return page
 }
 
-// refuseUnproven answers a request if its session lacks a proof. It returns nil for a
-// request for the application's own page that takes the proof, and if guards is true for
-// each that no guard keeps from the user.
+// refuseUnproven answers a request whose session lacks the proof w. It returns nil, so
+// that the request passes, if it is for Pages.Reauth, and if guards is true also for each
+// page that no guard keeps from the user. A configuration without such proofs is a fault.
 func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof, guards bool) *Response {
 	s := x.setup
 	switch {
@@ -261,8 +268,9 @@ func (c *Core) Unmet(ctx context.Context, s *Session, demand error) error {
 	return nil
 }
 
-// strays returns why a redirect of a guard was refused that is no URL of this site and
-// no path, or nil if it is one. The text has no path and no query.
+// strays returns an ErrInvalidCallbackURL if to, the target of a guard's redirect, is
+// neither a path nor a URL of this site, and else nil. The text of the error has no path
+// and no query.
 func strays(l *links, to string) error {
 	u, err := url.Parse(to)
 	if err != nil || strings.HasPrefix(to, "/") || weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text {
@@ -271,7 +279,7 @@ func strays(l *links, to string) error {
 	return failure.Wrap(ErrInvalidCallbackURL, failure.Of(fault.RedirectForeign, fmt.Errorf("RedirectTo of a guard leads to another site, %q (accept it in Callbacks.Redirect)", u.Scheme+"://"+u.Host)))
 }
 
-// guardFault logs why a guard failed. The answer does not say it.
+// guardFault logs why a guard failed, and returns the answer, which does not say why.
 func guardFault(ctx context.Context, x *exchange, err error) *Response {
 	x.setup.log.Error(ctx, x, err)
 	return faultAnswer(ctx, x, err)

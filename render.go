@@ -21,8 +21,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
-// render decides what a browser gets for an error of a route. See errors on the
-// wire in docs/protocol.md. Guards answer for themselves, in core.go.
+// render logs the error of a route and returns what the browser gets for it.
+// docs/protocol.md lists the errors on the wire. Guards answer for themselves: see
+// refuse. x may be nil.
 func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *Response {
 	logFailure(ctx, x, err)
 	if stray, ok := errors.AsType[*unknownTenant](err); ok {
@@ -49,8 +50,8 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 	return renderError(x, err)
 }
 
-// refer shows the reference code of a failure that was rendered, if the site does so.
-// A page that res leads to gets it as a parameter.
+// refer adds the reference code of a failure to res, as a header and as a parameter of an
+// error page that res leads to, if the site shows codes. A mistyped form gets none.
 func refer(s *setup, v *visit, res *Response, err error) *Response {
 	if !s.config.Operations.ShowReference || v.reference == "" || explain.IsMistyped(explain.DetailOf(err)) {
 		return res
@@ -66,7 +67,7 @@ func refer(s *setup, v *visit, res *Response, err error) *Response {
 	return res
 }
 
-// referInJSON adds the reference code to an answer of JSON that has one in its header.
+// referInJSON adds a code that is not empty to the header and the body of a JSON object.
 func referInJSON(res *Response, code string) *Response {
 	if code == "" || !bytes.HasSuffix(res.Body, []byte("}")) || res.Header.Get("Content-Type") != jsonType {
 		return res
@@ -137,8 +138,8 @@ func renderFault(ctx context.Context, x *exchange) *Response {
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, "error", "Configuration"))}
 }
 
-// leadsToErrorPage reports whether the application's own error page asks for a
-// sign-in, and would be shown again for ever.
+// leadsToErrorPage reports whether the application's own error page asks for a sign-in,
+// and would be shown again for ever. It logs that.
 func leadsToErrorPage(ctx context.Context, x *exchange) bool {
 	to := x.query.Get("callbackUrl")
 	if to == "" || !strings.HasPrefix(pathOf(to), pathOf(x.absolute(x.setup.config.Pages.Error))) {
@@ -156,9 +157,8 @@ func pathOf(to string) string {
 	return u.Path
 }
 
-// renderForVisitor answers a failed callback of a signed-in user: the user went back to
-// a completed step, or wanted to link an account on the account page. It returns nil
-// for the usual answer.
+// renderForVisitor answers a failed callback of a signed-in user who went back to a
+// completed step, or wanted to link an account. It returns nil for any other failure.
 func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	t := failure.TypeOf(err)
 	isStale := t == ErrInvalidCheck || t == ErrVerification
@@ -248,8 +248,8 @@ func shownOf(err error) ErrorType {
 	return shownType(failure.TypeOf(err))
 }
 
-// onSignInPage returns a redirect to the sign-in page. One of the application's own
-// cannot know where the browser was to go in the end, and is told.
+// onSignInPage returns a redirect to the sign-in page. One of the application's own gets
+// callbackUrl, too, since it cannot know where the browser was to go in the end.
 func onSignInPage(x *exchange, params ...string) *Response {
 	own := x.setup.config.Pages.SignIn
 	if own == "" {

@@ -78,8 +78,8 @@ type providerInfo struct {
 	signedOut func(ctx context.Context, x *exchange, ended endedSession) (*Response, error)
 }
 
-// mark returns the reference by which a sign-in that begins now names its
-// session.
+// mark returns the reference to the session that a sign-in keeps if it begins in the
+// session now.
 func (u *currentUser) mark() sessionref.Ref {
 	m := sessionref.Ref{UserID: u.user.ID, SessionID: cmp.Or(u.sessionID, u.tokenHash)}
 	switch {
@@ -94,8 +94,9 @@ func (u *currentUser) mark() sessionref.Ref {
 // provedAt returns when the user last proved their identity; zero: unknown.
 func (u *currentUser) provedAt() time.Time { return cmp.Or(u.Proved, u.since) }
 
-// ownUser returns here. It returns directory.ErrActing if an administrator acts as the
-// user, unless the request only shows a page: only the user may make changes.
+// ownUser returns here, unless an administrator acts as the user, because only the user
+// may make changes. Then it adds the event of the refusal and returns
+// directory.ErrActing, except for a request that only shows a page.
 func ownUser(v *visit, here *currentUser) (*currentUser, error) {
 	if here.actor == "" || v.looks {
 		return here, nil
@@ -149,10 +150,10 @@ type sessionStrategy interface {
 	// close ends the session and returns which one that was: the zero value if there was
 	// none. With an error it ends the session later.
 	close(ctx context.Context, v *visit) (endedSession, error)
-	// renewal prepares a new token for the session of the request, whose user has
-	// just proven who they are. stored is called in the transaction that the proof
-	// is part of, with the first instant that is not void; done hands the token out
-	// after the commit.
+	// renewal prepares a new token for the session of the request, whose user has just
+	// proven who they are. The caller calls stored in the transaction that the proof is
+	// part of, with the earliest time of a proof that no end of the user's sessions
+	// voids, and done after the commit: it hands the token out.
 	renewal(v *visit, here *currentUser, p directory.Proof) renewal
 	// branch opens a session for an app beside the one that a token opens, and
 	// hands it out as a bearer token. It returns the zero openedSession if that session

@@ -87,7 +87,7 @@ func routeOpen(ctx context.Context, x *exchange) (*Response, error) {
 	return fromProvider(ctx, x), nil
 }
 
-// dependsOnCookie reports whether the answer may differ for another browser.
+// dependsOnCookie reports whether the answer to an action may differ for another browser.
 func dependsOnCookie(action string) bool {
 	return action != "providers" && action != "client" && action != "backchannel-logout"
 }
@@ -121,7 +121,7 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for POST")))
 }
 
-// routeOfBoth answers GET and POST of an action.
+// routeOfBoth answers GET and POST of the actions password, invite and act-as.
 func routeOfBoth(ctx context.Context, x *exchange) (*Response, error) {
 	switch x.action {
 	case "password":
@@ -191,8 +191,10 @@ func inviteRoute(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, &x.visit).Invite(view))
 }
 
-// acceptInvitation leads on from an invitation that was accepted. One that was mailed
-// proves the address, and creates its user; a known user signs in (F-206).
+// acceptInvitation answers an invitation that was just accepted (F-206). One that was
+// mailed proves the address: the user is created and signed in, and on a site that needs
+// a password chooses one first. One that was not mailed leads to the sign-up, if there is
+// one. Any other, and that of a known user, leads to the sign-in page.
 func acceptInvitation(ctx context.Context, x *exchange, in *challenges.Invitation) (*Response, error) {
 	s, started := x.setup, x.now()
 	known, err := guarded.Optional(s.store.UserByEmail(ctx, in.Email))

@@ -14,8 +14,9 @@ import (
 )
 
 // respond answers r with s. An error, be it the fault of the configuration or one on the
-// way, becomes a page, a redirect or JSON, as the browser expects it. After an error of
-// a route the response sets no cookie, so that the browser keeps those of a flow.
+// way, becomes a page, a redirect or JSON, as the browser expects it. After an error of a
+// route the response sets no cookie, so that the browser keeps those of a flow. s is nil
+// only with a fault.
 func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	ctx, step := beginRequest(ctx, s, r)
 	var x *exchange
@@ -64,8 +65,9 @@ func readBodyOf(w http.ResponseWriter, r *http.Request, req *Request, s *setup) 
 	return refused == nil
 }
 
-// readBody reads a body into r, as the configuration allows. It returns the answer if that
-// fails, else nil.
+// readBody reads a body into r, as the configuration allows. It returns nil, or logs the
+// failure and returns the answer to it: status 413 for a body that is too large, else
+// 400.
 func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length int64) *Response {
 	limit := defaultBodyLimit
 	if s != nil {
@@ -89,16 +91,17 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 	return nil
 }
 
-// answerTraced does what answerRequest does for a caller that renders no error.
+// answerTraced does what answerRequest does, as an operation of its own for the tracer.
+// It is for callers that render no error.
 func answerTraced(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (x *exchange, res *Response, err error) {
 	ctx, step := beginRequest(ctx, s, r)
 	defer func() { endRequest(step, x, res, err) }()
 	return answerRequest(ctx, s, fault, r, trusted)
 }
 
-// answerRequest handles every request below the base path: it reads the request,
-// decides whether to believe it, and routes it. trusted means that the
-// application itself asks.
+// answerRequest handles every request below the base path: it reads the request, decides
+// whether to believe it, and routes it. trusted means that the application itself asks.
+// The exchange is nil if s is nil; fault then says why.
 func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*exchange, *Response, error) {
 	if s == nil {
 		return nil, nil, &configFault{fault}
@@ -120,8 +123,8 @@ func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trust
 	return x.serve(s.in(ctx))
 }
 
-// serve answers a request that is believed: from here on panics end in an
-// error, and everything that happened is told.
+// serve answers a request that is believed. A panic becomes an error, and the events are
+// told in any case. It returns x.
 func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -130,6 +130,7 @@ func revocationsIn(s *setup, store storage.RevocationStore) *directory.Revocatio
 	})
 }
 
+// warnOfEndlessTokens warns on a hardened site that nothing can end JWT sessions.
 func (s *setup) warnOfEndlessTokens() {
 	if s.config.Hardened {
 		s.log.WarnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
@@ -143,8 +144,8 @@ func sameStore(a, b any) bool {
 	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }
 
-// revoke voids the sign-in that a token comes from, and returns its claims. It
-// returns ErrNoToken for a token that is good for nothing.
+// revoke voids the sign-in that a token comes from, and returns its claims. It returns an
+// error that is directory.ErrNoToken for a token that opens no session here.
 func (t *tokenStrategy) revoke(ctx context.Context, token browser.Token) (Claims, error) {
 	claims, err := t.openLive(ctx, token)
 	if err == nil {
@@ -197,8 +198,9 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 	return ended, nil
 }
 
-// addEnd adds the event for the end of a token's session, and says which one that was. The
-// provider is empty for a session in which an administrator acts.
+// addEnd adds the event for the end of a token's session, and returns which one that was.
+// The provider is empty for a session in which an administrator acts, and on a site where
+// no provider has a Logout.
 func (t *tokenStrategy) addEnd(o *directory.Outbox, claims Claims) endedSession {
 	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
 	if a := directory.ActorOf(claims); a != nil {
@@ -212,6 +214,7 @@ func (t *tokenStrategy) addEnd(o *directory.Outbox, claims Claims) endedSession 
 	return ended
 }
 
+// isNamed implements sessionStrategy: it compares the names that the token has.
 func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	claims, err := t.claims(ctx, v)
 	if claims == nil || err != nil {
@@ -221,6 +224,8 @@ func (t *tokenStrategy) isNamed(ctx context.Context, v *visit, provider, name st
 	return directory.HasSID(names, provider, name), nil
 }
 
+// current implements sessionStrategy: it accepts no cached revocation result, and reads
+// the user from the store. Without an Adapter it returns nil.
 func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
 	if t.setup.store == nil {
 		return nil, nil
@@ -252,11 +257,13 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 	return ownUser(v, here)
 }
 
+// acts implements sessionStrategy. It returns false if a store fails.
 func (t *tokenStrategy) acts(ctx context.Context, v *visit) bool {
 	claims, err := t.claims(ctx, v)
 	return err == nil && directory.ActorOf(claims) != nil
 }
 
+// visitor implements sessionStrategy: the user is what the token says, without an id.
 func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
 	claims, err := t.claims(ctx, v)
 	if claims == nil || err != nil {

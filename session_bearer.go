@@ -17,6 +17,8 @@ import (
 // is as old as the sign-in, so that no limit on age is stretched, and ends for
 // itself.
 
+// branch implements sessionStrategy: it seals the claims of the token from again, under a
+// session id of their own.
 func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
 	claims, err := t.openLive(ctx, from)
 	if errors.Is(err, directory.ErrNoToken) {
@@ -47,8 +49,8 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token
 	}, nil
 }
 
-// besideID returns a new id for a session beside the one with this id. It is an adopted
-// id if that one is: when the user signed in is not known.
+// besideID returns a new id for a session beside the one with this id. If id is marked as
+// adopted, so is the new one: when the user signed in is not known.
 func besideID(id string) string {
 	beside := secret.RandomHex(16)
 	if jwtclaims.IsAdopted(id) {
@@ -57,6 +59,7 @@ func besideID(id string) string {
 	return beside
 }
 
+// branch implements sessionStrategy: it stores a copy of the row with a new token and id.
 func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
 	s := d.setup
 	begun := s.now().Truncate(time.Millisecond) // before the session is looked up

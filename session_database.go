@@ -30,6 +30,7 @@ type databaseStrategy struct {
 // longer one.
 const longestRowToken = 4096
 
+// plan implements sessionStrategy: it makes the row of a new session, with a new token.
 func (d *databaseStrategy) plan(v *visit) *directory.SessionPlan {
 	s := d.setup
 	now := s.now().UTC()
@@ -44,6 +45,7 @@ func (d *databaseStrategy) plan(v *visit) *directory.SessionPlan {
 	}
 }
 
+// newToken returns a token of Session.NewToken, or else 32 random bytes in hex.
 func (d *databaseStrategy) newToken() string {
 	if own := d.setup.config.Session.NewToken; own != nil {
 		return own()
@@ -75,9 +77,10 @@ func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Tok
 }
 
 // find returns the session that a token opens, or nil, and the key of its row. It deletes
-// an expired session and one that a provider has ended, and returns nil for a suspended user and errOtherTenant for
-// the session of another tenant. With useCache, for callers that only read, a cached
-// session will do unless a renewal is due.
+// an expired session and one that a provider has ended, and returns nil for them
+// and for that of a suspended user. It returns errOtherTenant for the session of another
+// tenant. With useCache, for callers that only read, a cached session will do unless a
+// renewal is due. It sets v.why for a session that is over.
 func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(shown)
@@ -133,6 +136,7 @@ func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 	return !now.Before(row.Expires)
 }
 
+// read implements sessionStrategy. Without a change, a cached session will do.
 func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
 	s, token, err := d.find(ctx, v, v.credential.Token(), c == nil) // what changes something asks the store
 	if errors.Is(err, errOtherTenant) {
@@ -191,8 +195,9 @@ func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	return s
 }
 
-// extend moves the stored expiry when it is due, at most once in UpdateAge. gone reports
-// that the session was ended meanwhile: it stays ended.
+// extend moves the stored expiry if that is due, at most once in UpdateAge, and does
+// nothing otherwise. gone reports that the session was ended meanwhile: it stays ended
+//
 func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSession, token string) (gone bool, err error) {
 	if !d.isDue(row) {
 		return false, nil
@@ -204,8 +209,8 @@ func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSessio
 	return false, err
 }
 
-// isDue reports whether UpdateAge has passed since the expiry was moved. That of a
-// session in which an administrator acts never moves.
+// isDue reports whether UpdateAge has passed since the expiry was last moved. It returns
+// false for a session in which an administrator acts: its expiry never moves.
 func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
 	if row.Actor != "" {
 		return false
@@ -225,6 +230,7 @@ func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser,
 	return ownUser(v, currentUserOf(s, token))
 }
 
+// acts implements sessionStrategy. It returns false if a store fails.
 func (d *databaseStrategy) acts(ctx context.Context, v *visit) bool {
 	s, _, err := d.live(ctx, v, v.credential.Token(), true)
 	return err == nil && s != nil && s.Row.Actor != ""

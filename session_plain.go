@@ -81,8 +81,8 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.T
 	return &found.reading, err
 }
 
-// unrenewed returns the reading of a token that is believed to be alive: it gets
-// no successor, which would live longer, and the session ends when the token does
+// unrenewed completes the reading of a token whose revocation result came from the cache.
+// It gets no successor, which would live longer, and the session ends when the token does
 //
 func (r *plainReading) unrenewed(members []jsonscan.Member, maxAge time.Duration) (*reading, error) {
 	end, known := jwtclaims.Time(members, "exp")
@@ -122,8 +122,9 @@ func (t *tokenStrategy) openPlain(token browser.Token, room *plainRoom) ([]jsons
 	return members, nil
 }
 
-// readPlainMembers does for readPlain what openToken and sessionOf do. It may
-// add members.
+// readPlainMembers reads members into found, completes them as track does, and judges the
+// token as judge does. It returns the members, and whether the answer came from the
+// cache.
 func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsonscan.Member) (same []jsonscan.Member, believed bool, err error) {
 	s := found.session
 	from := readMembers(s, &found.said, members)
@@ -171,9 +172,9 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	return s, nil
 }
 
-// judge returns ErrNoToken for the token of another tenant, and for a sign-in
-// that is too old or revoked. With useCache it accepts a cached answer, and
-// believed reports that it did.
+// judge returns ErrNoToken for the token of another tenant, for a sign-in that is too old
+// or revoked, and for the adopted session of a suspended user. With useCache it accepts a
+// cached revocation result, and believed reports that it did.
 func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, useCache bool) (believed bool, err error) {
 	if tenant != t.setup.tenant {
 		return false, errOtherTenant
@@ -221,8 +222,9 @@ func isRollingOut(s *setup) bool {
 }
 
 // track adds to claims the id and the time of their sign-in if they lack them, as tokens
-// of Auth.js do. What it makes up is the same for every copy of a token. It does nothing
-// where sign-ins are not tracked.
+// of Auth.js do. It makes the id from the jti of the token, which is the same for every
+// copy; a token without jti gets a random one. It does nothing where sign-ins are not
+// tracked.
 func (t *tokenStrategy) track(claims Claims) {
 	if !t.setup.tracksSignIns() {
 		return

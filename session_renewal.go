@@ -20,6 +20,8 @@ import (
 // What a session says of the proofs of its user, and the new token that it gets
 // after another proof.
 
+// renewal implements sessionStrategy: stored gives the row a new token and what was
+// proven.
 func (d *databaseStrategy) renewal(v *visit, _ *currentUser, p directory.Proof) renewal {
 	former := rowToken(v.credential.Token())
 	now := d.setup.now().UTC()
@@ -43,6 +45,8 @@ func (d *databaseStrategy) renewal(v *visit, _ *currentUser, p directory.Proof) 
 	}
 }
 
+// renewal implements sessionStrategy: done seals what was proven into a new token. It
+// returns directory.ErrNoToken if the token of the request is not that of here.
 func (t *tokenStrategy) renewal(v *visit, here *currentUser, p directory.Proof) renewal {
 	return renewal{
 		stored: func(_ context.Context, _ *directory.Store, after time.Time) error {
@@ -147,8 +151,10 @@ func provingOf(ctx context.Context, x *exchange, wanted, use, provider string) (
 	return p, nil, err
 }
 
-// waysToProve returns the ways that a user has, the strongest first. A mailed code is
-// the way of users without any other.
+// waysToProve returns the ways that a user has to prove their identity, the strongest
+// first. A mailed code is one only if no second factor is asked for, the user has neither
+// a factor nor a password, and the user's providers, if any, do not tell when the user
+// signed in there.
 func waysToProve(ctx context.Context, s *setup, p *proving) (ways []proofWay, err error) {
 	u := &p.here.user
 	kinds, err := kindsToProve(ctx, s, p)

@@ -25,6 +25,7 @@ type tokenStrategy struct {
 	sizes sizeWarnings
 }
 
+// newTokenStrategy returns the strategy of JWT sessions. It reads only the config of s.
 func newTokenStrategy(s *setup) *tokenStrategy {
 	c := &s.config
 	t := &tokenStrategy{setup: s}
@@ -129,6 +130,7 @@ func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l lif
 	return nil
 }
 
+// params returns what JWTConfig.Encode and Decode get. claims is nil for Decode.
 func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Duration) JWTParams {
 	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: maxAge}
 }
@@ -147,6 +149,7 @@ func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, erro
 	return hook(ctx, t.setup, "Callbacks.Token", call)
 }
 
+// read implements sessionStrategy. Without a change, a cached revocation result will do.
 func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
 	token := v.credential.Token()
 	if token.Text == "" {
@@ -216,9 +219,10 @@ func (t *tokenStrategy) openLive(ctx context.Context, token browser.Token) (Clai
 	return claims, err
 }
 
-// decode returns the claims of a token that has not expired. It returns
-// ErrNoToken for one that is older than the configuration lets tokens become,
-// whatever its exp says.
+// decode returns the claims of a token that has not expired. It does not look whether the
+// token was revoked. Any error is a directory.ErrNoToken: errOutlived for a token that
+// has expired or is older than the configuration lets tokens become, whatever its exp
+// says, else errUnsealed.
 func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.Spec) (claims Claims, err error) {
 	c := &t.setup.config.Session.JWT
 	if c.Decode == nil {
@@ -241,9 +245,9 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.
 }
 
 // readClaims reads a session with the application's callbacks. It returns nil if
-// Callbacks.Token ends the session. A token that is believed to be alive is not renewed
-// for longer: what a callback changes is kept in one that ends when the old one does
-//
+// Callbacks.Token ends the session. believed says that the revocation result came from
+// the cache: then what a callback changes is kept in a token that ends when the old one
+// does.
 func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims, c *change, believed bool) (*reading, error) {
 	info := TokenInfo{Claims: claims}
 	if c != nil {

@@ -131,7 +131,7 @@ func (s *setup) cookieSpecsFor(o weburl.Origin) *browser.Specs {
 	return s.cookieSpecs[0]
 }
 
-// secrets returns the operator's own secrets.
+// secrets returns the operator's own secrets. Some of them may be empty.
 func (s *setup) secrets() []string {
 	secrets := slices.Clone(s.config.Secrets)
 	for _, p := range s.order {
@@ -239,7 +239,8 @@ func tableOf(s *setup, failures *audit.Sink) *audit.Table {
 	return t
 }
 
-// setsSession reports whether res has a session cookie.
+// setsSession reports whether res sets a session cookie. One that only clears it does
+// not.
 func (s *setup) setsSession(res *Response) bool {
 	for _, c := range res.Cookies {
 		for _, specs := range s.cookieSpecs {

@@ -50,9 +50,9 @@ func errNoProvider(id string) error {
 	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: failure.Of(fault.ProviderUnknown, fmt.Errorf("no provider has the id %q", texts.Cut(id, 64)))})
 }
 
-// conclude completes the sign-in if the provider returned an assertion, and otherwise
-// returns the provider's response. For an error it adds the event of the refused sign-in
-// and counts it, and sends the browser where the application's code wants.
+// conclude completes the sign-in of an assertion, or else returns the provider's
+// response. For an error of a callback it adds and counts the refused sign-in. An error
+// that stands for the application's redirect or response becomes that.
 func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
 	res := out.response
 	if err == nil && out.assertion != nil {

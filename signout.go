@@ -8,8 +8,9 @@ import (
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
-// signOut answers POST /signout. Whatever the store does, this browser is
-// signed out; a session that could not be ended there is an error in the log.
+// signOut answers POST /signout. Whatever the store does, this browser is signed out. A
+// session that could not be ended there is an error in the log; with StrictSignOut it is
+// status 500, too. A sign-out may go on at the provider, which signedOut decides.
 func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	ended, err := x.setup.sessions.close(ctx, &x.visit)
 	x.cookies.ClearChecks(x.now())

@@ -211,8 +211,8 @@ func (s *requestState) read() error {
 // errOver reports that the framework has used the memory of the request for the next one.
 var errOver = errors.New("latchkey: the request is over: look at the session in its handler")
 
-// renew puts the cookies that keep the session alive into the response. What it has
-// decided about the session already stands.
+// renew puts the cookies that keep the session alive into the response, and the headers
+// that caches need. Cookies that the response has set or cleared already stand.
 func (s *requestState) renew(x *exchange) {
 	for _, c := range x.cookies.Out {
 		s.renewed = append(s.renewed, c.Name)

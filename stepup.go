@@ -37,8 +37,9 @@ func (w *wantedProof) Error() string {
 // NeedRecent returns an error for the decide function of [Auth.Authorize] and of every
 // framework's guard. The request passes if the user of the session has proven their
 // identity at most d ago. Otherwise the browser is led to {base path}/reauth and comes
-// back afterwards; scripts get status 401 as in RFC 9470, and a visitor without a
-// session what [ErrNoSession] gets.
+// back afterwards; scripts get status 401 as in RFC 9470, and a visitor without a session
+// what [ErrNoSession] gets. Give d time for the way back: with a d of zero or less no
+// request passes.
 func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Within: d}} }
 
 // NeedFactor returns an error as [NeedRecent] does. The request passes if a proof of one
@@ -51,8 +52,9 @@ func NeedFactor(kinds ...FactorKind) error {
 	return &wantedProof{factor.Wanted{IsFactor: true, Kinds: slices.Clone(kinds)}}
 }
 
-// wantedIn returns the proofs that err asks for. It returns nil if err says anything
-// else, too.
+// wantedIn returns the proofs that err asks for, also if it wraps or joins errors of
+// [NeedRecent] and [NeedFactor]. It returns nil if err is nil, or if it joins one of them
+// with any other error.
 func wantedIn(err error) (all []*wantedProof) {
 	switch e := err.(type) {
 	case *wantedProof:
@@ -118,7 +120,8 @@ func unproven(r *Request, host string, isBearer bool, w *wantedProof, to string)
 }
 
 // askProof returns a redirect to the page that asks for a proof and then leads to the URL
-// back, or JSON for a script. On a site without that page, the user signs in once more.
+// back, or JSON for a script. A site without that page asks the user to sign in once
+// more: a post is redirected to back, and any other request gets the page that says so.
 func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Response, error) {
 	if !x.setup.config.stepsUp() {
 		if x.isPost() {
@@ -133,7 +136,8 @@ func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Re
 	return &Response{Redirect: to}, nil
 }
 
-// askAgain asks for a recent sign-in, which leads to the URL to.
+// askAgain returns the page that asks the user to sign in again, which leads to the URL
+// to.
 func askAgain(ctx context.Context, s *setup, v *visit, l *links, to string) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, v).Reauth(page.Reauth{
 		SignInURL: l.signIn(to), CancelURL: l.url("account"), Host: l.origin.Host(), Deletes: to == l.deletion(), Exports: to == ownExport(l),
@@ -188,8 +192,7 @@ func showReauth(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, &x.visit).Prove(view))
 }
 
-// passedOn returns the parameters, name and value in turn, for the application's own
-// page.
+// passedOn returns the parameters, name and value in turn, for Pages.Reauth.
 func passedOn(query url.Values, callbackURL string) []string {
 	params := []string{"callbackUrl", callbackURL}
 	for _, name := range []string{"for", "use", "provider", "done", "error"} {
@@ -284,8 +287,8 @@ func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why err
 	return wrongProof(&x.visit, &x.links, p, ErrReauth), err
 }
 
-// wrongProof answers a proof that does not fit. reason is the error type that the page
-// is told.
+// wrongProof answers a proof that does not fit, and adds the event. The page or script is
+// told the error type reason, but CredentialsSignin for a password.
 func wrongProof(v *visit, l *links, p *proving, reason ErrorType) *Response {
 	if p.way.Use == usePassword {
 		reason = ErrCredentialsSignin
@@ -297,7 +300,9 @@ func wrongProof(v *visit, l *links, p *proving, reason ErrorType) *Response {
 	return &Response{Redirect: reauthURL(l, p.byFactor, p.back, append(p.way.params(), "error", string(reason))...)}
 }
 
-// finishProof renews the session with what was shown now. It sets At of the proof.
+// finishProof renews the session with what was shown now, and answers: with a redirect to
+// x.callbackURL, or JSON for a script. It sets At of the proof, adds the event, and has
+// the user mailed that a recovery code was used.
 func finishProof(ctx context.Context, x *exchange, p *proving, second *directory.Second, shown directory.Proof) (*Response, error) {
 	s, here := x.setup, p.here
 	proof := directory.Proof{At: s.now(), AtProvider: shown.AtProvider}

@@ -62,6 +62,7 @@ func (e *Events) handlerOf(entry *directory.Entry) (name string, call func(conte
 	return "", nil
 }
 
+// userHandlerOf returns the function for an event whose payload is a user, and its name.
 func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Context, User) error) {
 	switch t {
 	case event.UserCreated:

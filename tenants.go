@@ -128,7 +128,9 @@ func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Reque
 	return named, err
 }
 
-// tenantFault returns the error of a request for which the application gives no configuration.
+// tenantFault returns err, for which the application gives no configuration, as an
+// ErrInvalidConfig. An ErrNotFound, redirect or response of the application is an
+// unknownTenant, too.
 func tenantFault(err error) error {
 	if errors.Is(err, ErrNotFound) || isSteering(err) {
 		err = &unknownTenant{err}
@@ -198,8 +200,8 @@ func newLazySetups(size int, find func(context.Context, *Request) (tenant, error
 	}
 }
 
-// setupFor returns the setup of a request. With an error it renders that error,
-// and may be nil.
+// setupFor returns the setup of a request. With an error the setup is nil, or renders
+// that error.
 func (t *lazySetups) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	which, err := t.find(ctx, r)
 	if err != nil {
@@ -211,8 +213,8 @@ func (t *lazySetups) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	return t.add(ctx, which)
 }
 
-// add prepares a configuration, once for all requests that want it. A slow tenant
-// holds up no other.
+// add prepares a configuration and caches it, once for all requests that want it. A slow
+// tenant holds up no other.
 func (t *lazySetups) add(ctx context.Context, which tenant) (*setup, error) {
 	found, err := t.prepared.Load(context.WithoutCancel(ctx), which.key, func(context.Context) (prepared, string, error) {
 		s, err := guarded.ContainResult(func() (*setup, error) { return t.prepare(which) }) // its hooks may panic
@@ -227,6 +229,7 @@ func (t *lazySetups) add(ctx context.Context, which tenant) (*setup, error) {
 	return found.setup, found.err
 }
 
+// prepare asks the application for the Config of a tenant and makes it ready.
 func (t *lazySetups) prepare(which tenant) (*setup, error) {
 	c, err := which.config()
 	if err != nil {

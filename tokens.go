@@ -66,8 +66,9 @@ func (c *Core) AccessToken(ctx context.Context, r *Request, provider string, o T
 	return t, cookies, err
 }
 
-// accessToken returns an access token of the user of a session. fault is why the
-// configuration cannot be used; nil: it can.
+// accessToken returns an access token of the user of a session, or directory.ErrActing if
+// an administrator acts as the user. fault is why the configuration cannot be used; nil:
+// it can.
 func accessToken(ctx context.Context, s *setup, session *Session, provider string, o TokenOptions, fault error) (Tokens, error) {
 	if fault != nil {
 		return Tokens{}, failure.Public(fault)
@@ -81,8 +82,9 @@ func accessToken(ctx context.Context, s *setup, session *Session, provider strin
 	return s.vault.AccessToken(ctx, vault.Ref{UserID: session.UserID, Provider: provider}, vault.Options{Scopes: o.Scopes, Rejected: o.Rejected, MinLife: o.MinLife})
 }
 
-// tokenInJar returns an access token that the browser of a request keeps, and the
-// cookies for the response. With begun the response has begun.
+// tokenInJar returns an access token that the browser of a request keeps, and the cookies
+// for the response. With begun the response has begun, so nothing is renewed. A request
+// with a bearer token has no such cookies and gets the error of hasVault.
 func tokenInJar(ctx context.Context, s *setup, r *Request, session *Session, provider string, o TokenOptions, begun bool) (Tokens, []*http.Cookie, error) {
 	if session.Via == ViaBearer {
 		return Tokens{}, nil, hasVault(s)

@@ -161,7 +161,8 @@ func (t *hostTrust) hostNames() (names []string) {
 	return names
 }
 
-// missingPort returns the cure if only its port keeps a host off the list.
+// missingPort returns the cure, as a clause for the text of an error, if only its port
+// keeps a host off the list, and else "".
 func (t *hostTrust) missingPort(o weburl.Origin) string {
 	i := strings.LastIndexByte(o.Text, ':')
 	if strings.HasSuffix(o.Text, "]") || !t.allows(weburl.Origin{Text: o.Text[:i]}) {
@@ -225,6 +226,7 @@ func parseAddr(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
+// isTrustedHop reports whether addr is that of a trusted proxy.
 func (t *hostTrust) isTrustedHop(addr netip.Addr) bool {
 	for _, network := range t.TrustedProxies {
 		if network.Contains(addr) {

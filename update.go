@@ -32,10 +32,10 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 // errNoResponse: the new token would be lost.
 var errNoResponse = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext, errors.New("an update gives a session that came as a bearer token a new token: use a context of LoadSession, or the session route")))
 
-// UpdateSession hands data to the token callback, or with stored sessions the
-// session callback, and returns the new session and its cookies. Where the
-// session came as a bearer token, ctx must be one of [Core.LoadSession] or
-// [Core.Attach]: the header of its response gets the Session-Token.
+// UpdateSession does what [Auth.UpdateSession] does, and returns the cookies for the
+// response, also with an error. Where the session came as a bearer token, ctx must be one
+// of [Core.LoadSession] or [Core.Attach]: the header of its response gets the
+// Session-Token. Any other ctx is then ErrInvalidConfig.
 func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

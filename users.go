@@ -35,6 +35,7 @@ func (a *Auth) Users() *Users { return users.New(usersBackend{a}) }
 // usersBackend lets package users work on the directory of a site.
 type usersBackend struct{ auth *Auth }
 
+// Open returns the directory of the tenant that ctx names, or ErrMissingAdapter.
 func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	s, err := setupWithStore(ctx, b.auth)
 	if err != nil {
@@ -52,8 +53,9 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	return w, nil
 }
 
-// mailFactorsReset tells the owner of an account that an administrator has removed its
-// second factors.
+// mailFactorsReset mails the owner of an account, after the answer, that an administrator
+// has removed its second factors. It does nothing if the site sends no mails or has no
+// Site.URL, or if the user has no proven address.
 func mailFactorsReset(ctx context.Context, s *setup, u *User) {
 	if s.mails.mail.Send == nil || s.trust.origin.Text == "" || u.Email == "" || u.EmailVerified.IsZero() {
 		return
@@ -66,7 +68,9 @@ func mailFactorsReset(ctx context.Context, s *setup, u *User) {
 	s.mails.sendLater(ctx, asker{language: s.config.Texts.Languages[0]}, func(context.Context) (outgoing, error) { return m, nil })
 }
 
-// Passwords returns what passwords need, without a request.
+// Passwords returns what passwords need, without a request. It returns ErrMissingAdapter
+// or ErrInvalidConfig on a site without passwords, and with mails on one without
+// Site.URL.
 func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper, error) {
 	s, err := setupWithStore(ctx, b.auth)
 	if err == nil && s.passwords == nil {
@@ -78,7 +82,8 @@ func (b usersBackend) Passwords(ctx context.Context, mails bool) (*users.Keeper,
 	return keeperOf(ctx, s, s.passwords, mails)
 }
 
-// Moves returns what changes of addresses need.
+// Moves returns what changes of addresses need. It returns ErrMissingAdapter or
+// ErrInvalidConfig on a site where addresses do not change, and on one without Site.URL.
 func (b usersBackend) Moves(ctx context.Context) (*users.Keeper, error) {
 	s, err := setupWithStore(ctx, b.auth)
 	if err == nil && s.moves == nil {
@@ -90,8 +95,8 @@ func (b usersBackend) Moves(ctx context.Context) (*users.Keeper, error) {
 	return keeperOf(ctx, s, s.moves, true)
 }
 
-// keeperOf returns flows for calls without a request. With mails, a site whose URL is not
-// known is refused.
+// keeperOf returns flows for calls without a request. With mails, a site without Site.URL
+// is ErrInvalidConfig.
 func keeperOf(ctx context.Context, s *setup, flows *passwords.Flows, mails bool) (*users.Keeper, error) {
 	if mails && s.trust.origin.Text == "" {
 		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("set Site.URL: links in mails lead there")))
@@ -121,7 +126,9 @@ func tooManyIf(err error) error {
 	return err
 }
 
-// SignInLink mails a user a link that signs them in, and leads to a page of the site.
+// SignInLink mails a user a link that signs them in, and leads to redirectTo, a path of
+// the site; empty: the home page. A site that cannot mail one is ErrMissingAdapter or
+// ErrInvalidConfig, and any other redirectTo an InputError.
 func (b usersBackend) SignInLink(ctx context.Context, u *User, redirectTo string) error {
 	s, err := setupWithStore(ctx, b.auth)
 	if err != nil {
@@ -151,7 +158,8 @@ func linkMailer(s *setup) *emailProvider {
 	return nil
 }
 
-// Mails returns which mails a site sends by itself.
+// Mails reports which mails the site can send without a request: sign-in links, and links
+// that reset passwords. Both are false if that cannot be known.
 func (b usersBackend) Mails(ctx context.Context) (links, resets bool) {
 	s, err := setupWithStore(ctx, b.auth)
 	if err != nil || s.trust.origin.Text == "" {
@@ -160,7 +168,9 @@ func (b usersBackend) Mails(ctx context.Context) (links, resets bool) {
 	return linkMailer(s) != nil, s.passwords != nil
 }
 
-// Inviter returns what invitations need.
+// Inviter returns what invitations need. Its Link is nil without Site.URL, and its Mail
+// if the site sends no mails. It returns ErrMissingAdapter or, without Invitations,
+// ErrInvalidConfig.
 func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
 	s, err := setupWithStore(ctx, b.auth)
 	if err == nil && !s.config.Invitations {
@@ -184,6 +194,8 @@ func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
 	return in, nil
 }
 
+// Vault returns what keeps the tokens of the tenant that ctx names, or the error of
+// hasVault.
 func (b usersBackend) Vault(ctx context.Context) (*vault.Vault, error) {
 	s, err := setupWithStore(ctx, b.auth)
 	if err != nil {

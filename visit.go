@@ -40,9 +40,10 @@ func viaOf(kind browser.Kind) SessionVia {
 	return ViaCookie
 }
 
-// nameUser returns claims that name the stored user, if the application has
-// replaced sub: whatever ends the sessions of that user has to reach this one
-// . It does not change the map that a callback returned.
+// nameUser returns claims that name the stored user of the id, if the application has
+// replaced sub: whatever ends the sessions of that user has to reach this one. It
+// does not change the map that a callback returned. It returns claims as they are for an
+// empty id.
 func nameUser(claims Claims, id string) Claims {
 	if id == "" || claims.String(jwtclaims.Subject) == id {
 		return claims

@@ -87,10 +87,11 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 	return res, atProvider(x.provider, err)
 }
 
-// decide chooses between the two actions, as Auth.js does. A signed-in user names the
-// action. A new passkey is for a signed-in user, or for a user that does not exist yet.
-// If unauthenticated clients learn nothing, a taken e-mail address looks like a free
-// one until the passkey has been made, and is refused then.
+// decide chooses between the two actions, as Auth.js does, and returns "" for a request
+// that is refused. A signed-in user names the action. A new passkey is for a signed-in
+// user, or for a user that does not exist yet. If unauthenticated clients learn nothing,
+// a taken e-mail address looks like a free one until the passkey has been made, and is
+// refused then.
 func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 	switch {
 	case action == actionAuthenticate:
@@ -137,7 +138,8 @@ func tooManyQuestions(wait time.Duration) *Response {
 }
 
 // stranger returns the user that an unauthenticated client names, or nil, and whether the
-// user exists. It looks up nothing if the client may learn nothing.
+// user exists. The user of a free e-mail address has no ID. It looks up nothing if the
+// client may learn nothing.
 func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
 		return w.ownStranger(ctx, r, action)
@@ -225,8 +227,8 @@ func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys [
 	return keys, err
 }
 
-// nameAsked returns the name under which a client asks for a user: an e-mail
-// address, or else what UserInfo was asked with.
+// nameAsked returns the name under which a client asks for u: the e-mail address, or else
+// what UserInfo was asked with. It returns "" for a nil u.
 func nameAsked(u *User, query url.Values) string {
 	if u == nil {
 		return ""
@@ -236,8 +238,9 @@ func nameAsked(u *User, query url.Values) string {
 	return cmp.Or(u.Email, u.ID, asked.Encode())
 }
 
-// blend hides the passkeys of a name among made-up ones. What else
-// is known of them stays unsaid, since it differs from one authenticator to the next.
+// blend returns the ids of the passkeys of a name, hidden among made-up ones (R-184,
+// It leaves out what else is known of passkeys, since that differs from one
+// authenticator to the next.
 func (w *webauthnProvider) blend(name string, keys []storage.Authenticator) []storage.Authenticator {
 	var ids [][]byte
 	for _, k := range keys {
@@ -302,8 +305,8 @@ func (w *webauthnProvider) registrationOf(party passkey.RelyingParty, c *challen
 	return r
 }
 
-// handleOf returns the name of the user in authenticators, which is the same for
-// all of their passkeys, or nil if none has one yet.
+// handleOf returns the user handle, the name of the user in authenticators, that the
+// passkeys of a user share. It returns nil if none of them has one.
 func handleOf(keys []storage.Authenticator) []byte {
 	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
 		return keys[i].UserHandle
@@ -311,8 +314,8 @@ func handleOf(keys []storage.Authenticator) []byte {
 	return nil
 }
 
-// sendOptions hands options to the browser, and has it remember what they were made
-// for.
+// sendOptions has the ceremony make options, stores the challenge in a cookie of the
+// browser, and returns the options as JSON.
 func (w *webauthnProvider) sendOptions(ctx context.Context, v *visit, action string, c *challenge, who *visitorInfo, options func(context.Context) (json.RawMessage, error)) (*Response, error) {
 	made, err := hook(ctx, w.setup, "WebAuthn.Ceremony", options)
 	if err != nil {

@@ -29,7 +29,9 @@ const (
 	mostTransports      = 8
 )
 
-// receive checks an answer. Every way in which it is wrong looks the same.
+// receive checks an answer and returns the assertion of its user. Answers count for the
+// client; only one that creates a user stays counted once it was right. Every way in
+// which an answer is wrong looks the same, apart from a passkey that is not registered.
 func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
 		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("passkeys come by POST")))
@@ -94,7 +96,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 	return found, err
 }
 
-// refused returns the error for an answer that proves nothing.
+// refused returns the ErrWebAuthnVerification for an answer that proves nothing.
 func (w *webauthnProvider) refused(why error) error {
 	return failure.WrapFor(ErrWebAuthnVerification, w.ID, &failure.Mistake{Err: why})
 }
@@ -184,7 +186,8 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 
 // verifyFactor checks the answer of a passkey that was asked for as second factor, or as
 // another proof in a session, and returns the AMR that it proves. mark says what it was
-// asked for, as in challenge.Second.
+// asked for, as in challenge.Second. It returns ErrWebAuthnVerification for a wrong
+// answer, and for the passkey of another user than userID.
 func (w *webauthnProvider) verifyFactor(ctx context.Context, x *exchange, mark, userID string) ([]string, error) {
 	answer := []byte(x.field("data"))
 	answered, id, err := answeredChallenge(answer)
@@ -220,9 +223,10 @@ func (w *webauthnProvider) account(k *storage.Authenticator) Account {
 	return Account{Provider: w.ID, ProviderAccountID: k.ProviderAccountID, Type: TypeWebAuthn}
 }
 
-// checkHandle compares what the authenticator calls the user with what it was
-// told. Passkeys of Auth.js have nothing to compare with. Older browser
-// scripts hand the authenticator the text of the handle instead of its bytes.
+// checkHandle returns an error if the authenticator calls the user something else than it
+// was told, or nothing when any user could answer. Passkeys of Auth.js have
+// nothing to compare with. Older browser scripts hand the authenticator the text of the
+// handle instead of its bytes.
 func checkHandle(c *challenge, key *storage.Authenticator, given []byte) error {
 	asText := []byte(base64.RawURLEncoding.EncodeToString(key.UserHandle))
 	switch {
@@ -236,8 +240,10 @@ func checkHandle(c *challenge, key *storage.Authenticator, given []byte) error {
 	return nil
 }
 
-// recordUse raises the counter by compare-and-set: of two uses at one value one
-// is refused, and told. What else is remembered may fail.
+// recordUse raises the counter of a passkey by compare-and-set, and stores when it was
+// used. Of two uses at one value of the counter one is refused with
+// ErrWebAuthnVerification, and adds an event. A store that does not take the time
+// of the use is only logged.
 func (w *webauthnProvider) recordUse(ctx context.Context, v *visit, key *storage.Authenticator, shown *passkey.Presentation) error {
 	s := w.setup.store
 	_, err := s.RaiseCounter(ctx, key.CredentialID, shown.Counter)

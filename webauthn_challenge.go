@@ -34,8 +34,8 @@ type challenge struct {
 	Second       string  `json:"second,omitempty"`       // hash of the handle of the sign-in whose second factor it is, or proofMark; empty: it is a first one
 }
 
-// proofMark returns what a challenge says that was made for another proof in a session.
-// handle is that of the session's pages.
+// proofMark returns the Second of a challenge for another proof in a session. handle is
+// that of the session's pages.
 func proofMark(handle string) string { return "proof " + secret.Hash(handle) }
 
 // isAfterFactor reports whether the passkey is asked for after another factor, so that
@@ -138,7 +138,8 @@ func (w *webauthnProvider) asked(v *visit) bool {
 
 // spend returns the challenge that was answered and how it began. The challenge is then
 // used up, whatever becomes of the answer (R-163). It returns errNoChallenge if this
-// browser keeps no such challenge, and errSpentChallenge if it was answered before.
+// browser keeps no such challenge for this purpose, which second and registers say, and
+// errSpentChallenge if it was answered before.
 func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered, second string, registers bool) (*challenge, browser.FlowOrigin, error) {
 	now := v.now()
 	for _, h := range v.cookies.CheckValues(browser.Challenge, now) {
@@ -159,8 +160,8 @@ func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered, second
 	return nil, browser.FlowOrigin{}, errNoChallenge
 }
 
-// open reads an entry of the cookie; false: it is of another provider, or not to
-// be believed.
+// open reads an entry of the cookie. It returns false if the entry is of another
+// provider, or was not sealed by this site, or has expired.
 func (w *webauthnProvider) open(h *browser.CheckValue, now time.Time) (*challenge, bool) {
 	if h.Provider != w.ID {
 		return nil, false
@@ -184,8 +185,9 @@ const longestAnswer = 64 << 10
 // answerBounds limit the JSON of an answer, and the client data inside of it.
 var answerBounds = jsonscan.Bounds{Values: 500, Depth: 16}
 
-// answeredChallenge returns the challenge that an answer is for, and the id of
-// its credential.
+// answeredChallenge returns the challenge that an answer is for, and the id of its
+// credential. It verifies neither. It returns an error if the answer is malformed or too
+// large.
 func answeredChallenge(answer []byte) (challenge string, credentialID []byte, err error) {
 	var said struct {
 		ID       string `json:"id"`

@@ -60,8 +60,8 @@ func news(party *passkey.RelyingParty, u *User, keys []storage.Authenticator, ha
 
 func hasHandle(k storage.Authenticator) bool { return len(k.UserHandle) > 0 }
 
-// shownNames returns what browsers show of a user where people choose a
-// passkey.
+// shownNames returns what browsers show of a user where people choose a passkey. u is not
+// nil.
 func shownNames(u *User) (name, displayName string) {
 	return cmp.Or(u.Email, u.Name, u.ID), cmp.Or(u.Name, u.Email)
 }
@@ -107,8 +107,9 @@ func withGone(left browser.Flash, provider string, id []byte) browser.Flash {
 	return left
 }
 
-// takeGone returns the id of the passkey that the request before found to be gone,
-// once, and only if the store does not know it.
+// takeGone returns the id of the passkey that the request before found to be gone, in
+// base64url, or "" if there is none or the store knows it. It removes that from the flash
+// message, so that it is returned once.
 func (w *webauthnProvider) takeGone(ctx context.Context, v *visit, here *currentUser) (string, error) {
 	left := v.flash()
 	id, _ := base64.RawURLEncoding.DecodeString(left.Typed[goneKey])
@@ -126,12 +127,12 @@ func (w *webauthnProvider) takeGone(ctx context.Context, v *visit, here *current
 	return left.Typed[goneKey], nil
 }
 
-// handleScope returns a name of the site to which user handles belong.
+// handleScope returns a name of the site and relying party to which user handles belong.
 func (w *webauthnProvider) handleScope(l *links, party *passkey.RelyingParty) string {
 	return w.setup.bind(party.ID + "\x00" + l.url(""))
 }
 
-// newHandle returns what authenticators call a new user.
+// newHandle returns a new user handle: what authenticators call a new user.
 func (w *webauthnProvider) newHandle(l *links, party *passkey.RelyingParty) []byte {
 	return passkeys.NewHandle(w.setup.csrfSecret, w.handleScope(l, party))
 }

@@ -56,7 +56,8 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	return w, w.faults(s)
 }
 
-// faults returns what browsers or the library cannot make sense of.
+// faults returns an error for each field that browsers or the library cannot make sense
+// of, joined, or nil.
 func (w *webauthnProvider) faults(s *setup) error {
 	var all failure.List
 	wrong := func(format string, args ...any) {
@@ -97,8 +98,8 @@ func takesPasskeys(f Field) bool {
 
 func (w *webauthnProvider) info() *providerInfo { return &w.about }
 
-// passkeyProvider returns the provider of the passkeys that are second factors; nil:
-// none.
+// passkeyProvider returns the first provider of passkeys, whose passkeys are second
+// factors; nil: none.
 func passkeyProvider(s *setup) *webauthnProvider {
 	for _, p := range s.order {
 		if w, ok := p.(*webauthnProvider); ok {

@@ -16,7 +16,9 @@ import (
 // Extra. A zero User is left out.
 func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes: it sets User, Expires and Extra, and
+// empties all other fields. The act of a session in which an administrator acts becomes a
+// member of Extra. With an error s may be filled in part.
 func (s *Session) UnmarshalJSON(data []byte) error {
 	members, err := jsonscan.Members(data, nil)
 	if err != nil {
@@ -41,7 +43,8 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. An absent member and null become an empty
+// field. With an error u may be filled in part.
 func (u *SessionUser) UnmarshalJSON(data []byte) error {
 	members, err := jsonscan.Members(data, nil)
 	if err != nil {
@@ -102,8 +105,8 @@ func (u *SessionUser) isZero() bool {
 	return u.Name == "" && u.Email == "" && u.Image == "" && u.Extra == nil
 }
 
-// setKnown gives a user without known members an Extra, which the zero SessionUser has
-// not.
+// setKnown gives a user without any member an empty Extra. So the user is not the zero
+// SessionUser, which is left out of the JSON.
 func (u *SessionUser) setKnown() {
 	if u.isZero() {
 		u.Extra = Claims{}
@@ -113,8 +116,8 @@ func (u *SessionUser) setKnown() {
 // saidNull is for users that do not come from a token: empty fields are null.
 var saidNull = jwtclaims.Said{Name: wirejson.Null, Email: wirejson.Null, Image: wirejson.Null}
 
-// appendSessionUser writes u. said is what the session token says of empty
-// fields; nil: they are null.
+// appendSessionUser appends the JSON of u to b, and returns the longer slice. said is
+// what the session token says of empty fields; nil: they are null.
 func appendSessionUser(b []byte, u *SessionUser, said *jwtclaims.Said) ([]byte, error) {
 	if said == nil {
 		said = &saidNull

@@ -43,8 +43,8 @@ func (k keptClaims) holds(c Claims, name string) bool {
 	return i < 0 || reflect.DeepEqual(k[i].value, c[name])
 }
 
-// putBack returns c with the claims as they were. It does not change the map
-// that a callback returned, which may be shared.
+// putBack returns c with the claims as they were. It does not change the map c, which a
+// callback returned and which may be shared: it copies c if a claim differs.
 func (k keptClaims) putBack(c Claims) Claims {
 	copied := false
 	for _, was := range k {
@@ -141,8 +141,8 @@ func (s *Session) signedInAt(t time.Time, known bool) {
 	}
 }
 
-// userFromClaims returns the user of readMembers, and what the claims say in the
-// fields that are empty, for claims that a callback has shaped.
+// userFromClaims does what readMembers does, for claims that a callback has shaped: it
+// returns the user, and what the claims say in the fields that are empty.
 func userFromClaims(c Claims) (u SessionUser, said *jwtclaims.Said, err error) {
 	said = &jwtclaims.Said{}
 	for _, f := range []struct {
@@ -189,7 +189,7 @@ func claimsOf(u *User, said *jwtclaims.Said) Claims {
 	return c
 }
 
-// putClaim sets a claim to text. For an empty text, said is what to say: nil: nothing.
+// putClaim sets a claim to text. An empty text becomes said, "" or null; nil: no claim.
 func putClaim(c Claims, name, text string, said []byte) {
 	switch {
 	case text != "" || bytes.Equal(said, emptyText):
@@ -215,9 +215,9 @@ func claimedBy(id Identity, profile Claims) *jwtclaims.Said {
 	return said
 }
 
-// emptyIn returns the first of the members that is present and not null, or
-// else the last, as raw JSON. It returns nil if the member is absent, or has a
-// value.
+// emptyIn returns, as raw JSON, what c says in an empty field: "" if the first of the
+// members that is present and not null is an empty text, and nil if that has a value. If
+// none is, it returns null for a last member that is null, and nil for an absent one.
 func emptyIn(c Claims, names ...string) (raw []byte) {
 	for _, name := range names {
 		value, present := c[name]
@@ -254,8 +254,8 @@ func laterOf(a, b time.Time) time.Time {
 	return a
 }
 
-// keepOwn remembers the claims that no callback may set, raise or drop, and more.
-// assured says that those of proofs are among them, and acts that act is.
+// keepOwn remembers the claims that no callback may set, change or drop, and more. With
+// assured the claims of proofs are among them, and with acts the claim act.
 func keepOwn(c Claims, assured, acts bool, more ...string) keptClaims {
 	kept := make(keptClaims, 0, 12).with(c, more...)
 	kept = kept.with(c, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID, jwtclaims.ActorSession)
@@ -318,7 +318,7 @@ func readMembersAssurance(a *Assurance, members []jsonscan.Member) time.Time {
 // life is as long as the configuration says.
 type life struct{ until time.Time }
 
-// of returns the life of a token that is issued now, at most maxAge.
+// of returns the life of a token issued now, at most maxAge; negative: it has ended.
 func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
 	if l.until.IsZero() {
 		return maxAge
@@ -330,8 +330,8 @@ func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
 	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
 }
 
-// nameSession writes into the claims of a session which provider has opened it and what its
-// providers call it, and has the browser keep what a logout there needs.
+// nameSession writes which provider opened the session, and what its providers call it,
+// into claims, and a logout's hint into a cookie. A nil at only removes the cookie.
 func (t *tokenStrategy) nameSession(v *visit, at *directory.AtProvider, sessionID, provider string, claims Claims) error {
 	if at == nil {
 		v.cookies.EndHint()
