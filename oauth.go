@@ -36,7 +36,8 @@ func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 }
 
 // authorizationURL begins a flow: it puts the values of its checks into the cookies, and
-// returns the URL at the provider that the browser goes to.
+// returns the URL at the provider that the browser goes to. It returns
+// directory.ErrActing if an administrator acts as the user.
 func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (string, error) {
 	if p.postsCrossSite() && !x.origin.Secure && !weburl.IsLoopback(x.origin.Host()) {
 		return "", errors.New("response_mode form_post needs https: browsers send no cookie with the provider's post otherwise")
@@ -187,8 +188,8 @@ func (p *oauthProvider) lacksSession(v *visit) bool {
 	return slices.ContainsFunc(v.cookies.Flows(p.ID, v.now()), func(f *browser.Flow) bool { return f.UserID != "" })
 }
 
-// askAgain has the browser repeat the provider's post from a page of ours, so
-// that its session cookie comes along. Nothing is spent yet.
+// askAgain returns a page of this site that has the browser repeat the provider's post,
+// so that its session cookie comes along. Nothing is spent yet.
 func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Values) (*Response, error) {
 	v := page.Confirm{
 		AtOnce: true, Action: x.path("callback/" + p.ID), Host: x.origin.Host(),
@@ -215,11 +216,10 @@ func answerAt(p *oauthProvider, l *links, state string) browser.Answer {
 	return browser.Answer{State: state, RedirectURI: redirectURI, Posted: p.postsCrossSite()}
 }
 
-// matchFlow finds the sign-in that a callback belongs to, by its state, and compares
-// everything else that back has. Only the first answer that names a flow counts, whatever
-// else the answer says (RFC 9700 section 4.2.4). It returns the provider's error if the
-// answer states one, and ErrInvalidCheck if the answer belongs to no sign-in of this
-// browser.
+// matchFlow finds the sign-in that a callback belongs to, by the state, and compares the
+// rest of back with it. Only the first answer that names a flow counts, whatever else the
+// answer says (RFC 9700 section 4.2.4). It returns the provider's error if the answer
+// states one, and ErrInvalidCheck if the answer belongs to no sign-in of this browser.
 func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback, back browser.Answer) (f *browser.Flow, err error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
@@ -294,8 +294,9 @@ func noteBeginner(ctx context.Context, s *setup, v *visit, b *browser.FlowOrigin
 	return nil
 }
 
-// begunHere completes an assertion that came without a flow: its sign-in was begun in the
-// session of this very request. If err is not nil, it returns err and no outcome.
+// begunHere completes the assertion of out, which came without a flow: its sign-in was
+// begun in the session of this very request. If err is not nil, it returns err and no
+// outcome.
 func begunHere(ctx context.Context, x *exchange, out outcome, err error) (outcome, error) {
 	var here browser.FlowOrigin
 	if err == nil {

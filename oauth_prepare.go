@@ -137,7 +137,8 @@ func (p *oauthProvider) formOrigins() []string {
 	return []string{p.client.AuthorizationEndpoint(), p.Issuer, p.client.EndSessionEndpoint()}
 }
 
-// fillChecks fills in the default checks; see [OAuth].Checks.
+// fillChecks fills in the default checks; see [OAuth].Checks. It logs a warning if the
+// configuration leaves callbacks unchecked.
 func (p *oauthProvider) fillChecks(s *setup) {
 	if p.isForeign() {
 		p.Checks, p.exactChecks = []Check{CheckState}, true

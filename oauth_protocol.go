@@ -92,6 +92,7 @@ type limitedTransport struct {
 	limit int64
 }
 
+// RoundTrip implements [http.RoundTripper].
 func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	base := t.base
 	if base == nil {

@@ -37,6 +37,7 @@ type oauthProvider struct {
 
 func (p *oauthProvider) info() *providerInfo { return &p.about }
 
+// postsCrossSite reports whether the provider answers with a post from its own site.
 func (p *oauthProvider) postsCrossSite() bool { return p.ResponseMode == "form_post" }
 
 // oneCall is what the application's own code asks of a provider in one call.
@@ -97,7 +98,8 @@ func askedIn(ctx context.Context) oneCall {
 	return a
 }
 
-// connecting returns ctx for a flow that links an account, or grants one more scopes.
+// connecting returns ctx for a flow that links an account, or grants it more scopes.
+// Other options that ctx has are dropped.
 func connecting(ctx context.Context, c browser.Connect) context.Context {
 	return context.WithValue(ctx, askedKey{}, oneCall{connect: &c})
 }

@@ -11,7 +11,8 @@ import (
 // (RFC 9110, section 10.2.3): long enough for a restart, short enough to wait for.
 const retryAfter = 10
 
-// isOutage reports whether the store was away, or did not answer in time.
+// isOutage reports whether err says that a store was away or did not answer in time, or
+// that the audit log takes no events.
 func isOutage(err error) bool { return guarded.IsOutage(err) }
 
 // faultJSON returns the JSON for a script that gets no answer because of err: with status

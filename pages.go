@@ -114,8 +114,8 @@ func (s *setup) visitorName(ctx context.Context, v *visit) string {
 	return nameOf(u)
 }
 
-// signedInPage returns the page that tells the user who, who is signed in already, that
-// this step of a sign-in was completed before.
+// signedInPage returns the page that tells a signed-in user, who, that a step of a
+// sign-in was completed before.
 func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignedIn(page.SignedIn{
 		As: nameOf(who), Host: x.origin.Host(), ContinueURL: x.callbackURL, SignOutURL: x.url("signout"),
@@ -123,8 +123,7 @@ func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error
 }
 
 // passwordURLs returns the URLs of the pages on which an account is created and a
-// forgotten password is replaced, or "" for a page that the site does not have. f may be
-// nil.
+// forgotten password is replaced, or "" for a page that is not there. f may be nil.
 func passwordURLs(f *passwords.Flows, l *links) (signUp, forgot string) {
 	if f == nil {
 		return "", ""
@@ -198,8 +197,8 @@ func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 }
 
 // verifyRequestPage answers GET /verify-request, which follows a mail, with the built-in
-// page or a redirect to Pages.VerifyRequest. The built-in page takes the code that the
-// mail has.
+// page or a redirect to Pages.VerifyRequest. The built-in page takes the code of the
+// mail.
 func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.VerifyRequest; own != "" {
 		var params []string
@@ -263,8 +262,7 @@ func showError(ctx context.Context, x *exchange) *Response {
 
 // shownReference returns the reference code that a page shows: of the failure of this
 // request, or else the one in query, of the failure that led to the page. It returns nil
-// if the site shows no codes, if there is none, or if it is not a valid code of this
-// site.
+// if the site shows none, or if there is no valid code of this site.
 func shownReference(s *setup, v *visit, query url.Values) *page.Reference {
 	if !s.config.Operations.ShowReference {
 		return nil
@@ -302,8 +300,9 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	return orConfigJSON(ctx, x, res, err)
 }
 
-// faultAnswer answers a request that failed because of err, where no route of
-// Auth.js fixes the answer: with a page for a person, and JSON for a script.
+// faultAnswer answers a request that failed because of err, where no route of Auth.js
+// fixes the answer: with a page for a person, and JSON for a script. The status is 503
+// for an outage, else 500, or a redirect to Pages.Error. It does not log err.
 func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	switch {
 	case isScript(x.request.Header), !opensPage(x.request.Header):

@@ -165,9 +165,10 @@ func forgotPassword(ctx context.Context, x *exchange, p *passwordProvider) (*Res
 	return p.checkMail(&x.visit, &x.links, email, "reset"), nil
 }
 
-// verifySignUp shows the page that completes a sign-up, and completes it by POST. A
-// browser that has not begun the sign-up chooses a password: the one that waits may be
-// an attacker's (F-079).
+// verifySignUp shows the page that completes a sign-up, and completes it by POST. A post
+// without a token brings the code of the mail instead. In a browser that has not begun
+// the sign-up the user chooses a password: the one that waits may be an attacker's
+// (F-079).
 func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token string) (*Response, error) {
 	started := x.now()
 	if token == "" && x.isPost() {

@@ -136,7 +136,7 @@ func (c *Config) owns(path string) bool {
 }
 
 // parsePath splits a path below base into action and provider, or file. ok is false if
-// the path names no action; an action that is off is one. Extra slashes are tolerated,
+// the path names no action, but not if the action is off. Extra slashes are tolerated,
 // escapes are not: a route has one spelling.
 func parsePath(base, path string) (action, providerID string, ok bool) {
 	rest, ok := strings.CutPrefix(path, base)

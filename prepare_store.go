@@ -51,8 +51,7 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 	s.limits.OnRefusal(watch.Refusals(s.log))
 }
 
-// prepareReplay chooses the store of used values: the configured one, else the Adapter if
-// it should and can, else this process alone.
+// prepareReplay chooses the store of used values in the same order as prepareLimiter.
 func (s *setup) prepareReplay(shared common) {
 	here, recent := shared.replay, shared.recent
 	if here == nil {
@@ -208,6 +207,7 @@ func evidenceLife(providers []preparedProvider) time.Duration {
 	return longest
 }
 
+// prepareProviders makes the providers ready, and sets s.providers and s.order.
 func (s *setup) prepareProviders(f *failure.List) {
 	if len(s.config.Providers) == 0 {
 		f.Add(ErrInvalidProvider, "Providers is empty: nobody could sign in; add one, such as providers.GitHub(latchkey.OAuth{}) with AUTH_GITHUB_ID and AUTH_GITHUB_SECRET set")

@@ -57,7 +57,8 @@ func prepareVault(s *setup, f *failure.List) {
 	s.directory.Tokens = s.vault
 }
 
-// vaultConfig returns the part of the configuration that the vault and the jar share.
+// vaultConfig returns the part of the configuration that the vault and the jar share. It
+// sets Tokens.Early to its default.
 func vaultConfig(s *setup) vault.Config {
 	c := &s.config.Tokens
 	fill.Default(&c.Early, defaultEarly)
@@ -68,7 +69,8 @@ func vaultConfig(s *setup) vault.Config {
 	}
 }
 
-// prepareJar makes the jar, which keeps tokens in a cookie of the browser.
+// prepareJar sets s.jar, which keeps tokens in a cookie of the browser, or adds to f why
+// it cannot.
 func prepareJar(s *setup, f *failure.List) {
 	c := &s.config.Tokens
 	switch {
@@ -125,7 +127,8 @@ func checkOffline(s *setup, f *failure.List) {
 	}
 }
 
-// tokenProviders returns the providers with tokens that can be renewed.
+// tokenProviders returns the OAuth providers, by id, with the calls that renew and revoke
+// their tokens.
 func tokenProviders(s *setup) map[string]*vault.Provider {
 	all := map[string]*vault.Provider{}
 	for _, given := range s.order {

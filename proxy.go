@@ -14,6 +14,7 @@ import (
 // sendOn returns the URL that a proxy sends a callback on to, or "" if this callback is
 // for this deployment. Code and state go to listed origins only: it returns
 // ErrInvalidCheck for any other, and for a state that is missing or cannot be opened.
+// With form_post a state that cannot be opened is of this deployment.
 func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.Values) (string, error) {
 	if !p.isRedirectProxy(l.origin) {
 		return "", nil

@@ -316,7 +316,8 @@ func unauthorized(x *exchange, to string) *Response {
 	return res
 }
 
-// forbidden answers a request if signing in again would change nothing for the user.
+// forbidden answers a request if signing in again would change nothing for the user: with
+// status 403, or a redirect to Pages.Error. s may be nil.
 func forbidden(ctx context.Context, x *exchange, s *Session) *Response {
 	if x.credential.Bearer != nil {
 		res := jsonText(http.StatusForbidden, "Access denied.")

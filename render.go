@@ -100,8 +100,8 @@ func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response
 	return res
 }
 
-// renderNoTenant answers a request for no tenant as the application says, or with
-// status 404. s is a setup without a site.
+// renderNoTenant answers a request for no tenant as the application says, or with status
+// 404. s is the blank setup, without a site, or nil.
 func renderNoTenant(ctx context.Context, s *setup, r *Request, u *unknownTenant) *Response {
 	if own, ok := errors.AsType[*ownResponse](u.cause); ok && own.res != nil {
 		return ownAnswer(own.res)
@@ -117,8 +117,8 @@ func renderNoTenant(ctx context.Context, s *setup, r *Request, u *unknownTenant)
 	return problemPage(ctx, x, view)
 }
 
-// renderFault leads a page, and a person on any route, to the error page. A
-// script gets JSON.
+// renderFault answers a fault of the configuration: with the error page for a person, and
+// for any client of a route that is a page; else with JSON.
 func renderFault(ctx context.Context, x *exchange) *Response {
 	person := opensPage(x.request.Header)
 	switch x.action {
@@ -286,8 +286,8 @@ func withNotice(x *exchange, err error, res *Response) *Response {
 	return res
 }
 
-// refuseTry returns res, or for a script JSON that says when to come back if err is about
-// too many tries.
+// refuseTry returns res. For a script, if err is about too many tries, it returns JSON
+// with status 429 that says when to come back.
 func refuseTry(x *exchange, err error, res *Response) *Response {
 	many, ok := errors.AsType[*tooManyTries](err)
 	if !ok || !x.wantsJSON() {
@@ -336,8 +336,8 @@ func crossSite(ctx context.Context, x *exchange) *Response {
 	return problemPage(ctx, x, page.Problem{Kind: page.Refused, Host: x.origin.Host(), Origin: x.home()})
 }
 
-// tooSoon answers a browser that has to wait before it may send another code. page is
-// where people go.
+// tooSoon answers a client that has to wait before it may send another code: a script
+// with status 429, and a browser with the redirect of page.
 func tooSoon(r *Request, wait time.Duration, page *Response) *Response {
 	res := &Response{Redirect: page.Redirect, Header: http.Header{}}
 	if asksForJSON(r) {

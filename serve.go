@@ -123,8 +123,8 @@ func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trust
 	return x.serve(s.in(ctx))
 }
 
-// serve answers a request that is believed. A panic becomes an error, and the events are
-// told in any case. It returns x.
+// serve answers a request that is believed, and returns x. It refuses a post of another
+// site with status 403. A panic becomes an error, and the events are told in any case.
 func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {

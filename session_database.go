@@ -53,11 +53,13 @@ func (d *databaseStrategy) newToken() string {
 	return secret.RandomHex(32)
 }
 
+// open implements sessionStrategy. The row was stored with the sign-in.
 func (d *databaseStrategy) open(_ context.Context, v *visit, who *directory.SignIn) error {
 	v.credential.Put(browser.Escape(who.Session.Token), who.Session.Expires)
 	return nil
 }
 
+// endFormer does nothing: the former row was deleted when the sign-in was stored.
 func (*databaseStrategy) endFormer(context.Context, *visit) error { return nil }
 
 // rowToken returns the key that a request shows, or "" if no store can have made it
@@ -222,6 +224,7 @@ func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
 	return !d.setup.now().Before(due)
 }
 
+// current implements sessionStrategy. It asks the store, and no cache.
 func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
 	s, token, err := d.live(ctx, v, v.credential.Token(), false)
 	if s == nil || err != nil {
@@ -236,6 +239,7 @@ func (d *databaseStrategy) acts(ctx context.Context, v *visit) bool {
 	return err == nil && s != nil && s.Row.Actor != ""
 }
 
+// visitor implements sessionStrategy. It asks the store, and no cache.
 func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
 	s, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if s == nil || err != nil {
@@ -329,6 +333,7 @@ func (d *databaseStrategy) end(ctx context.Context, events *directory.Outbox, to
 	return ended, err
 }
 
+// isNamed implements sessionStrategy. It compares the names that the row has.
 func (d *databaseStrategy) isNamed(ctx context.Context, v *visit, provider, name string) (bool, error) {
 	found, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if found == nil || err != nil {

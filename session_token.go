@@ -34,6 +34,7 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 	return t
 }
 
+// plan returns nil: no session is stored.
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
 // open makes a token and puts it into the session cookie. If Callbacks.Token returns no
@@ -300,6 +301,7 @@ func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
 	return claims, err
 }
 
+// markOf returns a reference to the session that a sign-in has just opened.
 func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionref.Ref, error) {
 	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
 }

@@ -146,7 +146,8 @@ func (s *setup) tracksSignIns() bool {
 	return s.revocations != nil || assures(s) || s.config.logouts.any || s.config.Tokens.Cookie || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }
 
-// assures reports whether sessions keep what their users have proven.
+// assures reports whether sessions keep what their users have proven: whether the site
+// has second factors.
 func assures(s *setup) bool { return s.directory != nil && s.directory.Factors != nil }
 
 // keepsProofs reports whether sessions keep when their users last proved their
@@ -154,7 +155,8 @@ func assures(s *setup) bool { return s.directory != nil && s.directory.Factors !
 func keepsProofs(s *setup) bool { return assures(s) || s.moves != nil }
 
 // tell stores the events in o where they are kept, and calls the application's functions
-// for them. It logs errors.
+// for them. It logs errors. It also has the vault revoke the tokens of accounts that are
+// gone.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {
 	for _, row := range o.TakeGone() {
 		s.vault.LetGo(row, vault.GrantUnlinked)
@@ -174,7 +176,7 @@ func (s *setup) flush(ctx context.Context) {
 	s.table.Flush(ctx)
 }
 
-// keepEvent gives an event an id, unless it has one, and writes its line.
+// keepEvent gives an event an id, unless it has one, and adds its line to the audit log.
 func keepEvent(s *setup, e *Event) {
 	if e.ID == "" {
 		e.ID = s.ids.Next(s.now())

@@ -45,14 +45,15 @@ func (x *exchange) callback(ctx context.Context) (*Response, error) {
 	return x.conclude(ctx, out.startedAt(started), atProvider(x.provider, err))
 }
 
-// errNoProvider returns the error for a URL that names no provider of the site.
+// errNoProvider returns the ErrInvalidProvider for a URL that names no provider of the
+// site.
 func errNoProvider(id string) error {
 	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: failure.Of(fault.ProviderUnknown, fmt.Errorf("no provider has the id %q", texts.Cut(id, 64)))})
 }
 
 // conclude completes the sign-in of an assertion, or else returns the provider's
-// response. For an error of a callback it adds and counts the refused sign-in. An error
-// that stands for the application's redirect or response becomes that.
+// response. A failed callback adds and counts the event of the refused sign-in. An error
+// that is a redirect or response of the application becomes that response.
 func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
 	res := out.response
 	if err == nil && out.assertion != nil {

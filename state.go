@@ -288,6 +288,7 @@ func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 	return a.fixed, nil
 }
 
+// storedUser returns the user of r from the store, or else as the session has it.
 func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)) (*User, error) {
 	s, err := setupOf()
 	if err != nil {
@@ -304,8 +305,7 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 	return &u, err
 }
 
-// setupFor finds the setup for a request: the one that was found before, where
-// the context remembers it.
+// setupFor returns the setup for a request: the one that ctx remembers, or else finds it.
 func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	if a.fixed != nil {
 		return a.fixed, nil

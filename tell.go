@@ -39,7 +39,8 @@ func (l *listeners) Hears(t event.Type) bool {
 	return false
 }
 
-// handlerOf returns the function for an event, and its name. nil: there is none.
+// handlerOf returns the function for an event, and its name. call is nil if there is
+// none.
 func (e *Events) handlerOf(entry *directory.Entry) (name string, call func(context.Context) error) {
 	switch p := entry.Payload.(type) {
 	case SignInEvent:

@@ -19,14 +19,15 @@ type TokenOptions = users.TokenOptions
 var ErrAmbiguousAccount = users.ErrAmbiguousAccount
 
 // AccessToken returns a usable access token of the signed-in user at a provider and
-// renews it if necessary: Users.AccessToken, which documents the errors, for the user of
-// the request. Without a session it returns ErrNoSession. It reads the session, and so
-// may set a cookie: call it before writing the body.
+// renews it if necessary. It does for the user of the request what Users.AccessToken
+// does, which documents the errors. Without a session it returns ErrNoSession. It reads
+// the session, and so may set a cookie: call it before writing the body.
 //
 // With [TokenConfig].Cookie a renewed token is kept in a cookie, too, and a browser
-// without tokens of the provider is ErrReconnect. Once the response has begun nothing is
-// renewed: that is ErrRefresh. It is noticed behind [Auth.Middleware],
-// [Auth.LoadSession] and the guards, and by a w with a method Written() bool.
+// without tokens of the provider is ErrReconnect. Once the response has begun, no token
+// is renewed: one that needs it is ErrRefresh. AccessToken notices that behind
+// [Auth.Middleware], [Auth.LoadSession] and the guards, and by a w with a method
+// Written() bool.
 func (a *Auth) AccessToken(w http.ResponseWriter, r *http.Request, provider string, o TokenOptions) (Tokens, error) {
 	session, err := a.ReadSession(w, r)
 	if err != nil {
@@ -43,9 +44,9 @@ func (a *Auth) AccessToken(w http.ResponseWriter, r *http.Request, provider stri
 	return t, err
 }
 
-// AccessToken does what [Auth.AccessToken] does. The cookies belong into the response. In
-// a context of [Core.Attach] or [Core.LoadSession] there are none: they are where those
-// say.
+// AccessToken does what [Auth.AccessToken] does, and returns the cookies for the
+// response, also with an error. In a context of [Core.Attach] or [Core.LoadSession] it
+// returns none: they are in [Core.Renewal], or in the header given to Core.LoadSession.
 func (c *Core) AccessToken(ctx context.Context, r *Request, provider string, o TokenOptions) (Tokens, []*http.Cookie, error) {
 	session, cookies, err := c.ReadSession(ctx, r)
 	if err != nil {

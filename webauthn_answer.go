@@ -29,9 +29,9 @@ const (
 	mostTransports      = 8
 )
 
-// receive checks an answer and returns the assertion of its user. Answers count for the
-// client; only one that creates a user stays counted once it was right. Every way in
-// which an answer is wrong looks the same, apart from a passkey that is not registered.
+// receive checks an answer and returns the assertion of its user. A wrong answer counts
+// for the client, and a right one does if it makes a user. Every way in which an answer
+// is wrong looks the same, apart from a passkey that is not registered.
 func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
 		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("passkeys come by POST")))
@@ -224,9 +224,9 @@ func (w *webauthnProvider) account(k *storage.Authenticator) Account {
 }
 
 // checkHandle returns an error if the authenticator calls the user something else than it
-// was told, or nothing when any user could answer. Passkeys of Auth.js have
-// nothing to compare with. Older browser scripts hand the authenticator the text of the
-// handle instead of its bytes.
+// was told, and if it does not say whose passkey it is where no user was asked
+// for. A passkey of Auth.js has no handle, and fits. Older browser scripts hand the
+// authenticator the text of the handle instead of its bytes.
 func checkHandle(c *challenge, key *storage.Authenticator, given []byte) error {
 	asText := []byte(base64.RawURLEncoding.EncodeToString(key.UserHandle))
 	switch {

@@ -89,7 +89,7 @@ func (c *challenge) bytes() []byte {
 // longestImage is the longest URL of a picture that waits in a cookie.
 const longestImage = 512
 
-// registerDataOf returns what waits in the cookie of the user of the new passkey.
+// registerDataOf returns what the cookie keeps of the user of a new passkey.
 func registerDataOf(who *visitorInfo) *User {
 	u := &User{Name: who.user.Name, Email: who.user.Email}
 	if who.here != nil {

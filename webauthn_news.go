@@ -35,9 +35,10 @@ type passkeyNews struct {
 	DisplayName  string    `json:"displayName,omitempty"`
 }
 
-// news returns what a browser can be told of a user's passkeys, as JSON, or "".
-// handle is the name of the user in authenticators; nil: none, or one that another
-// site has made. gone is the id of a passkey that the store knew once; empty: none.
+// news returns what a browser can be told of a user's passkeys, as JSON, or "". handle is
+// the name of the user in authenticators; nil: none, or one that another site has made.
+// Without a handle, u and keys are not used. gone is the id of a passkey that the store
+// knew once; empty: none.
 func news(party *passkey.RelyingParty, u *User, keys []storage.Authenticator, handle []byte, gone string) string {
 	n := passkeyNews{RPID: party.ID, CredentialID: gone}
 	if handle != nil {
@@ -66,9 +67,10 @@ func shownNames(u *User) (name, displayName string) {
 	return cmp.Or(u.Email, u.Name, u.ID), cmp.Or(u.Name, u.Email)
 }
 
-// signals answers the question for news. Browsers act on it for all sites of a
-// relying party, so it is about passkeys of this site alone: those with a handle that
-// the site has made, and the one that the request before has found to be gone.
+// signals answers with the news of passkeys as JSON, or null if there are none; here may
+// be nil. Browsers act on them for all sites of a relying party, so they are about
+// passkeys of this site alone: those with a handle that the site has made, and the one
+// that the request before has found to be gone.
 func (w *webauthnProvider) signals(ctx context.Context, v *visit, l *links, here *currentUser) (*Response, error) {
 	party := w.partyOf(v.request, l.origin)
 	gone, err := w.takeGone(ctx, v, here)

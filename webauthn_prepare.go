@@ -23,6 +23,7 @@ type webauthnProvider struct {
 
 const ceremonyTimeout = 5 * time.Minute
 
+// prepare returns a copy of p made ready, also with an error, which is that of faults.
 func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
 	w := &webauthnProvider{WebAuthn: *p, setup: s}
 	fill.Default(&w.ID, "webauthn")
