@@ -43,11 +43,11 @@ func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
 	return r
 }
 
-// CurrentUser returns the signed-in user as the Adapter has them. With
-// DatabaseSessions the user was read together with the session, so the call makes no
-// query; with JWTSessions the first call makes one; without an Adapter the user is what
-// the token says. It returns ErrNoSession if no user is signed in or the user was
-// deleted, and without [Auth.LoadSession] or one of the guards in front.
+// CurrentUser returns the signed-in user as the Adapter has them. With DatabaseSessions
+// the user was read together with the session, so the call makes no query; with
+// JWTSessions the first call makes one; without an Adapter the user is what the token
+// says. It returns ErrNoSession if no user is signed in, if the user was deleted, and if
+// neither [Auth.LoadSession] nor one of the guards is in front.
 func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 	state := stateIn(ctx)
 	if state == nil || !state.concerns(a) {
@@ -120,8 +120,9 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 // (such as one that uses s without a look whether it is nil), a wrong
 // configuration. It never redirects a page to itself. If the target is the page that was
 // asked for, and this is a page that [Pages] names, the request passes to next; for any
-// other page the status is 403. Where the answer would be the sign-in page, or the page
-// that asks for a proof, requests for the other pages pass that [Pages] opens.
+// other page the status is 403. If the answer would be the sign-in page, or the page that
+// asks for a proof, a request for any other page that [Pages] opens to the visitor passes,
+// too.
 //
 // The guard answers Auth's own routes, which [Auth.Match] knows, without calling
 // decide: next never sees them.

@@ -157,8 +157,8 @@ func logoutTokenIn(r *Request) string {
 
 // backChannel answers a logout token (OpenID Connect Back-Channel Logout 1.0, section
 // 2.8): it ends the sessions that the token names. It reads no cookie. Bad input gets
-// status 400, and no word about what is wrong; so does a store that fails, with the code
-// temporarily_unavailable. p is nil for an unknown provider.
+// status 400, and no word about what is wrong. A store that fails gets status 400, too,
+// with the code temporarily_unavailable. p is nil for an unknown provider.
 func backChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 	refused := func(code string) *Response { return jsonBytes(http.StatusBadRequest, []byte(`{"error":"`+code+`"}`)) }
 	token := logoutTokenIn(x.request)

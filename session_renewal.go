@@ -152,9 +152,9 @@ func provingOf(ctx context.Context, x *exchange, wanted, use, provider string) (
 }
 
 // waysToProve returns the ways that a user has to prove their identity, the strongest
-// first. A mailed code is one only if no second factor is asked for, the user has neither
-// a factor nor a password, and the user's providers, if any, do not tell when the user
-// signed in there.
+// first. A mailed code is one only if no second factor is asked for, the user has a
+// proven address and neither a factor nor a password, and the user's providers, if any,
+// do not tell when the user signed in there.
 func waysToProve(ctx context.Context, s *setup, p *proving) (ways []proofWay, err error) {
 	u := &p.here.user
 	kinds, err := kindsToProve(ctx, s, p)

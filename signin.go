@@ -45,8 +45,7 @@ func (x *exchange) callback(ctx context.Context) (*Response, error) {
 	return x.conclude(ctx, out.startedAt(started), atProvider(x.provider, err))
 }
 
-// errNoProvider returns the ErrInvalidProvider for a URL that names no provider of the
-// site.
+// errNoProvider returns the ErrInvalidProvider for an id that no provider has.
 func errNoProvider(id string) error {
 	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: failure.Of(fault.ProviderUnknown, fmt.Errorf("no provider has the id %q", texts.Cut(id, 64)))})
 }

@@ -5,9 +5,10 @@ import "context"
 // tenantKey is where ContextWithTenant leaves the name in a context.
 type tenantKey struct{}
 
-// ContextWithTenant returns a context for work on one tenant of a site made
-// with [NewTenants], such as a nightly job. It wins over what the function
-// given to NewTenants says.
+// ContextWithTenant returns a context for work on one tenant of a site made with
+// [NewTenants], such as a nightly job. The tenant of the context wins over the one that
+// the function given to NewTenants returns. An empty name says that there is no such
+// tenant.
 func ContextWithTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }

@@ -11,18 +11,18 @@ import (
 
 // What browsers and password managers look for in the root of a site.
 
-// RelatedOrigins answers GET /.well-known/webauthn: the origins of pages that may
-// use the passkeys of this site, which are those of [WebAuthn].RelyingParty (Web
-// Authentication Level 3, section 5.11). Browsers ask the host that is the
-// relying party's ID, over https, without cookies.
+// RelatedOrigins answers GET /.well-known/webauthn: the origins of pages that may use the
+// passkeys of this site, which are those of [WebAuthn].RelyingParty (Web Authentication
+// Level 3, section 5.11). A site without passkeys gets status 404. Browsers ask the host
+// that is the relying party's ID, over https, without cookies.
 //
 //	http.Handle("GET /.well-known/webauthn", auth.RelatedOrigins())
 func (a *Auth) RelatedOrigins() http.Handler { return wellKnown(a.Core().RelatedOrigins) }
 
-// PasskeyEndpoints answers GET /.well-known/passkey-endpoints, which tells
-// password managers where passkeys are made and looked after (W3C Passkey
-// Endpoints). page is a path or URL of the application's own; empty: the account
-// page, or status 404 where that is off.
+// PasskeyEndpoints answers GET /.well-known/passkey-endpoints, which tells password
+// managers where passkeys are made and looked after (W3C Passkey Endpoints). page is a
+// path or URL of the application's own; empty: the account page, or status 404 where that
+// is off. A site without passkeys gets status 404, too.
 //
 //	http.Handle("GET /.well-known/passkey-endpoints", auth.PasskeyEndpoints(""))
 func (a *Auth) PasskeyEndpoints(page string) http.Handler {
