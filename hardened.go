@@ -33,9 +33,9 @@ func (c *Config) harden() {
 	}
 }
 
-// hardenEmail sets the defaults of e that Hardened changes. On a hardened site
-// links are used up by a button, which scanners do not press, and live for ten
-// minutes.
+// hardenEmail sets the defaults of e that Hardened changes. On a hardened site links are
+// used up by a button, which scanners do not press, and live for ten minutes. On any site
+// e.ConfirmLink is not nil afterwards.
 func (c *Config) hardenEmail(e *Email) {
 	c.decide(&e.ConfirmLink)
 	if c.Hardened {
@@ -94,7 +94,8 @@ func (c *Config) sharedLimiter() storage.Limiter {
 }
 
 // sharedReplay returns the store of used values that all instances share, or nil if there
-// is none: Limits.Replay, or else, on a hardened site, the Adapter, as in sharedLimiter.
+// is none: Limits.Replay, or else, on a hardened site, the Adapter if it can be one. It
+// asks the Adapter whether its tables have room for that.
 func (c *Config) sharedReplay() storage.ReplayStore {
 	if own, is := c.Adapter.(storage.ReplayStore); c.Limits.Replay == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
 		_, err := own.Use(ctx, "", time.Time{})

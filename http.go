@@ -50,11 +50,11 @@ const (
 	formBodyLimit    = 64 << 10
 )
 
-// FromHTTP returns r as a Request, with its body, which it reads to the end. The limit of
-// 1 MiB, and 64 KiB for forms, is fixed: [Core.ReadBody] has the configured one. A larger
-// body is ErrBodyTooLarge; answer it with status 413 and close the connection. Any other
-// error is one of reading the body. With an error the Request is complete but for its
-// body. The body of a GET or HEAD is not read.
+// FromHTTP returns r as a Request. It reads the body, except that of a GET or HEAD. The
+// limit of 1 MiB, and 64 KiB for forms, is fixed: [Core.ReadBody] has the configured one.
+// A larger body is ErrBodyTooLarge; answer it with status 413 and close the connection.
+// Any other error is one of reading the body. With an error the Request is complete but
+// for its body.
 func FromHTTP(r *http.Request) (*Request, error) {
 	req := requestHead(r)
 	return req, req.readBody(r.Body, r.ContentLength, defaultBodyLimit)
@@ -167,7 +167,8 @@ func formPairs(body string) iter.Seq2[string, string] {
 	}
 }
 
-// mediaType returns the type without parameters, or "" if it is malformed.
+// mediaType returns the type that a Content-Type header names, without parameters, or ""
+// if the header is malformed.
 func mediaType(header string) string {
 	switch header { // what browsers send
 	case formType, jsonType:

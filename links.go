@@ -16,7 +16,7 @@ type links struct {
 	signInPage string        // Pages.SignIn; empty: the built-in page
 }
 
-// path returns the path of a route below the base path.
+// path returns the path of a route below the base path, as browsers know it.
 func (l *links) path(route string) string { return l.outward(l.base + "/" + route) }
 
 // outward returns a path of the program as browsers know it: with the prefix in front. It
@@ -51,7 +51,8 @@ func (l *links) home() string {
 	return rootOf(l) + "/"
 }
 
-// rootOf returns what browsers have in front of a path of the program.
+// rootOf returns the origin with the prefix: what browsers have in front of a path of the
+// program.
 func rootOf(l *links) string { return l.origin.Text + l.prefix }
 
 // asked returns the URL that the browser asked for, as the browser wrote it.
@@ -92,7 +93,8 @@ func reauthURL(l *links, byFactor bool, back string, more ...string) string {
 	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
 }
 
-// wantedName returns the value of the parameter for of that page: factor or recent.
+// wantedName returns the value of the parameter for of the page that asks for a proof:
+// factor or recent.
 func wantedName(byFactor bool) string {
 	if byFactor {
 		return "factor"

@@ -87,14 +87,17 @@ type SignOutOptions struct {
 
 // SignOut ends the session. It answers the request: it clears the cookies on w and
 // redirects. Without a session it redirects all the same. The error is an [*Error] that
-// has been logged, such as ErrMissingCSRF, and nothing is written then.
+// has been logged, such as ErrMissingCSRF, and nothing is written then. If a store fails
+// to end the session, that is logged, and no error; with [Security].StrictSignOut the
+// answer has status 500.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) error {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
 	return sendTo(w, res, err)
 }
 
-// SignOutURL does what [Auth.SignOut] does, without the redirect: it clears the
-// cookies on w and returns the URL that the browser has to open.
+// SignOutURL does what [Auth.SignOut] does, without the redirect: it clears the cookies
+// on w and returns the URL that the browser has to open. The URL is empty, and the error
+// nil, where SignOut answers with status 500.
 func (a *Auth) SignOutURL(w http.ResponseWriter, r *http.Request, o SignOutOptions) (string, error) {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
 	return urlFor(w, res, err)

@@ -78,7 +78,7 @@ func leaveSent(v *visit, provider, email string) {
 	v.leave(browser.Flash{About: about, Provider: provider, Typed: map[string]string{"email": email}})
 }
 
-// isSent reports whether the page before has sent a link.
+// isSent reports whether f says that a link was mailed.
 func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == noticeAgain }
 
 // isFresh reports whether the user of a session has proven their identity recently
