@@ -71,7 +71,9 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	return found
 }
 
-// Has reports whether the adapter has the ability.
+// Has reports whether the adapter itself implements the interface that what names. A
+// store of sessions apart does not count: see [Store.Require]. Has returns false for an
+// unknown name.
 func (a *abilities) Has(what Ability) bool {
 	return map[Ability]bool{
 		AbilitySessions:       a.SessionRows != nil,

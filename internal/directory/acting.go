@@ -22,8 +22,8 @@ import (
 // from which the link was made. Each read looks at that session: no end of it has to
 // know what it was used for.
 
-// Acting makes and opens links by which administrators act as users. Its directory
-// keeps challenges.
+// Acting makes and opens links by which administrators act as users. Its directory needs
+// a Box, in which the links are kept as challenges.
 type Acting struct {
 	Directory *Directory
 	Max       time.Duration                     // of a session
@@ -71,14 +71,16 @@ func (s *ActorSession) Ended(userID, sessionID string) event.Event {
 	return event.Event{Type: event.ImpersonationEnded, UserID: userID, SessionID: sessionID, By: s.By()}
 }
 
-// Claims returns the claims act and ActorSession of a token.
+// Claims returns the values of the two claims by which a token names the administrator:
+// act (RFC 8693, section 4.1), and ActorSession, which is s as JSON text.
 func (s *ActorSession) Claims() (act, session any) {
 	text, _ := json.Marshal(s) // times of the years 0 to 9999 always have a form
 	return map[string]any{jwtclaims.Subject: s.UserID}, string(text)
 }
 
-// ActorOf returns the administrator's session that a token names; nil: the token is
-// the user's own. One that cannot be read has no id, and is alive nowhere.
+// ActorOf returns the administrator's session that a token names. It returns nil if the
+// token is the user's own. A claim that cannot be read yields a session without ids,
+// which CheckToken refuses.
 func ActorOf(c jwt.Claims) *ActorSession {
 	named, acts := c[jwtclaims.ActorSession]
 	if !acts {
@@ -92,8 +94,9 @@ func ActorOf(c jwt.Claims) *ActorSession {
 }
 
 // CheckToken returns ErrNoToken if an administrator acts in the token and the
-// administrator's session is not alive. A nil a refuses every token in which an
-// administrator acts.
+// administrator's session is not alive. For a token of the user's own it returns nil. A
+// nil a refuses every token in which an administrator acts. Any other error is that of
+// the store.
 func (a *Acting) CheckToken(ctx context.Context, c jwt.Claims) error {
 	actor := ActorOf(c)
 	switch {
@@ -105,7 +108,8 @@ func (a *Acting) CheckToken(ctx context.Context, c jwt.Claims) error {
 	return a.Check(ctx, nil, actor)
 }
 
-// CheckRow does what CheckToken does, for a stored session.
+// CheckRow does what CheckToken does, for a stored session. It also refuses a row that
+// names the administrator without the administrator's session, or the session alone.
 func (a *Acting) CheckRow(ctx context.Context, row *storage.StoredSession) error {
 	switch {
 	case row.Actor == "" && row.ActorSession == "":
@@ -116,9 +120,11 @@ func (a *Acting) CheckRow(ctx context.Context, row *storage.StoredSession) error
 	return a.Check(ctx, a.Directory.Store, &ActorSession{UserID: row.Actor, SessionID: row.ActorSession})
 }
 
-// Draft stores a link and returns its handle. It returns ErrNotFound for an unknown
-// user, and an error that is ErrAccessDenied for a suspended user and for the
-// administrator.
+// Draft stores a link by which link.Actor can act as the user link.UserID for a minute,
+// and returns the handle of the link. It returns ErrNotFound for an unknown user. It
+// returns an error that is ErrAccessDenied if that user is suspended, or is the
+// administrator. After any error it adds the event ImpersonationRefused to q. It does not
+// look at the administrator's session.
 func (a *Acting) Draft(ctx context.Context, q *Outbox, link ActingLink) (handle string, err error) {
 	d := a.Directory
 	defer func() {
@@ -139,8 +145,9 @@ func (a *Acting) Draft(ctx context.Context, q *Outbox, link ActingLink) (handle 
 	return d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.ActAs, UserID: u.ID, Data: link, Life: actingLinkLife})
 }
 
-// Link returns what a handle names, and its user. It returns ErrNotActing if there is
-// nothing.
+// Link returns the link that a handle names, and its user. It does not use the link up,
+// and does not look at the administrator's session. It returns ErrNotActing if the link
+// or the user is gone.
 func (a *Acting) Link(ctx context.Context, handle string) (*ActingLink, storage.User, error) {
 	row, err := a.Directory.Waiting(a.Directory.Store).Get(ctx, challenge.ActAs, handle)
 	link, err := readLink(row, err)
@@ -151,7 +158,8 @@ func (a *Acting) Link(ctx context.Context, handle string) (*ActingLink, storage.
 	return link, u, refusedIf(err)
 }
 
-// readLink decodes a link, or returns ErrNotActing if err says that there is none.
+// readLink decodes a link and sets the fields that come from its row. It returns
+// ErrNotActing if err says that there is none.
 func readLink(row *challenge.Row, err error) (*ActingLink, error) {
 	if err != nil {
 		return nil, refusedIf(err)
@@ -165,7 +173,7 @@ func readLink(row *challenge.Row, err error) (*ActingLink, error) {
 }
 
 // refusedIf returns ErrNotActing if err is ErrNotFound, ErrNoToken or ErrEnded, and any
-// other err as it is.
+// other err unchanged.
 func refusedIf(err error) error {
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ErrNoToken) || errors.Is(err, ErrEnded) {
 		return ErrNotActing
@@ -173,9 +181,13 @@ func refusedIf(err error) error {
 	return err
 }
 
-// Open uses a link up and opens its session: with plan a stored one, and otherwise what a
-// token is made of. isOwn reports whether a process has made the link. It returns
-// ErrNotActing for a link that is void.
+// Open uses a link up and opens a session in which the administrator acts as the user.
+// With a plan it stores that session. With a nil plan it stores none: the caller makes a
+// token of the SignIn, whose session has an ID. isOwn reports whether the id of a process
+// is that of this process. Open returns ErrNotActing if the link was used or has expired,
+// if the administrator's session has ended, or if the user is gone or was signed out
+// since. For a suspended user the error is a Suspended. Open adds the event
+// ImpersonationStarted.
 func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *SessionPlan, isOwn func(process string) bool) (*SignIn, error) {
 	d := a.Directory
 	var signIn *SignIn
@@ -201,15 +213,17 @@ func (a *Acting) Open(ctx context.Context, q *Outbox, handle string, plan *Sessi
 	return signIn, nil
 }
 
-// actingEvent returns the event that tells that an administrator acts as a user.
+// actingEvent returns the event ImpersonationStarted of a session in which an
+// administrator acts as its user.
 func (signIn *SignIn) actingEvent() event.Event {
 	return event.Event{Type: event.ImpersonationStarted, UserID: signIn.User.ID, SessionID: signIn.Session.ID, By: signIn.Actor.By()}
 }
 
-// open makes the session of a link that was used up, in s. The administrator's session
-// has to be alive (otherwise ErrNoToken), and the user may not have been suspended or
-// signed out since. The session ends with the administrator's, and after Max at the
-// latest. With plan it is one to store: see storeActing.
+// open returns the SignIn for a link that was used up. It stores nothing: see
+// storeActing. It returns ErrNoToken if the administrator's session is not alive,
+// ErrEnded if the user was signed out since the link was made, and a Suspended for a
+// suspended user. The session ends with that of the administrator, and after Max at the
+// latest. s is the store of the transaction.
 func (a *Acting) open(ctx context.Context, s *Store, link *ActingLink, plan *SessionPlan, isOwn bool) (*SignIn, error) {
 	d := a.Directory
 	if err := a.Check(ctx, s, &link.Actor); err != nil {
@@ -240,9 +254,10 @@ func (a *Acting) open(ctx context.Context, s *Store, link *ActingLink, plan *Ses
 	return signIn, nil
 }
 
-// storeActing stores the session of an administrator who acts as a user. It deletes one
-// that does not keep the administrator, and returns an error. Without plan there is
-// nothing to store.
+// storeActing stores the session that open has made. If the store does not keep the
+// administrator with the session, storeActing deletes the session and returns an error.
+// It does the same if the session takes part in no transaction and something has ended it
+// meanwhile. With a nil plan it does nothing.
 func (a *Acting) storeActing(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan == nil {
 		return nil
@@ -259,8 +274,8 @@ func (a *Acting) storeActing(ctx context.Context, s *Store, signIn *SignIn, plan
 	return a.Directory.confirmSession(ctx, s, signIn)
 }
 
-// confirmActor reads the session back and takes over its ID. It returns an error if the
-// session was stored without its administrator: it would be the user's own.
+// confirmActor reads the stored session back and takes over its ID. It returns an error
+// if the row does not name the administrator: the session would be the user's own.
 func confirmActor(ctx context.Context, s *Store, signIn *SignIn) error {
 	found, err := s.Session(ctx, signIn.Session.Token)
 	if err != nil {
@@ -273,8 +288,12 @@ func confirmActor(ctx context.Context, s *Store, signIn *SignIn) error {
 	return nil
 }
 
-// Check returns ErrNoToken unless the session of an administrator is alive. s is the
-// store of the transaction that this is part of. For JWT sessions it may be nil.
+// Check returns ErrNoToken unless the session of an administrator is alive. A stored
+// session is alive if it has not expired, is of this tenant, is one in which the
+// administrator signed in and acts as nobody else, and if neither a suspension nor the
+// provider has ended it. A JWT session is alive if it was not revoked. s is the store of
+// the transaction that this is part of. For JWT sessions it may be nil. Any other error
+// is that of the store.
 func (a *Acting) Check(ctx context.Context, s *Store, actor *ActorSession) error {
 	d := a.Directory
 	if !d.StoredSessions {

@@ -18,8 +18,10 @@ const (
 	longestAgent    = 256 // bytes of a browser's description
 )
 
-// KeepActivities stores the events that are activities of their user. It goes on after an
-// error, and returns all errors in the end.
+// KeepActivities stores those events of q that are activities of their user, such as a
+// sign-in. It takes no event out of q. It does nothing if d is nil or the adapter keeps
+// no activities. It goes on after an error, and after ctx is cancelled, and returns all
+// errors joined.
 func KeepActivities(ctx context.Context, d *Directory, q *Outbox) error {
 	if d == nil || d.Store.activities == nil {
 		return nil
@@ -34,8 +36,8 @@ func KeepActivities(ctx context.Context, d *Directory, q *Outbox) error {
 	return errors.Join(faults...)
 }
 
-// appendActivity stores an event as an activity of its user. It leaves out the browser of
-// an administrator.
+// appendActivity stores an event as an activity of its user. It leaves out the User-Agent
+// header of an administrator. The adapter keeps activities.
 func appendActivity(ctx context.Context, s *Store, e *event.Event) error {
 	a := storage.Activity{
 		ID: secret.NewUserID(), UserID: e.UserID, Time: e.Time.Truncate(time.Millisecond), Type: people.TypeText(e.Type, e.Outcome), Provider: e.Provider,
@@ -47,8 +49,8 @@ func appendActivity(ctx context.Context, s *Store, e *event.Event) error {
 	return guarded.Do(ctx, s.bounds, "Activities.Append", func(ctx context.Context) error { return s.activities.Activities().Append(ctx, a) })
 }
 
-// Activities returns the latest activities of a user in the last 90 days, the newest
-// first.
+// Activities returns the latest activities of a user in the last 90 days, at most 20, the
+// newest first. The caller has checked that the adapter keeps activities.
 func Activities(ctx context.Context, d *Directory, userID string) ([]storage.Activity, error) {
 	list, err := listActivities(ctx, d.Store, userID, shownActivities)
 	since := d.Now().Add(-activityLife)
@@ -60,8 +62,8 @@ func Activities(ctx context.Context, d *Directory, userID string) ([]storage.Act
 	return list, err
 }
 
-// PruneActivities removes the activities that are older than 90 days, which no user is
-// shown, and returns how many.
+// PruneActivities removes the activities that are older than 90 days, and returns how
+// many it removed. If the adapter keeps no activities, it returns 0.
 func PruneActivities(ctx context.Context, s *Store, now time.Time) (int, error) {
 	if s.activities == nil {
 		return 0, nil
@@ -71,7 +73,8 @@ func PruneActivities(ctx context.Context, s *Store, now time.Time) (int, error) 
 	})
 }
 
-// listActivities returns the latest activities of a user, at most limit.
+// listActivities returns the latest activities of a user, at most limit, however old they
+// are. The adapter keeps activities.
 func listActivities(ctx context.Context, s *Store, userID string, limit int) ([]storage.Activity, error) {
 	fits := func(a *storage.Activity) bool { return a.UserID == userID }
 	return guarded.CallFor(ctx, s.bounds, "Activities.List", allFit(fits), func(ctx context.Context) ([]storage.Activity, error) {

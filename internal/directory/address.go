@@ -43,7 +43,10 @@ type AddressMove struct {
 	Until   time.Time // the end of the link to the former address
 }
 
-// AskToMove stores a change of address that a user asked for, and adds the event of it.
+// AskToMove stores the links of a change of address that a user has asked for, and adds
+// the event EmailAsked. One link, m.Handle, moves the address to to. The other, m.Undo,
+// undoes that, and is made only if the present address is proven. AskToMove does not
+// check to, sends no mail and changes no address.
 func (d Passwords) AskToMove(ctx context.Context, q *Outbox, u *storage.User, to string) (m AddressMove, err error) {
 	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if m, err = d.newMove(ctx, s, u, to); err == nil {
@@ -54,8 +57,8 @@ func (d Passwords) AskToMove(ctx context.Context, q *Outbox, u *storage.User, to
 	return m, err
 }
 
-// NewMove stores a link that proves the address of a user, or another one, without an
-// event. It sends no mail.
+// NewMove stores the links that AskToMove stores, and adds no event. to may be the
+// present address of u: the link then proves that address.
 func (d Passwords) NewMove(ctx context.Context, u *storage.User, to string) (AddressMove, error) {
 	return d.newMove(ctx, d.Store, u, to)
 }
@@ -75,8 +78,9 @@ func (d Passwords) newMove(ctx context.Context, s *Store, u *storage.User, to st
 	return m, err
 }
 
-// newUndo stores the link with a handle that undoes a change of address, and returns the
-// handle. It returns "" for a user whose address was never proven.
+// newUndo stores the link that undoes a change of the address of u to the address to,
+// under the given handle. It returns handle, or "" if the present address of u is not
+// proven: then it stores nothing.
 func newUndo(ctx context.Context, d *Directory, s *Store, u *storage.User, to, handle string) (string, error) {
 	isProven, err := isAddressProven(ctx, d, s, u)
 	if err != nil || !isProven {
@@ -92,13 +96,13 @@ func newUndo(ctx context.Context, d *Directory, s *Store, u *storage.User, to, h
 }
 
 // IsAddressProven reports whether the user has shown that the e-mail address is theirs,
-// or an account of the user vouches for it.
+// or an account of the user vouches for it. It returns false for a user without an
+// address.
 func IsAddressProven(ctx context.Context, d *Directory, u *storage.User) (bool, error) {
 	return isAddressProven(ctx, d, d.Store, u)
 }
 
-// isAddressProven does what IsAddressProven does, in a store that may be bound to a
-// transaction.
+// isAddressProven does the work of IsAddressProven. s may be bound to a transaction.
 func isAddressProven(ctx context.Context, d *Directory, s *Store, u *storage.User) (bool, error) {
 	if u.Email == "" || !u.EmailVerified.IsZero() {
 		return u.Email != "", nil
@@ -112,8 +116,10 @@ func isAddressProven(ctx context.Context, d *Directory, s *Store, u *storage.Use
 	return false, err
 }
 
-// LookAtMove returns the new address that a link confirms, without using it up. It
-// returns ErrVerification for a link that is void, or of another user or session.
+// LookAtMove returns the new address that a link confirms, without using the link up. It
+// returns ErrVerification if the link is unknown, was used or has expired, if it is the
+// link of another user than u, or if the address of u has changed or the sessions of u
+// were ended since the link was made.
 func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.User) (to string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Email, handle)
 	if err == nil {
@@ -125,9 +131,9 @@ func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.Use
 	return row.Identifier, nil
 }
 
-// checkMove returns errChanged unless row is about u, from the address that u has now,
-// and was made after the sessions of u were last ended. Any other error is that of the
-// store.
+// checkMove returns errChanged unless row is about u, was made for the address that u has
+// now, and was made after the sessions of u were last ended. Any other error is that of
+// the store.
 func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, u *storage.User) error {
 	var data moveData
 	if err := row.Read(&data); err != nil || row.UserID != u.ID || data.From != u.Email {
@@ -136,10 +142,13 @@ func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, 
 	return d.isLater(ctx, s, u.ID, data.Issued)
 }
 
-// MoveAddress makes the address that a link was sent to the user's, in one
-// transaction if the store has transactions. It ends what the user proved before, as
-// [Passwords.SetPassword] does. It returns ErrAddressTaken if another user has the
-// address by now.
+// MoveAddress changes the address of the user c.UserID to the one that the link with a
+// handle was sent to, and marks it as proven. It works in one transaction if the store
+// has transactions. As [Passwords.SetPassword] does, it ends what the user proved before,
+// except the session c.Keep. The password stays. c.Hash, c.Was, c.Reset, c.Second and
+// c.Event are ignored. MoveAddress returns ErrVerification for a link that LookAtMove
+// refuses, ErrNotFound if the user is gone, and ErrAddressTaken if another user has the
+// address by now. It adds the events UserUpdated and EmailChanged.
 func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.moveAddress(ctx, q, s, handle, &c)
@@ -181,9 +190,10 @@ func (d Passwords) moveAddress(ctx context.Context, q *Outbox, s *Store, handle 
 	return u, err
 }
 
-// recordMove stores that the address of a user changes, unless a link to the former
-// address says so. A user without a proven address has no such link, because no mailbox
-// could be told. For 30 days [Factors.BeginLost] refuses the user.
+// recordMove records that the address of a user changes, so that [Factors.BeginLost]
+// refuses the user for 30 days. The row of a link to the former address says the same: if
+// there is one, recordMove stores nothing. A user whose address was never proven has no
+// such link. If the address does not change, recordMove does nothing.
 func (d Passwords) recordMove(ctx context.Context, s *Store, u *storage.User, to string) error {
 	if u.Email == to {
 		return nil
@@ -196,8 +206,9 @@ func (d Passwords) recordMove(ctx context.Context, s *Store, u *storage.User, to
 	return err
 }
 
-// giveAddress gives a user an address that a link has proven, and returns the user as
-// stored. It returns ErrAddressTaken if another user has it.
+// giveAddress sets the address of a user to one that a link has proven, marks it as
+// proven, and returns the user as stored. It adds the event UserUpdated. It returns
+// ErrAddressTaken if another user has the address.
 func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *storage.User, email string) (storage.User, error) {
 	other, err := guarded.Optional(s.UserByEmail(ctx, email))
 	if err != nil {
@@ -214,9 +225,11 @@ func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *stor
 	return changed, err
 }
 
-// freeAddress takes the address of a move from a user that has not proven it, or that
-// came after the move was asked for, and ends the sessions of that user. It does nothing
-// if the user called keep has the address. The mailbox has shown the link of the move.
+// freeAddress takes the address move.Identifier away from the user that has it, if that
+// user has not proven it or was created after the move was asked for. That user then has
+// no address and no sessions. freeAddress does nothing if the user has the id keep, or
+// has proven the address and is older than the move. The caller has seen the link of the
+// move: its owner can read the mailbox.
 func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep string, move *challenge.Row) error {
 	found, err := guarded.Optional(s.UserByEmail(ctx, move.Identifier))
 	if err != nil || found == nil || found.ID == keep {

@@ -16,8 +16,11 @@ import (
 
 // What an administrator does with a user.
 
-// Provision creates a user with an unproven address and without a way in. The first
-// proof of the address claims the user.
+// Provision stores a user for an administrator, with a new ID, and returns the user as
+// stored. It sets Created and, with an address, Provisioned. It links no account: the
+// first proof of the address claims the user. The caller leaves EmailVerified zero.
+// Provision returns ErrConflict if another user has the address. It adds the event
+// UserCreated.
 func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (made storage.User, err error) {
 	now := d.Now().UTC()
 	u.ID, u.Created = secret.NewUserID(), now
@@ -35,7 +38,7 @@ func Provision(ctx context.Context, d *Directory, q *Outbox, u storage.User) (ma
 
 // claim clears Provisioned, in u and in the store, in the transaction of a sign-in. From
 // then on administrators may no longer do what they may before the first sign-in of a
-// user.
+// user. claim does nothing if Provisioned is zero, and ignores that u is not stored.
 func claim(ctx context.Context, s *Store, u *storage.User) error {
 	if u.Provisioned.IsZero() {
 		return nil
@@ -45,10 +48,10 @@ func claim(ctx context.Context, s *Store, u *storage.User) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// AcceptVouched returns the error of CheckSuspension for a suspended user that the
-// application names, clears Provisioned as claim does, and ends what staff does for users
-// that cannot sign in. It is for a sign-in without a transaction. The user need not be
-// stored.
+// AcceptVouched accepts the sign-in, without a transaction, of a user that the
+// application names. It returns the error of CheckSuspension for a suspended user.
+// Otherwise it clears Provisioned as claim does, and ends a change of address that staff
+// has asked for, as endRegain does. The user need not be stored: it then returns nil.
 func AcceptVouched(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := CheckSuspension(ctx, d, d.Store, userID); err != nil {
 		return err
@@ -60,7 +63,9 @@ func AcceptVouched(ctx context.Context, d *Directory, q *Outbox, userID string) 
 	return endStaffWork(ctx, d, q, d.Store, &SignIn{User: *u})
 }
 
-// Change changes fields of a user and returns the user as stored.
+// Change changes fields of a user and returns the user as stored. It returns ErrNotFound
+// for an unknown user, and ErrConflict if another user has the address. It adds the event
+// UserUpdated, unless c is empty.
 func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c storage.UserChange) (u storage.User, err error) {
 	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if u, err = s.updateUser(ctx, userID, c); err == nil && c != (storage.UserChange{}) {
@@ -71,9 +76,10 @@ func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c stora
 	return u, err
 }
 
-// ChangeProvisioned gives a user who never signed in another address at once, unproven.
-// It reports false, and changes nothing, if the user has signed in since u was read; u is
-// then the user as stored.
+// ChangeProvisioned gives a user who never signed in another address at once, unproven,
+// and adds the event UserUpdated. u keeps the former address. If the user has signed in
+// since u was read, ChangeProvisioned changes nothing in the store, sets *u to the user
+// as stored, and returns false. After an error *u may be empty.
 func ChangeProvisioned(ctx context.Context, d *Directory, q *Outbox, u *storage.User, email string) (isDone bool, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		now, err := s.LockUser(ctx, u.ID)
@@ -90,7 +96,7 @@ func ChangeProvisioned(ctx context.Context, d *Directory, q *Outbox, u *storage.
 	return isDone && err == nil, err
 }
 
-// part is a part of an export. Its value is nil if the store keeps nothing like it.
+// part is a part of an export. read returns nil if the store keeps nothing like it.
 type part struct {
 	name string
 	read func(ctx context.Context, s *Store, id string) (any, error)
@@ -147,7 +153,8 @@ const exportPatience = 30 * time.Second
 // mostExported is how many activities an export has at most.
 const mostExported = 10_000
 
-// listed returns a function that reads a list of a store, or nil if the adapter has none.
+// listed returns the read function of a part that is a list. That function returns nil if
+// has reports false.
 func listed[T any](has func(*Store) bool, read func(ctx context.Context, s *Store, id string) ([]T, error)) func(context.Context, *Store, string) (any, error) {
 	return func(ctx context.Context, s *Store, id string) (any, error) {
 		if !has(s) {
@@ -158,8 +165,11 @@ func listed[T any](has func(*Store) bool, read func(ctx context.Context, s *Stor
 	}
 }
 
-// Export writes everything that is kept of a user as a JSON document, and no secret.
-// After an error the document is not whole.
+// Export writes everything that the store and the application keep of a user to w, as one
+// JSON document without secrets. After an error the document is incomplete. Export
+// returns ErrNotFound for an unknown user. It adds the event UserExported. If the audit
+// log takes part in transactions, Export records the event before the first byte. If a
+// required log does not take it, Export writes nothing and returns ErrAudit.
 func Export(ctx context.Context, d *Directory, q *Outbox, userID string, w io.Writer) error {
 	u, err := d.Store.User(ctx, userID)
 	if err != nil {

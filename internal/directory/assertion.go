@@ -9,7 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Assertion is what a provider says about a user who signs in.
+// Assertion is a sign-in before its user is decided: what the provider says about the
+// user, and what the request has found out beside that.
 type Assertion struct {
 	Person      storage.User    // the user as the provider describes them
 	Said        *jwtclaims.Said // what the provider said in the fields of Person that are empty; nil: nothing, or the user is stored
@@ -66,8 +67,12 @@ func (in *Assertion) mayLink() bool {
 	return in.Link == LinkAnything || (in.Link == LinkVerified && in.EmailVerified)
 }
 
-// contradicts reports whether this is another user than Owner. A new passkey
-// has no owner yet, whatever its id is.
+// contradicts reports whether the sign-in must not end in the user that it leads to.
+// owner is the user that has the account, and current the signed-in user; nil: none. A
+// passkey that is being registered must have no owner, so an owner contradicts
+// it. Otherwise an empty in.Owner contradicts nothing, and in.Owner must be the id of
+// owner. Without an owner, in.Owner must be the id of current, and the sign-in must
+// register a passkey.
 func (in *Assertion) contradicts(owner, current *storage.User) bool {
 	switch {
 	case owner != nil && in.Passkey != nil:

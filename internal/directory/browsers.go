@@ -15,9 +15,9 @@ func (d Passwords) browsers() *knownbrowsers.Browsers {
 	return &knownbrowsers.Browsers{Store: d.Store.Browsers(), Tenant: d.Tenant, Now: d.Now}
 }
 
-// KnownBrowser returns the row of a browser for a user, or nil if the browser is not
-// known for the user. What is known from before the user's sessions were ended does
-// not count.
+// KnownBrowser returns the row of the browser with a handle for a user. It returns nil if
+// the row has expired, if it was made before the user's sessions were last ended, if
+// there is none, or if handle or userID is empty.
 func (d Passwords) KnownBrowser(ctx context.Context, handle, userID string) (*storage.Browser, error) {
 	row, err := d.browsers().Get(ctx, handle, userID, time.Time{})
 	if row == nil || err != nil {
@@ -52,8 +52,7 @@ func keepBrowser(ctx context.Context, d *Directory, in knownbrowsers.SignIn) (ne
 	return next, err
 }
 
-// forgetBrowser removes a known browser of a user, or all of them, as ForgetBrowser does,
-// with the user locked.
+// forgetBrowser does the work of ForgetBrowser, with the user locked.
 func forgetBrowser(ctx context.Context, d *Directory, q *Outbox, userID, publicID string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
@@ -71,7 +70,7 @@ func forgetBrowser(ctx context.Context, d *Directory, q *Outbox, userID, publicI
 }
 
 // withUserLocked runs f in one transaction, if the store has transactions, with a user
-// locked whom the store need not know.
+// locked. The user need not be stored: then f runs without a lock.
 func withUserLocked(ctx context.Context, d *Directory, userID string, f func(context.Context, *Store) error) error {
 	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
@@ -81,7 +80,8 @@ func withUserLocked(ctx context.Context, d *Directory, userID string, f func(con
 	})
 }
 
-// KnownBrowsers returns the browsers that are known for a user.
+// KnownBrowsers returns the browsers that are known for a user, as KnownBrowser finds
+// them.
 func (d Passwords) KnownBrowsers(ctx context.Context, userID string) ([]storage.Browser, error) {
 	rows, err := d.Store.Browsers().List(ctx, userID)
 	if err != nil || len(rows) == 0 {
@@ -97,8 +97,9 @@ func (d Passwords) KnownBrowsers(ctx context.Context, userID string) ([]storage.
 	return known, err
 }
 
-// ForgetBrowser removes a known browser of a user, named by its public id, and with an
-// empty id all of them. It returns ErrNotFound if there is no browser with that id.
+// ForgetBrowser removes the known browser of a user with a public id, or all of them if
+// publicID is empty. It returns ErrNotFound if there is no browser with that id. It adds
+// the event BrowserForgot if it has removed any.
 func (d Passwords) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
 	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
 }

@@ -12,8 +12,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
-// createUser creates signIn.User, and sets IsNew and the ID that the store has given. It
-// returns an [OtherUser] if the application was asked, but not about this user.
+// createUser stores signIn.User, with a new ID unless it has one. It sets signIn.User to
+// the user as stored, and IsNew. It returns an [OtherUser] if the application was asked,
+// but not about this user, and ErrConflict if another user has the address. It adds the
+// event UserCreated.
 func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if signIn.User.ID == "" {
 		signIn.User.ID = secret.NewUserID()
@@ -33,7 +35,9 @@ func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn 
 }
 
 // linkAccount stores the account of a sign-in for signIn.User, with its tokens and its
-// new passkey. It queues the event, and ends the record of an interrupted sign-up.
+// new passkey. It adds the event AccountLinked, and ends the record of an interrupted
+// sign-up. It returns ErrConflict if another user has the account, or if yieldToProof has
+// unlinked it again.
 func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	signIn.Account.UserID = signIn.User.ID
 	row := signIn.Account
@@ -65,9 +69,11 @@ func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn
 	return nil
 }
 
-// resolveVouched handles a user that the application has checked. A stored session needs
-// a stored user: without one it returns ErrUnsupportedStrategy. A JWT session does not,
-// and is opened elsewhere.
+// resolveVouched accepts signIn.User, whom the application names, as the user of a
+// sign-in with a stored session, and claims that user. It returns a Suspended for a
+// suspended user, and ErrEnded if the user's sessions were ended since the sign-in began.
+// A stored session needs a stored user: for any other resolveVouched returns
+// ErrUnsupportedStrategy. JWT sessions need none, and do not come here.
 func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
 	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
 	if err == nil && known != nil {

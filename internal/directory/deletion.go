@@ -13,17 +13,19 @@ import (
 
 // The deletion of a user, and the erasure of what is kept beside.
 
-// DeleteUser removes a user with everything that belongs to them, in one
-// transaction if the store has transactions. It returns ErrSessionsNotEnded if
-// JWT sessions go on: the user is deleted all the same. Without
-// transactions it ends the sessions even if the user is gone, because an
-// earlier try may have been interrupted before that.
+// DeleteUser removes a user with everything that belongs to them, in one transaction if
+// the store has transactions, and adds the event UserDeleted. It returns ErrNotFound for
+// an unknown user, and ErrMissingAdapterMethods if the adapter cannot delete users. It
+// returns ErrSessionsNotEnded if JWT sessions go on: the user is deleted all the
+// same. Without transactions, and in a store apart, it ends the sessions of an unknown
+// user, too, because an earlier try may have been interrupted before that. Tokens of the
+// user's accounts are revoked later: see [Outbox.TakeGone].
 func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error {
 	return deleteUser(ctx, d, q, id, nil)
 }
 
-// deleteUser does what DeleteUser does. It calls first before, in the same transaction;
-// nil: there is nothing to do.
+// deleteUser does the work of DeleteUser. It calls first, unless that is nil, in the same
+// transaction before the deletion. An error of first stops the deletion.
 func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first func(context.Context, *Store) error) error {
 	if err := d.Store.Require("deleting a user", AbilityDeletion); err != nil {
 		return err
@@ -74,8 +76,11 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 	return err
 }
 
-// Erase deletes a user and what is kept of the user beside: challenges by id and by
-// address. A repeated call finishes what was interrupted.
+// Erase deletes a user as DeleteUser does, and what is kept of the user elsewhere:
+// challenges by id and by address, and what is personal in the audit log. It adds the
+// event UserErased. Its errors are those of DeleteUser. A repeated call finishes what was
+// interrupted: it returns ErrNotFound if the user is gone, and erases the rest all the
+// same.
 func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := d.Store.Require("Users.Erase", AbilityDeletion); err != nil {
 		return err
@@ -105,14 +110,16 @@ func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	return err
 }
 
-// isGone reports whether a user is not stored any more.
+// isGone reports whether a user is not stored any more. It returns false if the store
+// fails.
 func isGone(ctx context.Context, d *Directory, userID string) bool {
 	_, err := d.Store.User(ctx, userID)
 	return errors.Is(err, storage.ErrNotFound)
 }
 
-// eraseChallenges deletes the challenges about a user, by id and, in the site or tenant
-// of d, by address. u is nil if the user is gone.
+// eraseChallenges deletes the challenges about a user: by id in every tenant, and by
+// address in the site or tenant of d. u is nil if the user is gone: its address is not
+// known then. It returns nil if the store keeps no challenges.
 func eraseChallenges(ctx context.Context, d *Directory, s *Store, userID string, u *storage.User) error {
 	if s.challenges == nil {
 		return nil
@@ -127,8 +134,8 @@ func eraseChallenges(ctx context.Context, d *Directory, s *Store, userID string,
 	return eraseByAddress(ctx, store, storage.ChallengeQuery{Tenant: d.Tenant, Identifier: u.Email})
 }
 
-// eraseByAddress deletes the challenges that q names. A store lists some of them at a
-// time.
+// eraseByAddress deletes all challenges that q names. It lists them again until none is
+// left, because a store may list some of them at a time.
 func eraseByAddress(ctx context.Context, store storage.ChallengeStore, q storage.ChallengeQuery) error {
 	for {
 		about, err := store.List(ctx, q)

@@ -98,8 +98,10 @@ type SignIn struct {
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
-// KnownUser returns the user that an assertion belongs to already, or nil. It
-// writes nothing.
+// KnownUser returns the stored user that an assertion belongs to already, or nil: the one
+// whose password was shown, the one with the proven or new address, or else the owner of
+// the account. For a user that the application names (Vouched) it returns nil. It writes
+// nothing.
 func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*storage.User, error) {
 	switch {
 	case in.Vouched:
@@ -113,11 +115,13 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 	}
 }
 
-// CommitSignIn decides to which user a sign-in belongs, creates and links what
-// is missing, and stores the session: all of it or nothing. current is the
-// signed-in user that a new account is linked to; nil: none. If a concurrent
-// sign-in was faster with a unique key, CommitSignIn tries once more. It
-// returns an OtherUser if in.Allowed does not have the user.
+// CommitSignIn decides to which user a sign-in belongs, creates and links what is
+// missing, and stores the session that plan describes; nil: none. If the store has
+// transactions, it does all of it or nothing. current is the signed-in user that a new
+// account is linked to; nil: none. If a concurrent sign-in was faster with a unique key,
+// CommitSignIn tries once more. It returns an OtherUser if in.Allowed is set and
+// does not have the user. A conflict that stays, and an account of another user, have the
+// error of notLinked.
 func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	fill.Default(&in.Started, d.Now())
 	signIn, err := d.tryCommit(ctx, q, in, current, plan)
@@ -133,8 +137,9 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 	return signIn, err
 }
 
-// tryCommit runs one transaction for the whole sign-in. After it, it stores a session that
-// takes part in no transaction. Last it asks whether the provider has ended its session.
+// tryCommit runs the sign-in once, in one transaction. If sessions take no part in it,
+// tryCommit stores the session after the commit. It returns an error that is ErrEnded if
+// the provider has ended its session, and looks for that before and after.
 func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	in.Said = nil                                                                                 // a stored user's empty fields are null
 	if err := AcceptAtProvider(ctx, d.Store, d.Revocations, &SignIn{Assertion: in}); err != nil { // and once more below
@@ -207,9 +212,10 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 	return d.resolveByAccount(ctx, q, s, signIn, owner, current)
 }
 
-// resolveByAccount keeps an account with its owner, links an account without
-// one to the signed-in user, and otherwise creates a user. A known e-mail
-// address decides nothing, unless the provider is trusted to have proven it.
+// resolveByAccount signs in the owner of an account, links an account without an owner to
+// the signed-in user, and otherwise finds or creates a user. A known e-mail address
+// decides nothing, unless the provider is trusted to have proven it. The error for an
+// account of another user is that of notLinked, and for a stale sign-in ErrNotFresh.
 func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner, current *storage.User) error {
 	if err := checkConnect(&signIn.Assertion, owner, current); err != nil {
 		return err
@@ -293,8 +299,8 @@ func (d *Directory) refuseNamesake(ctx context.Context, s *Store, signIn *SignIn
 	return notLinked(&signIn.Assertion)
 }
 
-// resolveByEmail signs in the user of the mailbox: the client that opened the
-// link has proven the address.
+// resolveByEmail signs in the user of the mailbox, or creates one: the client that opened
+// the link has proven the address.
 func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner *storage.User) error {
 	if owner == nil {
 		signIn.User.EmailVerified = d.Now().UTC()
@@ -310,10 +316,11 @@ func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, sig
 	return nil
 }
 
-// beginSignUp returns the user that an interrupted sign-up of this account has
-// created, or nil. Stores with transactions have none. If the user's
-// e-mail address was proven or changed since, another client may have become
-// that user: beginSignUp then deletes the record and begins anew.
+// beginSignUp returns the user that an interrupted sign-up of this account has created
+// or nil. It sets signIn.User.ID as recordSignUp does. Stores with transactions
+// have no such record. If the user's e-mail address was proven or changed since, another
+// client may have become that user: beginSignUp then makes a new record and returns nil
+//
 func (d *Directory) beginSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
 	if !d.Store.remembersSignUps() {
 		return nil, nil
@@ -329,8 +336,9 @@ func (d *Directory) beginSignUp(ctx context.Context, s *Store, signIn *SignIn) (
 	return nil, err
 }
 
-// recordSignUp sets signIn.User.ID to the id on record for the account, and
-// returns the user with that id, or nil.
+// recordSignUp sets signIn.User.ID to the id on record for the account, and returns the
+// user with that id, or nil. If none is on record, it records signIn.Person.ID or a new
+// id.
 func (d *Directory) recordSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
 	fresh := cmp.Or(signIn.Person.ID, secret.NewUserID())
 	id, err := s.beginSignUp(ctx, &signIn.Account, fresh)

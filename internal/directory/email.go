@@ -13,9 +13,11 @@ import (
 
 // The first proof of an e-mail address, and what it detaches.
 
-// proveEmail marks the e-mail address of signIn.User as proven and removes what
-// was attached to the user before. It does nothing unless a link or the
-// provider proves the address.
+// proveEmail marks the e-mail address of signIn.User as proven, once evict has removed
+// what was attached to the user before. It claims a provisioned user and adds the
+// event UserUpdated. It does nothing if the address was proven before, or if neither a
+// link nor the provider proves it. It returns ErrConflict if the address was proven or
+// changed since it was read, and the error of evict.
 func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if !signIn.User.EmailVerified.IsZero() || !(signIn.ProvesEmail || signIn.EmailVerified) {
 		return nil
@@ -57,10 +59,13 @@ func (d *Directory) awaitProof(ctx context.Context, s *Store, signIn *SignIn, u 
 	return err
 }
 
-// evict removes every sign-in method and session that did not vouch for this
-// e-mail address before it was proven: an attacker may have attached it
-// by claiming the address. Tokens do not say which account opened them. It may
-// have been unlinked since, so that they end in any case.
+// evict removes the sign-in methods of signIn.User that do not vouch for the e-mail
+// address, and ends all sessions of the user: an attacker may have attached them
+// by claiming the address. If every sign-in method and stored session comes from a
+// provider that vouches, evict leaves all of them. JWT sessions end in any case, because
+// a token does not say which account opened it, and that account may have been unlinked
+// since. With RefuseEviction evict removes nothing and returns ErrAccessDenied if
+// there is anything to end.
 func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	found, err := d.attached(ctx, s, &signIn.User)
 	if err != nil || found.isVouched() && d.StoredSessions {
@@ -72,8 +77,9 @@ func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, signIn *Sign
 	return d.detach(ctx, q, s, signIn, &found)
 }
 
-// evictLate repeats evict for stores without transactions. It removes what was
-// attached between the first look and the proof. A later sign-in sees the proof.
+// evictLate repeats evict after the proof, for stores without transactions. It removes
+// what was attached while evict ran. A sign-in that begins later sees the proof. With
+// transactions evictLate does nothing.
 func (d *Directory) evictLate(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if d.Store.Tx != nil {
 		return nil
@@ -86,9 +92,10 @@ func (d *Directory) evictLate(ctx context.Context, q *Outbox, s *Store, signIn *
 	return d.detach(ctx, q, s, signIn, &found)
 }
 
-// evictSessionsLate runs after the commit if sessions are in a store apart. It
-// deletes the sessions that were opened before the commit through an account
-// that has just been unlinked. A session opened later sees the proof.
+// evictSessionsLate runs after the commit of a first proof if sessions are in a store
+// apart. If an account that was just unlinked may have opened any of the user's sessions
+// before the commit, it deletes all of them. A session opened later sees the proof. The
+// session of this sign-in is not stored yet.
 func (d *Directory) evictSessionsLate(ctx context.Context, signIn *SignIn) error {
 	if !signIn.proved || d.Store.Apart == nil {
 		return nil
@@ -100,8 +107,9 @@ func (d *Directory) evictSessionsLate(ctx context.Context, signIn *SignIn) error
 	return d.Store.deleteSessions(ctx, signIn.User.ID, "")
 }
 
-// detach removes what found says an eviction removes, and ends all sessions of the user.
-// The sign-in counts from after that. It logs the eviction and queues its event.
+// detach removes the sign-in methods in found, and the password, second factors, browsers
+// and challenges of the user as detachProofs does, and ends all sessions of the user. It
+// sets signIn.begun after that end. It logs the eviction and adds its event.
 func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, found *attachments) error {
 	e := found.evicted
 	for _, a := range e.Accounts {
@@ -129,7 +137,8 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 	return nil
 }
 
-// tellEviction logs an eviction and queues its event, unless nothing was removed.
+// tellEviction logs an eviction as a warning and adds the event UserEvicted. It does
+// nothing if nothing was removed.
 func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachments) {
 	e := found.evicted
 	if found.evictedCount() == 0 {
@@ -158,8 +167,9 @@ type attachments struct {
 	proofs   int                     // a password and second factors
 }
 
-// attached returns the sign-in methods and sessions of u, and which of the accounts have
-// a provider that vouches for the address of u.
+// attached returns what the store has of the sign-in methods, second factors and sessions
+// of u. An account whose provider does not vouch for the address of u is to be evicted,
+// and so is every passkey.
 func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (found attachments, err error) {
 	found.evicted.User, found.vouching = *u, map[string]bool{}
 	accounts, err := s.ListAccounts(ctx, u.ID)
@@ -188,8 +198,9 @@ func (found *attachments) evictedCount() int {
 	return len(found.evicted.Accounts) + len(found.evicted.Authenticators) + len(found.sessions) + found.proofs
 }
 
-// isVouched reports whether only the owner of the e-mail address can have
-// attached the accounts and opened the sessions.
+// isVouched reports whether only the owner of the e-mail address can have attached the
+// accounts and opened the sessions: there are accounts that vouch for the address,
+// nothing is to be evicted, and those accounts' providers opened every session.
 func (found *attachments) isVouched() bool {
 	for _, row := range found.sessions {
 		if !found.vouching[row.Provider] {

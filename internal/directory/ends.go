@@ -163,9 +163,10 @@ func (signIn *SignIn) ended() error {
 	return failure.WrapFor(t, signIn.Account.Provider, &failure.Mistake{Err: failure.Of(fault.FlowEnded, ErrEnded)})
 }
 
-// recognise makes u the user of a sign-in, unless the sessions of u have been
-// ended since its evidence was issued. If sessions take part in the transaction,
-// recognise locks the user first: a concurrent call that ends the sessions either
+// recognise makes u the user of a sign-in. It returns an OtherUser if the application was
+// not asked about u, a Suspended for a suspended user, and ErrEnded if u was deleted or
+// its sessions were ended since the evidence was issued. If sessions take part in the
+// transaction, recognise locks u first: a concurrent call that ends the sessions either
 // finds the new session, or comes before it.
 func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u storage.User) error {
 	if err := signIn.endIn(&u); err != nil {
@@ -187,8 +188,9 @@ func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u s
 	return gateUnderLock(ctx, d, s, signIn)
 }
 
-// lock locks a user in the transaction of the sign-in, once, and returns what is
-// stored of the user.
+// lock locks a user in the transaction of the sign-in and returns the user as stored. A
+// second call for the same user returns what the first one read. Without transactions it
+// locks nothing and reads each time.
 func (signIn *SignIn) lock(ctx context.Context, s *Store, id string) (storage.User, error) {
 	if signIn.locked.ID == id && s.Tx != nil {
 		return signIn.locked, nil
@@ -200,12 +202,12 @@ func (signIn *SignIn) lock(ctx context.Context, s *Store, id string) (storage.Us
 	return u, err
 }
 
-// confirmSession checks once more, after a session was stored outside of any
-// transaction, that nothing has ended it: its user exists, no call has ended the
-// user's sessions, the account is linked, and the e-mail address was not proven
-// by another sign-in meanwhile. Otherwise it deletes the session and returns an
-// error. A call that ends sessions records that first, and deletes them
-// afterwards, so that one of the two sees the other.
+// confirmSession checks once more, after a session was stored outside of any transaction,
+// that nothing has ended it: its user exists and is not suspended, no call has ended the
+// user's sessions, the account is linked, and the e-mail address was not proven by
+// another sign-in meanwhile. Otherwise it deletes the session and returns ErrEnded, a
+// Suspended or ErrConflict. A call that ends sessions records that first, and deletes
+// them afterwards, so that one of the two sees the other.
 func (d *Directory) confirmSession(ctx context.Context, s *Store, signIn *SignIn) error {
 	err := s.InTx(ctx, func(ctx context.Context, s *Store) error {
 		now, err := s.LockUser(ctx, signIn.User.ID) // waits for a concurrent end or proof
@@ -247,10 +249,12 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 	return s.checkOwner(ctx, &signIn.Account, now)
 }
 
-// renewKept gives the session called keep, which outlives the end of the others, a new
-// token, after the transaction of s if sessions take no part in it. renew does it; nil: no
-// session goes on. renewKept returns ErrNotFound before the commit if the session is gone.
-// If a renewal fails after the commit, the change stands, and that session ends too.
+// renewKept calls renew, which gives the session with the id keep a new token: that
+// session outlives the end of the others. after is the first instant that is not void,
+// for renew. A nil renew means that no session goes on. If sessions are in a store apart,
+// renewKept returns ErrNotFound at once if it does not find the session, and calls renew
+// after the commit. If renew fails then, renewKept ends that session too and logs it, and
+// the change stands.
 func renewKept(ctx context.Context, d *Directory, s *Store, userID, keep string, renew func(context.Context, *Store, time.Time) error, after time.Time) error {
 	if renew == nil {
 		return nil

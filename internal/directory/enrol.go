@@ -43,10 +43,11 @@ type EnrolmentOf struct {
 	Session string // empty: none
 }
 
-// BeginEnrolment has a user set up an authenticator app. An earlier enrolment with the
-// handle ends. An empty handle is a new one. It returns ErrUnproven if the user's
-// e-mail address is not proven: an attacker could sign up first and lock the owner of
-// the address out.
+// BeginEnrolment starts the enrolment of an authenticator app for the user of.UserID. It
+// stores the enrolment under of.Handle, in place of an earlier one, or under a new handle
+// if that is empty, and returns the handle and the secret. It returns ErrUnproven if the
+// user has an e-mail address that is not proven: an attacker could sign up first and lock
+// the owner of the address out. It returns ErrNotFound for an unknown user.
 func (d *Factors) BeginEnrolment(ctx context.Context, of EnrolmentOf) (handle string, e *Enrolment, err error) {
 	u, err := d.Store.User(ctx, of.UserID)
 	if err == nil {
@@ -91,7 +92,8 @@ func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
 	return err
 }
 
-// EnrolmentFor returns an enrolment that is under way, or ErrNotPending.
+// EnrolmentFor returns an enrolment that is under way. It returns ErrNotPending if there
+// is none with the handle, or if it is of another user or session.
 func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Enrol, of.Handle)
 	if err != nil {
@@ -136,10 +138,11 @@ type FactorChange struct {
 	May func(ctx context.Context, u *storage.User) (bool, error)
 }
 
-// ConfirmEnrolment stores the authenticator app of an enrolment if the code is right, and
-// ends the other sessions of the user. It returns new recovery codes if this is the
-// user's first factor. A wrong code is ErrSecondFactor, and after five of them the
-// enrolment is ErrNotPending. A user with too many apps gets ErrTooManyApps.
+// ConfirmEnrolment stores the app of an enrolment under name if the code is right, and
+// ends the other sessions of the user. For the user's first factor it returns new
+// recovery codes, if the site offers them. A wrong code is ErrSecondFactor, and the fifth
+// ends the enrolment with ErrNotPending, the error of one that is gone. A user with too
+// many apps gets ErrTooManyApps. It adds the event FactorAdded.
 func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChange, of EnrolmentOf, name, code string) (codes []string, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Try(ctx, challenge.Enrol, of.Handle, factor.MostTries)
@@ -167,9 +170,10 @@ func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChang
 	return codes, err
 }
 
-// RemoveFactor removes a factor of a user, and ends the other sessions of the user.
-// The last factor takes the recovery codes along. It returns ErrLastFactor if the user
-// has to have one.
+// RemoveFactor removes the factor with an id of a user, and ends the other sessions of
+// the user. With the last factor it removes the recovery codes. It returns ErrNotFound if
+// the user has no such factor, and ErrLastFactor if c.May says that the user has to have
+// one. It adds the event FactorRemoved.
 func (d *Factors) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, id string) error {
 	return d.changeFactors(ctx, q, c, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
 		before := held.Count(d.Kinds)
@@ -214,9 +218,10 @@ func (d *Factors) bringBackFactor(ctx context.Context, s *Store, held *factor.He
 // prove the mailbox before an app is enrolled at a sign-in.
 const clearedLife = 365 * 24 * time.Hour
 
-// ResetFactors removes all factors and recovery codes of a user, and ends all sessions
-// of the user. Passkeys stay. It returns the user. If the address is proven, the next app
-// that a sign-in has to enrol takes a proof of the mailbox: see [Factors.EnrolsByMail].
+// ResetFactors removes all factors and recovery codes of a user for an administrator, and
+// ends all sessions of the user. Passkeys stay. It returns the user, and adds the event
+// FactorReset. If the address is proven, the user has to prove the mailbox before a
+// sign-in enrols the next app: see [Factors.EnrolsByMail].
 func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) (owner storage.User, err error) {
 	err = d.changeFactors(ctx, q, FactorChange{UserID: userID}, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
 		for _, f := range held.Rows {
@@ -240,8 +245,8 @@ func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) (o
 }
 
 // EnrolsByMail reports whether a user has to prove the mailbox before a sign-in enrols an
-// app: an administrator has removed the factors, and others may know the first factor. A
-// user whose address is not proven cannot.
+// app, because an administrator has removed the factors and others may know the first
+// factor. It returns false for a user whose address is not proven.
 func (d *Factors) EnrolsByMail(ctx context.Context, u *storage.User) (bool, error) {
 	if u.Email == "" || u.EmailVerified.IsZero() {
 		return false, nil
@@ -250,9 +255,9 @@ func (d *Factors) EnrolsByMail(ctx context.Context, u *storage.User) (bool, erro
 	return err == nil, failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// TakeMailProof uses up a mailed code after which an app is enrolled, and the sign-in
-// that waited for the code. It returns ErrWrongProof or ErrNotPending if a concurrent
-// request was faster.
+// TakeMailProof uses up in.Mail, the mailed code after which a user enrols an app, and
+// in.Handle, the sign-in that waited for the code. It returns ErrWrongProof or
+// ErrNotPending if a concurrent request has used up the one or the other.
 func (d *Factors) TakeMailProof(ctx context.Context, in *Second) error {
 	if _, err := d.Waiting(d.Store).Take(ctx, challenge.Code, in.Mail); errors.Is(err, storage.ErrNotFound) {
 		return ErrWrongProof
@@ -262,9 +267,10 @@ func (d *Factors) TakeMailProof(ctx context.Context, in *Second) error {
 	return takePending(ctx, d, d.Store, in)
 }
 
-// changeFactors runs change with the user locked, and makes everything that the user
-// proved before void. It does all of it in one transaction if the store has
-// transactions.
+// changeFactors runs change with the user locked, and then ends everything that the user
+// proved before, except the session c.Keep, which c.Renew gives a new token. It does all
+// of it in one transaction if the store has transactions. It returns ErrNotFound for an
+// unknown user, and the errors of change.
 func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, change func(context.Context, *Store, *storage.User, *factor.Held) error) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, c.UserID)
@@ -287,7 +293,8 @@ func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, 
 }
 
 // NewRecoveryCodes replaces the recovery codes of a user, and takes the trust of the
-// user's browsers away. A user without another factor has none: it returns ErrFactor.
+// user's browsers away. It returns ErrFactor if the user has no other factor, or the site
+// offers no recovery codes. It adds the event RecoveryChanged.
 func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string) (codes []string, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := s.LockUser(ctx, userID)
@@ -310,8 +317,9 @@ func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string
 	return codes, err
 }
 
-// KeepCodes keeps new recovery codes for one session, for ten minutes or until the user
-// has saved them.
+// KeepCodes keeps new recovery codes under of.Handle, in place of others, for ten minutes
+// or until DropCodes. The caller derives the handle from the session: of.Session is not
+// looked at.
 func (d *Factors) KeepCodes(ctx context.Context, of EnrolmentOf, codes []string) error {
 	rows := d.Waiting(d.Store)
 	if err := rows.End(ctx, challenge.Codes, of.Handle); err != nil {
@@ -321,7 +329,8 @@ func (d *Factors) KeepCodes(ctx context.Context, of EnrolmentOf, codes []string)
 	return err
 }
 
-// KeptCodes returns the recovery codes that are kept for a session, or nil.
+// KeptCodes returns the recovery codes that are kept under of.Handle for the user
+// of.UserID, or nil.
 func (d *Factors) KeptCodes(ctx context.Context, of EnrolmentOf) (codes []string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Codes, of.Handle)
 	if err != nil || row.UserID != of.UserID {
@@ -330,7 +339,8 @@ func (d *Factors) KeptCodes(ctx context.Context, of EnrolmentOf) (codes []string
 	return codes, row.Read(&codes)
 }
 
-// DropCodes forgets the recovery codes that are kept for a session.
+// DropCodes forgets the recovery codes that are kept under of.Handle. It returns nil if
+// there are none.
 func (d *Factors) DropCodes(ctx context.Context, of EnrolmentOf) error {
 	return d.Waiting(d.Store).End(ctx, challenge.Codes, of.Handle)
 }

@@ -26,8 +26,9 @@ type Factors struct {
 	sealer *factor.Sealer
 }
 
-// OfferFactors has the site offer second factors. secrets has the secret in use first,
-// and then older ones.
+// OfferFactors has the site of d offer the second factors f, and keep challenges as
+// [KeepChallenges] does. It sets d.Factors to a copy of f. secrets has the secret in use
+// first, and then older ones. tenant is empty if there is one site.
 func OfferFactors(d *Directory, f Factors, secrets []string, tenant string) {
 	f.Directory, f.sealer = d, factor.NewSealer(secrets)
 	d.Factors = &f
@@ -46,9 +47,10 @@ type Proof struct {
 	AtProvider *AtProvider // what the provider that was asked calls the session there; nil: no logout is configured, or none was asked
 }
 
-// Proof returns what the sign-in has proven. Without Proved it counts from begun. With a
-// second factor it is never older than begun, so that an earlier end of the user's
-// sessions does not void it. Otherwise a Proved that a provider has stated may be older.
+// Proof returns what the sign-in has proven. Its time is Proved, or begun if Proved is
+// zero. A Proved that a provider has stated may be older than begun. With a second factor
+// the time is never older than begun, so that an earlier end of the user's sessions does
+// not void it.
 func (signIn *SignIn) Proof() Proof {
 	at := signIn.Proved
 	if at.IsZero() || signIn.Second != nil && signIn.begun.After(at) {
@@ -108,11 +110,13 @@ type NewApp struct {
 	Step   int64 // of that code
 }
 
-// spendSecond uses up the second factor of a sign-in and what was waiting for it. With
-// transactions the challenge goes first, so that of concurrent answers one is told apart
-// from a wrong code. Without, a fault must not leave a code that works again. It returns
-// ErrWrongProof or ErrNotPending if a concurrent request was faster, and ErrUserChanged
-// if the user is gone.
+// spendSecond uses up the second factor of a sign-in and the challenge that waited for
+// it, with the user locked. It does nothing if the sign-in has no second factor or,
+// without transactions, if it has tried before. With transactions it takes the challenge
+// first, so that a second request with the same answer gets ErrNotPending and not
+// ErrWrongProof. Without transactions it uses the code up first: a fault must not leave a
+// code that works again. Either error means that a concurrent request was faster. If the
+// user is gone, the error is ErrUserChanged.
 func spendSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
 	in := signIn.Second
 	if in == nil || in.spent {
@@ -148,8 +152,11 @@ func takePending(ctx context.Context, d *Factors, s *Store, in *Second) error {
 	return err
 }
 
-// useProof uses up the code of a proof, and stops a removal of lost factors. It returns
-// ErrWrongProof if the code was used before. For a recovery code it sets in.Left.
+// useProof uses up the code of a proof. It returns ErrWrongProof if the code was used
+// before, and for a recovery code also if it is wrong. It adds the event FactorUsed and
+// stops a removal of lost factors, unless the proof enrols an app. For a recovery code it
+// also sets in.Left, adds the event RecoveryUsed and takes the trust of the user's
+// browsers away.
 func useProof(ctx context.Context, d *Factors, q *Outbox, s *Store, in *Second) (err error) {
 	switch {
 	case in.App != nil:
@@ -178,8 +185,10 @@ func (d *Factors) browsers(s *Store) *factor.Browsers {
 	return &factor.Browsers{Store: s.Browsers(), Tenant: d.Tenant, Now: d.Now}
 }
 
-// enrolSecond stores the app that the user of a sign-in had to enrol. The user's other
-// sessions end.
+// enrolSecond stores the app that the user of a sign-in has enrolled, and sets in.Codes
+// of the second factor to new recovery codes. Unless the user is new, all sessions of the
+// user end, and the sign-in counts from after that. It does nothing if the sign-in enrols
+// no app.
 func enrolSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
 	in := signIn.Second
 	if in == nil || in.Enrol == nil {
@@ -202,8 +211,11 @@ func enrolSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *S
 	return err
 }
 
-// addApp stores an app after its first right code, so that the code does not work
-// again. It returns new recovery codes if this is the user's first factor.
+// addApp stores an app with the step of its first code, so that this code does not work
+// again. It returns new recovery codes if this is the user's first factor and the site
+// offers them. It returns ErrTooManyApps if the user has five. It adds the event
+// FactorAdded, and the user need not prove the mailbox any more: see
+// [Factors.EnrolsByMail].
 func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string, held *factor.Held, app *NewApp) (codes []string, err error) {
 	if len(held.Apps()) >= factor.MostApps {
 		return nil, ErrTooManyApps
@@ -226,8 +238,9 @@ func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string,
 	return makeCodes(ctx, d, s, userID)
 }
 
-// makeCodes replaces the recovery codes of a user. If a change of the user's address can be
-// undone, it records that for the undo.
+// makeCodes replaces the recovery codes of a user and returns the new ones. If a change
+// of the user's address can be undone, it records that new codes were made, so that the
+// undo removes them.
 func makeCodes(ctx context.Context, d *Factors, s *Store, userID string) ([]string, error) {
 	codes, rows := factor.NewRecoveryCodes(), d.Waiting(s)
 	moves, err := rows.List(ctx, challenge.Moved, userID, "")
@@ -253,7 +266,9 @@ func (d *Factors) IsTrusted(ctx context.Context, handle, userID string) (bool, e
 	return d.browsers(d.Store).IsTrusted(row), err
 }
 
-// BrowserOf returns what is known of the browser with a handle for a user, or nil.
+// BrowserOf returns what is known of the browser with a handle for a user. It returns nil
+// if that has expired, if it was stored before the user's sessions were last ended, if
+// there is nothing, or if handle or userID is empty.
 func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storage.Browser, error) {
 	if handle == "" || userID == "" {
 		return nil, nil
@@ -266,8 +281,9 @@ func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storag
 }
 
 // RememberSignIn makes the browser with a handle known for a user after a sign-in there,
-// and returns the browser's new handle; empty: the old one stays. A zero trusted leaves
-// open whether a second factor is asked for.
+// and returns the browser's new handle; empty: the old one stays. at is from when the
+// sign-in counts. trusted is until when sign-ins there need no second factor. If it is
+// zero, that stays as it was. Otherwise RememberSignIn adds the event BrowserTrusted.
 func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, at time.Time, handle, agent string, trusted time.Time) (string, error) {
 	known, err := d.BrowserOf(ctx, handle, userID)
 	if err != nil {
@@ -286,7 +302,7 @@ func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, 
 	return next, err
 }
 
-// TrustedBrowsers returns the browsers that are remembered for a user.
+// TrustedBrowsers returns the browsers in which the user needs no second factor.
 func (d *Factors) TrustedBrowsers(ctx context.Context, userID string) (trusted []storage.Browser, err error) {
 	rows, err := d.Store.Browsers().List(ctx, userID)
 	if err != nil || len(rows) == 0 {
@@ -306,8 +322,9 @@ func (d *Factors) CanHaveCodes(held *factor.Held) bool {
 	return d.offers(storage.FactorRecovery) && held.Count(d.Kinds) > 0
 }
 
-// ForgetBrowser removes a known browser of a user, named by its public id, and with an
-// empty id all of them. It returns ErrNotFound if there is none such.
+// ForgetBrowser removes the known browser of a user with a public id, trusted or not, or
+// all of them if publicID is empty. It returns ErrNotFound if there is no browser with
+// that id. It adds the event BrowserForgot if it has removed any.
 func (d *Factors) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
 	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
 }

@@ -14,8 +14,10 @@ import (
 // Which user a sign-in will end in. The application is asked about that user, and
 // the sign-in ends in no other.
 
-// OtherUser reports that a sign-in would end in a user that the application was not
-// asked about. Nothing was written but the record of a sign-up.
+// OtherUser reports that a sign-in would end in a user that the application was not asked
+// about. In a store with transactions nothing was written. In another store a record of
+// the sign-up may be, and the second factor and the invitation are used up: the same
+// Assertion may be committed once more all the same.
 type OtherUser struct {
 	User  storage.User
 	IsNew bool // the user would be created
@@ -74,8 +76,8 @@ func (signIn *SignIn) endIn(u *storage.User) error {
 	return signIn.expect(false)
 }
 
-// expect returns an OtherUser unless the application was asked about the user that
-// the sign-in ends in.
+// expect returns an OtherUser if the application was asked, but not about signIn.User.
+// isNew says that this user is still to be created.
 func (signIn *SignIn) expect(isNew bool) error {
 	if signIn.Vouched || signIn.Allowed == nil || slices.Contains(signIn.Allowed, signIn.User.ID) {
 		return nil

@@ -35,7 +35,9 @@ func ShownInvitation(in *challenge.Invitation) event.Invitation {
 }
 
 // Invite stores an invitation in place of others for its address, and returns the secret
-// of its link and its end. An end that has passed is an error.
+// of its link and its expiry. It sends no mail. A zero in.Expires means seven days. For
+// an expiry that has passed or is too far away, and for an empty address, it returns an
+// InputError. It adds the event InvitationMade.
 func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) (token string, expires time.Time, err error) {
 	now, life := d.Now(), time.Duration(0)
 	if !in.Expires.IsZero() {
@@ -56,7 +58,8 @@ func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) 
 	return token, now.Add(life), err
 }
 
-// RevokeInvitation removes an invitation. It returns ErrNotFound if there is none.
+// RevokeInvitation removes the invitation with an id, and adds the event
+// InvitationRevoked. It returns ErrNotFound if there is none.
 func RevokeInvitation(ctx context.Context, d *Directory, q *Outbox, id string) error {
 	return q.together(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		err := d.Waiting(s).RevokeInvitation(ctx, id)
@@ -67,7 +70,8 @@ func RevokeInvitation(ctx context.Context, d *Directory, q *Outbox, id string) e
 	})
 }
 
-// InvitationTo returns the accepted invitation to an address, or nil.
+// InvitationTo returns the invitation to an address that was accepted and has not
+// expired, or nil.
 func InvitationTo(ctx context.Context, d *Directory, email string) (*Invited, error) {
 	if email == "" {
 		return nil, nil
@@ -84,9 +88,10 @@ func InvitationTo(ctx context.Context, d *Directory, email string) (*Invited, er
 	return nil, nil
 }
 
-// InvitationOf returns the accepted invitation that a sign-in takes, or nil. It looks at
-// an address only if that is proven: by this sign-in, by its provider, or before. known
-// is the stored user that the sign-in ends in; nil: none.
+// InvitationOf returns the accepted invitation that a sign-in takes, or nil. It looks for
+// the address of the sign-in only if that is proven: by this sign-in, by its provider, or
+// before. known is the stored user that the sign-in ends in; nil: none. It returns
+// in.Invitation if an earlier try of the sign-in has removed that from the store.
 func InvitationOf(ctx context.Context, d *Directory, in *Assertion, known *storage.User) (*Invited, error) {
 	email := ""
 	switch a := &in.Account; {
@@ -103,8 +108,10 @@ func InvitationOf(ctx context.Context, d *Directory, in *Assertion, known *stora
 	return InvitationTo(ctx, d, email)
 }
 
-// takeInvitation removes the invitation of a sign-in. If the invitation is gone, it
-// returns ErrVerification: the application may have allowed the sign-in because of it.
+// takeInvitation removes the invitation of a sign-in; nil: there is none. If the
+// invitation is gone, it returns ErrVerification: the application may have allowed the
+// sign-in because of it. Without transactions a second call for the same Invited does
+// nothing.
 func takeInvitation(ctx context.Context, d *Directory, s *Store, in *Invited) error {
 	if in == nil || in.taken {
 		return nil
@@ -113,7 +120,8 @@ func takeInvitation(ctx context.Context, d *Directory, s *Store, in *Invited) er
 	return voidIf(d.Waiting(s).TakeInvitation(ctx, in.ID))
 }
 
-// Invitations lists the invitations that are not taken, the newest first.
+// Invitations returns the invitations that have not expired and that no sign-in has
+// taken, the newest first. Those that were accepted are among them.
 func Invitations(ctx context.Context, d *Directory) ([]event.Invitation, error) {
 	found, err := d.Waiting(d.Store).Invitations(ctx, "")
 	var all []event.Invitation
@@ -123,5 +131,6 @@ func Invitations(ctx context.Context, d *Directory) ([]event.Invitation, error) 
 	return all, err
 }
 
-// InvitationID returns the id of the invitation that a token names.
+// InvitationID returns the id of the invitation that a token names. It does not look
+// whether there is such an invitation.
 func InvitationID(d *Directory, token string) string { return d.Box.ID(challenge.Invite, token) }

@@ -12,10 +12,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/journal"
 )
 
-// LateEnds repeats what ends a session and failed, until it succeeds: a store that
-// changes its primary fails for seconds, and a browser that was told goodbye does not
-// ask again. It repeats in the background, one end at a time, with growing pauses, for a
-// quarter of an hour. It is safe for concurrent use.
+// LateEnds repeats calls that end a session and failed, until they succeed: a store that
+// changes its primary fails for seconds, and a browser that has forgotten its session
+// does not ask again. It makes the calls in the background, one at a time, with growing
+// pauses, for a quarter of an hour. It is safe for concurrent use.
 type LateEnds struct {
 	bounds *guarded.Bounds
 	after  func(time.Duration, func()) // calls the function later
@@ -46,8 +46,9 @@ func NewLateEnds(bounds *guarded.Bounds) *LateEnds {
 	return &LateEnds{bounds: bounds, turn: make(chan struct{}, 1), after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 }
 
-// Add repeats end until it returns nil. end keeps the values of ctx and gets a deadline.
-// A full list takes nothing more.
+// Add has end called in the background until it returns nil, and returns at once. end
+// keeps the values of ctx, but not its end, and gets a deadline. If 10,000 calls wait,
+// Add drops end.
 func (l *LateEnds) Add(ctx context.Context, end func(context.Context) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,6 +100,7 @@ func (l *LateEnds) next() (next lateEnd, ok bool) {
 	return next, true
 }
 
+// try calls an end once, with a deadline. A panic becomes an error.
 func (l *LateEnds) try(e lateEnd) error {
 	ctx, cancel := context.WithTimeout(e.ctx, l.bounds.Timeout)
 	defer cancel()
@@ -108,7 +110,8 @@ func (l *LateEnds) try(e lateEnd) error {
 // errGivenUp repeats no error of a store: there is no request that says what to redact.
 var errGivenUp = failure.Wrap(fault.ErrSignOut, errors.New("what was signed out lives on until it expires: its store has failed for a quarter of an hour"))
 
-// again puts an end that failed behind the others, unless it was tried often enough.
+// again puts an end that failed behind the others, or logs an error and drops the end if
+// it was tried often enough. It schedules the next pass.
 func (l *LateEnds) again(e lateEnd) {
 	if e.tries++; e.tries >= mostLateTries {
 		l.bounds.Log.Error(e.ctx, journal.NoSubject{}, errGivenUp, "alert", true)
@@ -122,8 +125,9 @@ func (l *LateEnds) again(e lateEnd) {
 	l.after(l.pause, l.pass)
 }
 
-// Finish waits for an end that is tried at the time, and tries each end once more, at the
-// shutdown of the process, until ctx ends. It drops those that fail, and returns how many.
+// Finish makes each waiting call once more, at the shutdown of the process, until ctx
+// ends. It first waits for the call that is under way. It drops the calls that fail or
+// that it does not get to, and returns how many.
 func (l *LateEnds) Finish(ctx context.Context) (dropped int) {
 	l.mu.Lock()
 	l.finishing = true
@@ -145,7 +149,8 @@ func (l *LateEnds) Finish(ctx context.Context) (dropped int) {
 	return dropped
 }
 
-// takeTurn waits until no end is tried. It returns false if ctx ends before.
+// takeTurn waits until no end is tried, and keeps others from trying: the caller gives
+// the turn back. It returns false if ctx ends before.
 func (l *LateEnds) takeTurn(ctx context.Context) bool {
 	select {
 	case l.turn <- struct{}{}:

@@ -46,10 +46,12 @@ type Lost struct {
 	tries   int       // as UserID: the mails that were sent
 }
 
-// BeginLost begins to remove the factors of the user of a waiting sign-in, after delay.
-// It replaces an earlier request of the user. browser is the handle that the browser
-// keeps. It returns ErrLostRefused if that cannot be, and ErrNotPending if the sign-in is
-// void.
+// BeginLost stores a request to remove the factors of the user of a waiting sign-in after
+// delay, in place of an earlier request. in is what the sign-in waits with, and browser
+// the handle that the browser keeps. BeginLost removes no factor and sends no mail. It
+// returns ErrLostRefused if the user may not ask now, and ErrNotPending if the user is
+// gone or the user's sessions were ended since the first factor was proven. It adds the
+// event RecoveryAsked.
 func (d *Factors) BeginLost(ctx context.Context, q *Outbox, in Assertion, userID, browser, language string, delay time.Duration) (l Lost, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)
@@ -120,7 +122,7 @@ func (d *Factors) mayBeginLost(ctx context.Context, s *Store, u *storage.User) e
 	return nil
 }
 
-// lostOf returns the live requests of a user.
+// lostOf returns the requests of a user that are not void.
 func (d *Factors) lostOf(ctx context.Context, s *Store, userID string) ([]Lost, error) {
 	all, err := d.lostRows(ctx, s, userID)
 	if err != nil {
@@ -162,7 +164,7 @@ func readLost(row *challenge.Row) (l Lost, err error) {
 	return l, err
 }
 
-// LostFor returns the request of a user that is under way, or nil.
+// LostFor returns the latest request of a user that is under way, or nil.
 func (d *Factors) LostFor(ctx context.Context, userID string) (*Lost, error) {
 	all, err := d.lostOf(ctx, d.Store, userID)
 	if err != nil || len(all) == 0 {
@@ -171,7 +173,8 @@ func (d *Factors) LostFor(ctx context.Context, userID string) (*Lost, error) {
 	return &all[0], nil
 }
 
-// endLost removes the requests of a user, and returns how many there were.
+// endLost removes the requests of a user that are not void, and returns how many there
+// were.
 func (d *Factors) endLost(ctx context.Context, s *Store, userID string) (ended int, err error) {
 	all, err := d.lostOf(ctx, s, userID)
 	for _, l := range all {
@@ -182,8 +185,9 @@ func (d *Factors) endLost(ctx context.Context, s *Store, userID string) (ended i
 	return len(all), err
 }
 
-// LookAtLost returns the request that a link stops, without stopping it. It returns an
-// ErrVerification for a link that is void.
+// LookAtLost returns the request that a link stops, without stopping it. It returns
+// ErrVerification if the request was stopped, replaced or completed, or has expired. It
+// does not look whether the user's sessions were ended since.
 func (d *Factors) LookAtLost(ctx context.Context, stop string) (Lost, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Lost, stop)
 	if err != nil {
@@ -192,8 +196,9 @@ func (d *Factors) LookAtLost(ctx context.Context, stop string) (Lost, error) {
 	return readLost(row)
 }
 
-// StopLost stops the request that a link names, or returns ErrVerification if the link is
-// void. No audit log holds it up.
+// StopLost stops the request that a link names, and adds the event RecoveryStopped. It
+// returns ErrVerification in the cases of LookAtLost. It stops the request even if the
+// audit log does not take the event.
 func (d *Factors) StopLost(ctx context.Context, q *Outbox, stop string) error {
 	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		row, err := d.Waiting(s).Take(ctx, challenge.Lost, stop)
@@ -204,14 +209,16 @@ func (d *Factors) StopLost(ctx context.Context, q *Outbox, stop string) error {
 	})
 }
 
-// WithdrawLost stops a request whose owner could not be told of it, whatever becomes of
-// its record.
+// WithdrawLost stops a request whose owner could not be told of it, as [Factors.StopLost]
+// does.
 func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
 	return d.StopLost(ctx, q, l.Stop)
 }
 
-// StopLostOf stops the requests of a user: in a session, or because the user has shown a
-// second factor. s is the store of the transaction that this is part of; nil: none.
+// StopLostOf stops the requests of a user who has shown a second factor, or asks for it
+// in a session. It adds the event RecoveryStopped if there was one. s is the store of the
+// transaction that this is part of. With a nil s it opens one, and needs no audit log. It
+// does nothing for an empty userID, or if the site has no such delay.
 func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID string) error {
 	if d.Delay == 0 || userID == "" {
 		return nil
@@ -229,9 +236,10 @@ func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID st
 	return err
 }
 
-// CanComplete returns the request of a user that a link completes now, in the browser
-// that keeps a handle. It returns ErrVerification if there is none. s is as for
-// StopLostOf.
+// CanComplete returns the request of a user that a link can complete now, in the browser
+// that keeps a handle. It returns ErrVerification if there is none, if the request is not
+// due yet, or if userID or browser is empty. s is the store of the transaction that this
+// is part of; nil: none.
 func (d *Factors) CanComplete(ctx context.Context, s *Store, userID, link, browser string) (Lost, error) {
 	if s == nil {
 		s = d.Store
@@ -249,10 +257,13 @@ func (d *Factors) CanComplete(ctx context.Context, s *Store, userID, link, brows
 	return Lost{}, errChanged
 }
 
-// CompleteLost removes every second factor of the user of a waiting sign-in, passkeys
-// included, by a link. It ends the sessions of the user and the sign-in: the user signs
-// in again. The link works once. It returns ErrVerification for a link that is void, and
-// ErrNotPending for a sign-in that is.
+// CompleteLost removes every second factor and the recovery codes of the user of a
+// waiting sign-in, by a link that works once. Passkeys go too if the site offers them as
+// second factors. CompleteLost ends the sessions of the user and the sign-in with the
+// handle pending: the user signs in again. It returns ErrVerification as CanComplete
+// does, or if the user's address has changed. It returns ErrNotPending if the user is
+// gone or the user's sessions were ended since the first factor was proven. It adds the
+// event RecoveryDone.
 func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, userID, pending, link, browser string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err := d.lockForLost(ctx, s, in, userID)
@@ -280,7 +291,8 @@ func (d *Factors) CompleteLost(ctx context.Context, q *Outbox, in Assertion, use
 	})
 }
 
-// dropFactors removes the factors, recovery codes and passkeys of a user.
+// dropFactors removes the factors and recovery codes of a user, and the passkeys with
+// their accounts if the site offers passkeys as second factors.
 func (d *Factors) dropFactors(ctx context.Context, s *Store, u *storage.User) error {
 	held, err := d.Held(ctx, s, u)
 	if err != nil {

@@ -24,8 +24,9 @@ const (
 	duePause = 6 * time.Hour   // after a mail that failed, or may have
 )
 
-// LooksForDue reports whether it is time to mail users what is due to them, and begins
-// the time anew.
+// LooksForDue reports whether this process is to look now for mails that are due to
+// users: it is if the last look was five minutes ago. Of concurrent calls one returns
+// true, and the five minutes begin anew. It returns false if d keeps no challenges.
 func LooksForDue(d *Directory) bool {
 	if d.scan == nil {
 		return false
@@ -35,7 +36,7 @@ func LooksForDue(d *Directory) bool {
 }
 
 // DueLost returns the requests whose owner is to be told now: half-way, and when the link
-// works. [TellLost] tells each owner once of each.
+// works. It leaves out those that are void. [TellLost] tells each owner once of each.
 func (d *Factors) DueLost(ctx context.Context) ([]Lost, error) {
 	all, err := d.lostRows(ctx, d.Store, "")
 	if err != nil {
@@ -50,9 +51,10 @@ func TellLost(ctx context.Context, d *Factors, l *Lost, send func(context.Contex
 	return tellDue(ctx, d.Directory, challenge.Lost, l.Stop, l.mailsDue(d.Now()), send)
 }
 
-// tellDue calls send for the row that a handle names, unless most mails about it were
-// sent, and counts them once send has returned nil. A mail that fails is due
-// again six hours later. Of concurrent calls one sends: the row of its lease keeps the others out. If the
+// tellDue calls send for the row that a handle names, if fewer than most mails about it
+// were counted. It counts them once send has returned nil, and returns the error
+// of send. A mail that fails is due again six hours later. Of concurrent calls
+// one sends: the row of its lease keeps the others out, and they return nil. If the
 // process crashes before the mail, another one sends it when the lease has ended. If it
 // crashes between the mail and the count, the user gets the mail twice.
 func tellDue(ctx context.Context, d *Directory, p challenge.Purpose, handle string, most int, send func(context.Context) error) error {
@@ -81,7 +83,7 @@ func tellDue(ctx context.Context, d *Directory, p challenge.Purpose, handle stri
 	return errors.Join(failure.Ignoring(failure.Ignoring(err, storage.ErrNotFound), challenge.ErrSpent), rows.End(ctx, challenge.Due, lease(slot)))
 }
 
-// pauseOf returns the handle of the row that keeps a mail back which has failed.
+// pauseOf returns the handle of the row that delays the next try of a mail that failed.
 func pauseOf(p challenge.Purpose, handle string) string { return string(p) + " failed " + handle }
 
 // mailsDue returns how many mails the owner should have got, besides the first.

@@ -52,7 +52,8 @@ func (o *Outbox) Add(e event.Event, payload any) {
 	}
 }
 
-// complete returns a copy of e with the fields that all events share.
+// complete returns a copy of e with the fields that all events share. An Outcome or By
+// that e has stays.
 func (o *Outbox) complete(e event.Event) *event.Event {
 	b := o.Base
 	e.Time, e.Client, e.UserAgent, e.RequestID, e.Tenant = b.Time, b.Client, b.UserAgent, b.RequestID, b.Tenant

@@ -16,7 +16,8 @@ import (
 // longestName bounds a passkey's name, in characters.
 const longestName = 64
 
-// Passkeys returns the passkeys with which a user can sign in.
+// Passkeys returns the passkeys with which a user can sign in: those that have an
+// account.
 func (d *Directory) Passkeys(ctx context.Context, userID string) ([]storage.Authenticator, error) {
 	accounts, keys, err := d.WaysIn(ctx, d.Store, userID)
 	return slices.DeleteFunc(keys, func(k storage.Authenticator) bool { return !hasAccount(accounts, &k) }), err
@@ -35,8 +36,9 @@ func VisibleName(name string) string {
 	return name
 }
 
-// RenamePasskey names a passkey of a user. An empty name removes the name. It
-// returns ErrNotFound for a passkey of another user.
+// RenamePasskey sets the name of a passkey of a user to what [VisibleName] makes of name,
+// and adds the event PasskeyRenamed. An empty name removes the name. It returns
+// ErrNotFound for an unknown passkey and for one of another user.
 func (d *Directory) RenamePasskey(ctx context.Context, q *Outbox, userID string, id []byte, name string) error {
 	name = VisibleName(name)
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
@@ -51,7 +53,8 @@ func (d *Directory) RenamePasskey(ctx context.Context, q *Outbox, userID string,
 	})
 }
 
-// checkPasskeyOwner returns ErrNotFound for a passkey of another user.
+// checkPasskeyOwner returns ErrNotFound for an unknown passkey and for one of another
+// user.
 func checkPasskeyOwner(ctx context.Context, s *Store, userID string, id []byte) error {
 	k, err := s.Authenticator(ctx, id)
 	if err == nil && k.UserID != userID {
@@ -61,8 +64,10 @@ func checkPasskeyOwner(ctx context.Context, s *Store, userID string, id []byte) 
 }
 
 // RemovePasskey removes a passkey from a user with its account, and ends the sessions
-// that Unlink ends. It returns ErrLastAccount if it is the last sign-in method of the
-// user, and ErrNotFound for a passkey of another user.
+// that Unlink ends, except the one with the id keep. It returns ErrLastAccount if it is
+// the last sign-in method of the user, and ErrNotFound for an unknown passkey and for one
+// of another user. A passkey without an account can always be removed. It adds the event
+// AccountUnlinked.
 func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte, keep string) error {
 	if err := checkPasskeyOwner(ctx, d.Store, userID, id); err != nil {
 		return err
