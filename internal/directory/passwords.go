@@ -22,14 +22,15 @@ type Passwords struct{ *Directory }
 // errChanged reports that what a link was made for is not so any more.
 var errChanged = failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.LinkUsed, errors.New("the link is void: it was used, or the account has changed since"))})
 
-// KeepChallenges has d keep challenges, sealed under secrets, of which the first is in
-// use. tenant is empty if there is one site.
+// KeepChallenges has d keep challenges, sealed under secrets: the first is in use, and
+// older ones still open. It sets Box and Tenant of d. tenant is empty if there is one
+// site.
 func KeepChallenges(d *Directory, secrets []string, tenant string) {
 	d.Box, d.Tenant, d.scan = challenge.NewBox(secrets, tenant), tenant, &dueScan{}
 }
 
 // Waiting returns the challenges of the site in a store, which may be bound to a
-// transaction.
+// transaction. Box must not be nil.
 func (d *Directory) Waiting(s *Store) *challenge.Rows {
 	return &challenge.Rows{Box: d.Box, Store: s.Challenges(), Now: d.Now}
 }
@@ -58,12 +59,14 @@ type PasswordChange struct {
 	Event event.Type
 }
 
-// SetPassword sets the password of a user, and ends everything that the user proved
-// before: all sessions but Keep, links, codes, known browsers and sign-ins under way. It
-// does all of it in one transaction if the store has transactions. Renew gives the kept
-// session a new token; after is the first instant that is not void. It returns
-// ErrVerification for a reset link that is void, and ErrConflict if the stored hash is
-// not Was any more.
+// SetPassword sets or removes the password of a user. It ends everything that the user
+// proved before: all sessions but c.Keep, links, codes, known browsers and sign-ins under
+// way. It does all of it in one transaction if the store has transactions. c.Renew gives
+// the kept session a new token; its after is the first instant that is not void.
+// SetPassword returns ErrVerification for a reset link that is void, a Suspended if its
+// user is suspended, ErrWrongProof if c.Second was used before, ErrConflict if the stored
+// hash is not c.Was any more, and ErrLastAccount if it would remove the only way to sign
+// in. It adds the event c.Event.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)
@@ -109,8 +112,9 @@ func (d Passwords) setPassword(ctx context.Context, q *Outbox, s *Store, c *Pass
 // after returns the first instant that an end leaves valid.
 func after(ended time.Time) time.Time { return ended.Add(time.Millisecond) }
 
-// storePassword replaces, stores or removes the hash of a user. It returns ErrConflict if
-// the stored hash is not c.Was any more.
+// storePassword stores c.Hash in place of the stored hash, if there is one. An empty
+// c.Hash removes the password as removePassword does. storePassword returns ErrConflict
+// if the stored hash is not c.Was any more.
 func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChange) error {
 	stored, err := guarded.Optional(s.Passwords().Get(ctx, c.UserID))
 	if err != nil {
@@ -131,7 +135,7 @@ func (d Passwords) storePassword(ctx context.Context, s *Store, c *PasswordChang
 }
 
 // removePassword removes the hash of a user that has a passkey to sign in with. It
-// returns ErrLastAccount for any other.
+// returns ErrLastAccount for a user without one.
 func (d Passwords) removePassword(ctx context.Context, s *Store, userID string) error {
 	accounts, keys, err := d.WaysIn(ctx, s, userID)
 	if err != nil {
@@ -143,8 +147,8 @@ func (d Passwords) removePassword(ctx context.Context, s *Store, userID string) 
 	return s.Passwords().Delete(ctx, userID)
 }
 
-// SignsInByPasskey reports whether one of the accounts is a passkey that is there, of a
-// configured provider.
+// SignsInByPasskey reports whether one of the accounts is of a configured provider and
+// belongs to one of the passkeys keys.
 func SignsInByPasskey(d *Directory, accounts []storage.Account, keys []storage.Authenticator) bool {
 	return slices.ContainsFunc(accounts, func(a storage.Account) bool {
 		_, configured := d.Providers[a.Provider]
@@ -152,8 +156,9 @@ func SignsInByPasskey(d *Directory, accounts []storage.Account, keys []storage.A
 	})
 }
 
-// dropProofs deletes what the end of a user's sign-ins has made void, to save
-// space: known browsers, and challenges but the way back to a former address.
+// dropProofs deletes what the end of a user's sessions has made void, to save space:
+// known browsers, sign-ins that wait, enrolments, mailed codes, and links that set a
+// password or move an address. Links that undo a move or stop a change stay.
 func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) error {
 	if s.Has(AbilityBrowsers) {
 		if _, err := s.Browsers().Delete(ctx, userID, ""); err != nil {
@@ -165,9 +170,10 @@ func (d Passwords) dropProofs(ctx context.Context, s *Store, userID string) erro
 	return err
 }
 
-// Rehash replaces the stored hash of a right password by a newer one, and clears the
-// count of wrong ones. If a concurrent call has changed the password, or requires a new
-// one, it changes nothing and returns nil (R-643).
+// Rehash replaces the hash of a right password by a newer hash of the same password, and
+// clears the count of wrong ones. stored is the row as it was compared. If the user is
+// gone, or a concurrent call has changed the password or requires a new one, Rehash
+// changes nothing and returns nil (R-643).
 func (d Passwords) Rehash(ctx context.Context, stored *storage.PasswordHash, hash string) error {
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, stored.UserID); err != nil {
@@ -183,9 +189,10 @@ func (d Passwords) Rehash(ctx context.Context, stored *storage.PasswordHash, has
 	return failure.Ignoring(failure.Ignoring(err, storage.ErrConflict), storage.ErrNotFound)
 }
 
-// RequireNewPassword stops the password of a user from signing the user in. Everything
-// that the user proved before is void. It returns ErrNotFound for a user without a
-// password.
+// RequireNewPassword marks the password of a user so that it signs the user in no more,
+// and ends the user's sessions and everything that the user proved before. The hash
+// stays. It returns ErrNotFound for an unknown user and for one without a password. It
+// adds the event PasswordRequired.
 func (d Passwords) RequireNewPassword(ctx context.Context, q *Outbox, userID string) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); err != nil {
@@ -217,7 +224,8 @@ type resetData struct {
 	Issued time.Time `json:"issued"`
 }
 
-// NewReset stores a reset link for a user and returns its handle.
+// NewReset stores a link that sets a new password of u, and returns its handle and
+// expiry. It sends no mail. Earlier links stay.
 func (d Passwords) NewReset(ctx context.Context, u *storage.User, life time.Duration) (handle string, expires time.Time, err error) {
 	now := d.Now()
 	handle, err = d.Waiting(d.Store).Create(ctx, challenge.Draft{
@@ -228,7 +236,9 @@ func (d Passwords) NewReset(ctx context.Context, u *storage.User, life time.Dura
 }
 
 // LookAtReset returns what a reset link says, without using it up. It returns
-// ErrVerification for a link that is void.
+// ErrVerification if the link was used or has expired, if the user is gone or has another
+// address, or if the user's sessions were ended since. For a suspended user the error is
+// a Suspended.
 func (d Passwords) LookAtReset(ctx context.Context, handle string) (*ResetLink, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Reset, handle)
 	if err != nil {
@@ -237,8 +247,9 @@ func (d Passwords) LookAtReset(ctx context.Context, handle string) (*ResetLink, 
 	return d.resetOf(ctx, d.Store, row)
 }
 
-// TryReset counts a second factor that is typed beside a reset link, before it is looked
-// at. After five of them, and for a link that is void, it returns ErrVerification.
+// TryReset counts one try at the second factor that is typed beside a reset link. The
+// caller calls it before it compares the factor. It returns ErrVerification if the link
+// was used, has expired or has had five tries; more tries end the link.
 func (d Passwords) TryReset(ctx context.Context, handle string) error {
 	_, err := d.Waiting(d.Store).Try(ctx, challenge.Reset, handle, factor.MostTries)
 	if errors.Is(err, challenge.ErrSpent) {
@@ -247,8 +258,8 @@ func (d Passwords) TryReset(ctx context.Context, handle string) error {
 	return voidIf(err)
 }
 
-// takeReset uses up a reset link and returns what it says, with the errors of
-// LookAtReset.
+// takeReset uses up a reset link, locks its user, and returns what the link says, with
+// the errors of LookAtReset.
 func (d Passwords) takeReset(ctx context.Context, s *Store, handle string) (*ResetLink, error) {
 	row, err := d.Waiting(s).Take(ctx, challenge.Reset, handle)
 	if err != nil {
@@ -261,7 +272,8 @@ func (d Passwords) takeReset(ctx context.Context, s *Store, handle string) (*Res
 }
 
 // resetOf returns what the row of a reset link says. It returns errChanged if the user is
-// gone, has another address by now, or has ended all sessions since the link was made.
+// gone, has another address by now, or has ended all sessions since the link was made,
+// and a Suspended if the user is suspended.
 func (d Passwords) resetOf(ctx context.Context, s *Store, row *challenge.Row) (*ResetLink, error) {
 	var data resetData
 	if err := row.Read(&data); err != nil {
@@ -283,8 +295,8 @@ func (d Passwords) resetOf(ctx context.Context, s *Store, row *challenge.Row) (*
 	return &ResetLink{UserID: u.ID, Email: u.Email, issued: data.Issued}, nil
 }
 
-// isLater returns errChanged for what a user proved, or was sent, at or before the
-// instant that voids it.
+// isLater returns errChanged if issued, the time of a proof or a link of a user, is not
+// after the last end of the user's sessions. Any other error is that of the store.
 func (d Passwords) isLater(ctx context.Context, s *Store, userID string, issued time.Time) error {
 	void, err := d.Revocations.userVoidAt(ctx, s, userID)
 	if err == nil && !void.IsZero() && !issued.After(void) {
@@ -293,7 +305,7 @@ func (d Passwords) isLater(ctx context.Context, s *Store, userID string, issued 
 	return err
 }
 
-// voidIf returns errChanged for ErrNotFound.
+// voidIf returns errChanged if err is ErrNotFound, and err otherwise.
 func voidIf(err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return errChanged
@@ -301,9 +313,9 @@ func voidIf(err error) error {
 	return err
 }
 
-// proveByReset marks the address of a user as proven by a link that was sent to it,
-// with everything that a first proof removes. second is the factor that was shown; nil:
-// none.
+// proveByReset marks the address of a user as proven by a reset link that was sent to it,
+// removes what a first proof removes, and returns the user as stored. It does nothing if
+// the address was proven before. second is the factor that was shown; nil: none.
 func (d Passwords) proveByReset(ctx context.Context, q *Outbox, s *Store, u *storage.User, r *ResetLink, second *Second) (storage.User, error) {
 	if !u.EmailVerified.IsZero() {
 		return *u, nil

@@ -21,8 +21,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Pending is a sign-in whose first factor was right and that waits for the second.
-// Nothing of it is written yet.
+// Pending is a sign-in whose first factor was right and that waits for the second. The
+// store has nothing of it yet but this.
 type Pending struct {
 	Assertion   Assertion
 	UserID      string               // of the stored user; empty: the sign-in creates one
@@ -77,8 +77,9 @@ func (in *Assertion) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Suspend stores a sign-in that waits for its second factor, and returns the handle
-// that the browser keeps. Of one user at most [factor.MostPending] are kept.
+// Suspend stores a sign-in that waits for its second factor, sealed, and returns the
+// handle that the browser keeps. Of one user the newest [factor.MostPending] stay. It
+// adds the event SignInChallenged. [Suspend] of this package is about users.
 func (d *Factors) Suspend(ctx context.Context, q *Outbox, p *Pending, life time.Duration) (handle string, err error) {
 	rows := d.Waiting(d.Store)
 	handle, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.SignIn, UserID: p.UserID, Data: p, Life: life})
@@ -94,21 +95,23 @@ func (d *Factors) Suspend(ctx context.Context, q *Outbox, p *Pending, life time.
 	return handle, err
 }
 
-// Suspended returns the sign-in that a handle names, or ErrNotPending.
+// Suspended returns the sign-in that waits under a handle, and leaves it there. It
+// returns ErrNotPending if there is none.
 func (d *Factors) Suspended(ctx context.Context, handle string) (*Pending, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.SignIn, handle)
 	return readPending(row, err)
 }
 
-// TrySecond counts one try at the second factor of a sign-in before it is looked at,
-// and returns the sign-in. It returns ErrNotPending if there is none, or no try is
-// left.
+// TrySecond counts one try at the second factor of a sign-in, and returns the sign-in.
+// The caller calls it before it compares the factor. It returns ErrNotPending if there is
+// no such sign-in. If no try was left, it returns ErrNotPending and ends the sign-in.
 func (d *Factors) TrySecond(ctx context.Context, handle string) (*Pending, error) {
 	row, err := d.Waiting(d.Store).Try(ctx, challenge.SignIn, handle, factor.MostTries)
 	return readPending(row, err)
 }
 
-// readPending decodes a sign-in, or returns ErrNotPending if err says that there is none.
+// readPending decodes a sign-in and sets the fields that come from its row. It returns
+// ErrNotPending if err says that there is none.
 func readPending(row *challenge.Row, err error) (*Pending, error) {
 	if err != nil {
 		return nil, notPendingIf(err)
@@ -121,8 +124,8 @@ func readPending(row *challenge.Row, err error) (*Pending, error) {
 	return p, nil
 }
 
-// Forget ends a sign-in that waits for its second factor, with the code that was
-// mailed for it.
+// Forget ends the sign-in that waits under a handle, and the code that was mailed for it.
+// It returns nil if there is none.
 func (d *Factors) Forget(ctx context.Context, handle string) error {
 	if handle == "" {
 		return nil
@@ -139,8 +142,11 @@ type Shown struct {
 	IsKnown bool   // the user has signed in in this browser before
 }
 
-// CheckSecond returns what a right code uses up, or nil for a wrong one. It counts the
-// failure at the user's factors of the kind. A passkey is checked elsewhere.
+// CheckSecond returns what the transaction of the sign-in has to use up for the code in
+// shown, or nil if the code is wrong. While an app is enrolled it compares with that app.
+// For a recovery code it returns every well-formed code: a wrong one fails with
+// ErrWrongProof when it is used up. It counts a wrong code of an app at all apps of the
+// user. A kind that p does not ask for is wrong. Passkeys are checked elsewhere.
 func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, shown Shown) (*Second, error) {
 	second := &Second{Handle: handle, UserID: p.UserID, Kind: shown.Kind}
 	if len(p.Secret) > 0 {
@@ -169,9 +175,10 @@ func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, sh
 	return nil, nil
 }
 
-// checkApp returns second with the app that the code fits, or nil if it fits none. It
-// then counts a failure at each app. From unknown browsers it tries no app with many
-// failures.
+// checkApp returns second with the app that the code fits. If the code fits none, or was
+// used before, checkApp counts a failure at each app that it tried, and returns nil. From
+// unknown browsers it tries no app with many failures. It logs an app whose secret does
+// not open.
 func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*Second, error) {
 	rows, err := d.Store.Factors().List(ctx, second.UserID)
 	if err != nil {
@@ -201,8 +208,8 @@ const mailCodeLife = 10 * time.Minute
 // mailHandle returns the handle of the code that is mailed for a sign-in.
 func mailHandle(handle string) string { return "second factor " + handle }
 
-// NewMailCode stores the code that is mailed for a sign-in, and returns it with its end.
-// An earlier one is void.
+// NewMailCode stores a new code for the sign-in that waits under a handle, in place of an
+// earlier one, and returns the code with its expiry. It sends no mail.
 func NewMailCode(ctx context.Context, d *Directory, handle string, p *Pending) (code string, expires time.Time, err error) {
 	rows, name := d.Waiting(d.Store), mailHandle(handle)
 	if err := rows.End(ctx, challenge.Code, name); err != nil {
@@ -213,8 +220,9 @@ func NewMailCode(ctx context.Context, d *Directory, handle string, p *Pending) (
 	return code, d.Now().Add(mailCodeLife), err
 }
 
-// CheckMailCode returns second, which uses up the code that was mailed for its handle,
-// or nil if another code was typed.
+// CheckMailCode returns second with Mail set, so that the sign-in uses the code up that
+// was mailed for second.Handle. It returns nil if another code was typed, or if no code
+// waits.
 func CheckMailCode(ctx context.Context, d *Directory, second *Second, typed string) (*Second, error) {
 	second.Mail = mailHandle(second.Handle)
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Code, second.Mail)

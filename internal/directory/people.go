@@ -34,8 +34,8 @@ type pageOf struct {
 	next  string
 }
 
-// isPage returns a function that reports whether a page has whole users, and no more than
-// were asked for.
+// isPage returns a function that reports whether a page has whole users, no more than q
+// asks for, and another position than q.
 func isPage(q *storage.PeopleQuery) func(pageOf) bool {
 	return func(p pageOf) bool {
 		for _, u := range p.users {

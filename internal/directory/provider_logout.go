@@ -42,8 +42,9 @@ func NewHints(secrets []string, tenant string) *Hints {
 	return &Hints{jwt.NewCodec(secrets, "latchkey logout hint"), tenant}
 }
 
-// Seal returns a sealed hint that opens only for the same owner and provider. owner is
-// the id of a user or of a session.
+// Seal returns hint sealed so that it opens only for the same owner and provider, and not
+// longer than life. owner is the id of a user or of a session. Seal returns "" for the
+// zero Hint, and if h is nil.
 func (h *Hints) Seal(hint Hint, owner, provider string, now time.Time, life time.Duration) (string, error) {
 	if h == nil || hint == (Hint{}) {
 		return "", nil
@@ -53,8 +54,9 @@ func (h *Hints) Seal(hint Hint, owner, provider string, now time.Time, life time
 	}, now, life)
 }
 
-// Open returns a sealed hint. It is zero if the text is not sealed for the owner and the
-// provider.
+// Open returns a hint that Seal has sealed. It returns the zero Hint if the text was
+// sealed for another owner or provider or does not open, if it is older than life, or if
+// h is nil.
 func (h *Hints) Open(sealed, owner, provider string, now time.Time, life time.Duration) Hint {
 	if h == nil || sealed == "" {
 		return Hint{}
@@ -69,7 +71,7 @@ func (h *Hints) Open(sealed, owner, provider string, now time.Time, life time.Du
 // hintLife is how long a stored hint opens: as long as a session that is always in use.
 const hintLife = 10 * 365 * 24 * time.Hour
 
-// OpenHint returns the hint that a stored session keeps.
+// OpenHint returns the hint that a stored session keeps, or the zero Hint.
 func (h *Hints) OpenHint(row *storage.StoredSession, now time.Time) Hint {
 	sealed, _, _ := strings.Cut(row.Sealed, " ")
 	return h.Open(sealed, row.UserID, row.Provider, now, hintLife)
@@ -96,7 +98,8 @@ type ProviderEnd struct {
 	Issued    time.Time // the iat of the logout token
 }
 
-// names returns the one name of what ends, in the list of its kind.
+// names returns the name by which the sessions to end are found: e.SID in sids, or else
+// e.Sub in subs.
 func (e *ProviderEnd) names() (sids, subs []string) {
 	switch {
 	case e.SID != "":
@@ -111,8 +114,9 @@ func (e *ProviderEnd) names() (sids, subs []string) {
 var errUnnamed = errors.New("the logout token names no sub, and what keeps the sessions has no place for the sid: run latchkey migrate, or have the provider send the sub")
 
 // EndAtProvider voids the names of a logout and deletes the stored sessions that bear
-// them. It returns the sessions that it ended, also beside an error, and adds an event
-// for each of their users. d is nil on a site without an adapter.
+// them. It returns the sessions that it ended, also beside an error, and adds the event
+// SessionEnded once for each of their users. d is nil on a site without an adapter. A nil
+// r voids nothing.
 func EndAtProvider(ctx context.Context, d *Directory, r *Revocations, q *Outbox, e ProviderEnd) (ended []storage.StoredSession, err error) {
 	sids, subs := e.names()
 	if err := r.voidAtProvider(ctx, append(sids, subs...), e.Issued); err != nil {
@@ -143,11 +147,12 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 	return event.SignOutPayload{Session: &row}
 }
 
-// endOfAccount ends the sessions of the user that has the account, but for those that are
-// newer than the logout, and returns the ones that it ended. It is for a store that does
-// not keep what the provider calls a session. It ends none if no user has the account, and
-// returns errUnnamed if e names none. A token that is not newer than one that has ended all
-// sessions ends none: rows need not say when they began.
+// endOfAccount ends the sessions of the user that has the account e.AccountID, except
+// those that are known to be newer than the logout, and returns the ones that it ended.
+// It is for a store that does not keep what the provider calls a session. It ends none if
+// no user has the account, and returns errUnnamed if e names no account. Rows need not
+// say when they began: a logout token that is not newer than the last one of the account
+// ends nothing.
 func endOfAccount(ctx context.Context, d *Directory, q *Outbox, r *Revocations, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	if e.AccountID == "" {
 		return nil, errUnnamed
@@ -170,8 +175,9 @@ func endOfAccount(ctx context.Context, d *Directory, q *Outbox, r *Revocations, 
 	return ended, r.voidAtProvider(ctx, mark.all(), e.Issued)
 }
 
-// endUntil ends those of all sessions of a user that are not newer than a logout, and
-// returns them, also beside an error. One at a time can end only where each has an id.
+// endUntil ends those of rows, the sessions of a user, that are not known to be newer
+// than a logout. It returns what it ended, also beside an error. If no session is newer,
+// or an older one has no id, it ends all sessions of the user at once.
 func endUntil(ctx context.Context, d *Directory, q *Outbox, userID string, rows []storage.StoredSession, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	older := slices.DeleteFunc(slices.Clone(rows), func(row storage.StoredSession) bool { return e.isBefore(&row) })
 	if len(older) == len(rows) || slices.ContainsFunc(older, func(row storage.StoredSession) bool { return row.ID == "" }) {
@@ -187,8 +193,8 @@ func endUntil(ctx context.Context, d *Directory, q *Outbox, userID string, rows 
 	return ended, err
 }
 
-// isBefore reports whether a session is known to have begun after the logout: by its ID
-// token if that is of the same provider, and else by our clock.
+// isBefore reports whether the logout is known to be before the beginning of a session:
+// by the session's ID token if that is of the same provider, and else by our clock.
 func (e *ProviderEnd) isBefore(row *storage.StoredSession) bool {
 	if row.Provider == e.Provider && !row.ProviderIssued.IsZero() {
 		return row.ProviderIssued.After(e.Issued)
@@ -226,7 +232,8 @@ func NamesSessions(ctx context.Context, s *Store) bool {
 	})
 }
 
-// deleteProviderSessions deletes sessions by their names in every store.
+// deleteProviderSessions deletes the sessions with the names of e in every store, and
+// returns them, also beside an error.
 func deleteProviderSessions(ctx context.Context, s *Store, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	all, _ := ProviderLogouts(s)
 	sids, subs := e.names()
@@ -268,8 +275,9 @@ func (r *Revocations) voidAtProvider(ctx context.Context, names []string, at tim
 	return nil
 }
 
-// isVoidAtProvider reports whether a provider has ended a session with the names. s is the
-// store of the transaction that this is part of; nil: none.
+// isVoidAtProvider reports whether a provider has ended a session with any of the names,
+// by a logout that is not older than the ID token of that name. s is the store of the
+// transaction that this is part of; nil: none. A nil r returns false.
 func (r *Revocations) isVoidAtProvider(ctx context.Context, s *Store, named []ProviderNames) (bool, error) {
 	if r == nil || len(named) == 0 {
 		return false, nil
@@ -292,9 +300,10 @@ func (r *Revocations) isVoidAtProvider(ctx context.Context, s *Store, named []Pr
 	return false, failure.Ignoring(err, errors.ErrUnsupported)
 }
 
-// CheckFormer returns ErrNoToken if a provider has ended a stored session by a name of one
-// that it took the place of. A store finds a session by its own names alone. s is the
-// store of the transaction that this is part of; nil: none.
+// CheckFormer returns ErrNoToken if a provider has ended a session that the stored
+// session row has taken the place of. A logout finds row by its own names, but not by
+// those of former sessions. s is the store of the transaction that this is part of; nil:
+// none.
 func (r *Revocations) CheckFormer(ctx context.Context, s *Store, row *storage.StoredSession) error {
 	former := formerIn(row.Sealed)
 	if len(former) == 0 {
@@ -308,9 +317,10 @@ func (r *Revocations) CheckFormer(ctx context.Context, s *Store, row *storage.St
 }
 
 // AcceptAtProvider returns an error that is ErrEnded if the provider of a sign-in has
-// ended the session of its ID token meanwhile. It is called after a stored session was
-// committed, and then deletes it: a logout records its instant first and looks for
-// sessions afterwards, so that one of the two sees the other.
+// ended the session of its ID token meanwhile. In that case, and if it cannot find out,
+// it deletes the stored session signIn.Session. The caller calls it after that session
+// was committed: a logout records its instant first and looks for sessions afterwards, so
+// that one of the two sees the other. s may be nil if no session is stored.
 func AcceptAtProvider(ctx context.Context, s *Store, r *Revocations, signIn *SignIn) error {
 	void, err := r.isVoidAtProvider(ctx, nil, signIn.AtProvider.All())
 	if err == nil && !void {

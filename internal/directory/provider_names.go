@@ -36,8 +36,9 @@ type AtProvider struct {
 // The first ones stay: a thief cannot push them out by linking accounts.
 const mostFormerNames = 3
 
-// ProviderName returns the name by which the sessions of a user or a session at a
-// provider are found. It is the same under every secret. An empty name has none.
+// ProviderName returns the hash by which the sessions of a user or a session at a
+// provider are found. name is the sub or sid there. The hash is the same under every
+// secret. For an empty name it is "".
 func ProviderName(k *keys.Keys, kind keys.Kind, issuer, client, name string) string {
 	if name == "" {
 		return ""
@@ -58,8 +59,8 @@ func (n *ProviderNames) all() (all []string) {
 // isEmpty reports whether no logout at a provider can name the session.
 func (n ProviderNames) isEmpty() bool { return n.SID == "" && n.Sub == "" }
 
-// All returns the names of former sessions, and last those of the session itself. A nil at
-// has none.
+// All returns the names of former sessions, and last those of the session itself. It
+// leaves out those that are empty. A nil at has none.
 func (at *AtProvider) All() []ProviderNames {
 	if at == nil {
 		return nil
@@ -67,9 +68,11 @@ func (at *AtProvider) All() []ProviderNames {
 	return slices.DeleteFunc(append(slices.Clone(at.Former), at.ProviderNames), ProviderNames.isEmpty)
 }
 
-// Beside returns at with the names of the session that the new one takes the place of, each
-// once, with the earliest ID token that had it. A sign-in that has no names of its own gets
-// the last of those.
+// Beside returns the names of a session that takes the place of another one, which had
+// the names former. The result is at with former as its former names: each once, with the
+// time of its earliest ID token, and three at most. If at is nil or has no names of its
+// own, the last of former become its own. Beside does not change at. With an empty former
+// it returns at.
 func (at *AtProvider) Beside(former []ProviderNames) *AtProvider {
 	if len(former) == 0 {
 		return at
@@ -99,9 +102,10 @@ func (n ProviderNames) isSame(other ProviderNames) bool {
 	return n.Provider == other.Provider && n.SID == other.SID && n.Sub == other.Sub
 }
 
-// kept returns the names that are kept beside those of the session itself. provider is
-// the one under which the session is kept. The session's own names are among them if they
-// are of another provider: nothing else says of which.
+// kept returns the names that are stored beside those of the session itself: the former
+// ones and, if they are not of provider, the session's own, because nothing else says of
+// which provider these are. provider is the one under which the session is stored. The
+// caller does not change the result.
 func (at *AtProvider) kept(provider string) []ProviderNames {
 	if at.Provider == "" || at.Provider == provider || at.isEmpty() {
 		return at.Former
@@ -109,8 +113,9 @@ func (at *AtProvider) kept(provider string) []ProviderNames {
 	return append(slices.Clone(at.Former), at.ProviderNames)
 }
 
-// keepNames keeps the names of the session in which an account is linked: it goes on, by
-// another token.
+// keepNames adds the names of the current session to those of a sign-in that links or
+// connects an account in it: the session goes on, by another token. For any other sign-in
+// it does nothing.
 func (signIn *SignIn) keepNames() {
 	if signIn.IsLink || signIn.Connects {
 		signIn.AtProvider = signIn.AtProvider.Beside(signIn.JoinedNames)
@@ -140,8 +145,8 @@ func (n *ProviderNames) claim() map[string]any {
 	return map[string]any{"p": n.Provider, "sid": n.SID, "sub": n.Sub, "iat": jwtclaims.UnixSeconds(n.Issued)}
 }
 
-// Claim returns what a session token says of the session at its providers. provider is
-// the one that opened it.
+// Claim returns what a session token says of the session at its providers, for ReadNames.
+// provider is the one that opened the session. at must not be nil.
 func (at *AtProvider) Claim(provider string) map[string]any {
 	claim := at.claim()
 	claim["p"] = provider
