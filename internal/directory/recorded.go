@@ -14,22 +14,25 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// InTx runs f in one transaction, as [Store.InTx] does, and stores the events that f
-// adds in the audit log, in the same transaction. Events of a run that was rolled back
-// are dropped. If the log takes no events, InTx runs f once more without them, or
-// returns ErrAudit if the log is required.
+// InTx runs f in one transaction, as [Store.InTx] does. If an audit log takes part in the
+// transactions of s, InTx stores the events of success that f adds or foretells in the
+// same transaction. It drops the events of a run that was rolled back. If the log does
+// not take the events, InTx runs f once more without recording them, or returns ErrAudit
+// if the log is required. Without transactions it only runs f: see [Outbox.KeepRecords].
 func (o *Outbox) InTx(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
 	return o.inTx(ctx, s, f, o.Audit != nil && o.Audit.Required)
 }
 
-// InTxAnyway runs f as InTx does, and once more without its events also if the log is
-// required: for ends of sessions, which no log may hold up. KeepRecords then counts the
-// events as lost.
+// InTxAnyway does what InTx does, but runs f once more also if the log is required, and
+// never returns ErrAudit. It is for ends of sessions, which no log may hold up.
+// KeepRecords then tries to store the events, and counts those as lost that the log does
+// not take.
 func (o *Outbox) InTxAnyway(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
 	return o.inTx(ctx, s, f, false)
 }
 
-// inTx does the work of InTx. isRequired has it fail if the log takes no events.
+// inTx does the work of InTx. With isRequired it returns ErrAudit if the log does not
+// take the events.
 func (o *Outbox) inTx(ctx context.Context, s *Store, f func(context.Context, *Store) error, isRequired bool) error {
 	err := o.runTx(ctx, s, f, o.recordsIn(s))
 	cause, lost := errors.AsType[*notRecorded](err)
@@ -66,8 +69,8 @@ func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *S
 	return err
 }
 
-// together does what InTx does where an audit log is kept. Elsewhere it just calls f,
-// which is one call of the store and needs no transaction.
+// together runs f as InTx does if an audit log takes part in the transactions of s.
+// Otherwise it just calls f, which needs no transaction of its own.
 func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context, *Store) error) error {
 	if !o.recordsIn(s) {
 		return f(ctx, s)
@@ -78,9 +81,11 @@ func (o *Outbox) together(ctx context.Context, s *Store, f func(context.Context,
 // recordsIn reports whether events are stored in transactions of s.
 func (o *Outbox) recordsIn(s *Store) bool { return o.Audit != nil && s.Tx != nil }
 
-// EndSession deletes the session with a token. tell gets it and adds its events, which
-// are stored with the deletion in one transaction if sessions take part in those of s. A
-// session ends although the audit log takes no events, even a required one.
+// EndSession deletes the session with a token, and calls tell with the deleted row, so
+// that tell adds the events. If sessions take part in the transactions of s, it stores
+// the events with the deletion in one transaction. The session ends even if a required
+// audit log does not take the events. EndSession returns ErrNotFound for an unknown
+// session, and then does not call tell.
 func (o *Outbox) EndSession(ctx context.Context, s *Store, token string, tell func(*storage.StoredSession)) error {
 	end := func(ctx context.Context, s *Store) error {
 		row, err := s.DeleteSession(ctx, token)
@@ -95,23 +100,24 @@ func (o *Outbox) EndSession(ctx context.Context, s *Store, token string, tell fu
 	return o.InTxAnyway(ctx, s, end)
 }
 
-// notRecorded reports events that the audit log has not taken. It is the cause for a
-// store that tries a transaction again.
+// notRecorded reports events that the audit log has not taken. It wraps the error of the
+// log, so that a store can see whether to try the transaction again.
 type notRecorded struct{ err error }
 
 func (e *notRecorded) Error() string { return e.err.Error() }
 func (e *notRecorded) Unwrap() error { return e.err }
 
-// Foretell stores an event in the audit log, in the transaction that it is called in. The
-// caller passes the same event to Add later. If it adds another outcome instead, both are
-// in the log.
+// Foretell has the transaction in which it is called store an event in the audit log,
+// before the event is added. The caller passes the same event to Add after the commit. If
+// it adds another outcome instead, both are in the log.
 func (o *Outbox) Foretell(e event.Event) {
 	if o.Audit != nil && o.Base != nil {
 		o.foretold = append(o.foretold, o.complete(e))
 	}
 }
 
-// Event returns the event that tells the sign-in.
+// Event returns the event SignIn about the sign-in. Its outcome is failure if the
+// application has opened no session for it.
 func (signIn *SignIn) Event() event.Event {
 	e := event.Event{
 		Type: event.SignIn, UserID: signIn.User.ID, SessionID: signIn.Session.ID,
@@ -127,8 +133,9 @@ func (signIn *SignIn) Event() event.Event {
 	return e
 }
 
-// storeTogether stores the session of a sign-in, and the event of it, in the transaction
-// of s if sessions take part in it.
+// storeTogether stores the session of a sign-in in the transaction of s, and foretells
+// the event of the sign-in. It does nothing if plan is nil or if sessions take no part in
+// the transaction.
 func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *SignIn, plan *SessionPlan) error {
 	if plan == nil || !d.Store.SessionsInTx() {
 		return nil
@@ -140,9 +147,11 @@ func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *S
 	return nil
 }
 
-// RecordSignIn stores the event of a sign-in whose session no store keeps. Call it when
-// the session is made, so that a sign-in that fails is in the log once. It returns ErrAudit
-// if the log is required and does not take it.
+// RecordSignIn stores the event of a sign-in whose session no store keeps. The caller
+// calls it when the session is made, so that a sign-in that fails later is in the log
+// once, and adds the event afterwards. RecordSignIn returns ErrAudit if the log is
+// required and does not take the event. It does nothing if no audit log takes part in the
+// transactions of s.
 func (o *Outbox) RecordSignIn(ctx context.Context, s *Store, in *SignIn) error {
 	if !o.recordsIn(s) {
 		return nil
@@ -184,8 +193,10 @@ func (o *Outbox) match(entry *Entry) {
 	}
 }
 
-// KeepRecords stores the events that are not in the audit log yet: what succeeded at
-// once, and what failed later. What the log does not take is counted there.
+// KeepRecords stores the events that are not in the audit log yet. It stores those of
+// success before it returns, and queues those of failure. It returns the error of the
+// log, and the log counts the events that it has lost. Without an audit log it does
+// nothing.
 func (o *Outbox) KeepRecords(ctx context.Context) error {
 	if o.Audit == nil {
 		return nil
@@ -208,8 +219,9 @@ func (o *Outbox) KeepRecords(ctx context.Context) error {
 	return o.Audit.Keep(ctx, events)
 }
 
-// eraseRecords erases what is personal of the records about a user, those of the
-// erasure included. With isErased it adds the event of the erasure.
+// eraseRecords erases what is personal of the audit records about a user. With isErased
+// it adds the event UserErased first, and erases what is personal of that, too. Audit
+// must not be nil.
 func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isErased bool) error {
 	return o.InTx(ctx, s, func(ctx context.Context, s *Store) error {
 		if begun := o.mark(); isErased {
@@ -224,8 +236,9 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 	})
 }
 
-// unnameGone takes the user's id from the accounts that were removed: their tokens are
-// revoked later, and the event of it must not name a user that was erased.
+// unnameGone removes the user's id from the accounts in the outbox that were removed:
+// their tokens are revoked later, and the event of that must not name a user that was
+// erased.
 func (o *Outbox) unnameGone() {
 	for i := range o.list {
 		if gone := o.list[i].Gone; gone != nil {
@@ -234,8 +247,8 @@ func (o *Outbox) unnameGone() {
 	}
 }
 
-// storeNow stores what was added since a mark and is not in the audit log yet. A log that
-// takes no events is no error here: what was added is stored later.
+// storeNow stores what was added since a mark and is not in the audit log yet, and
+// returns the error of the log. Without transactions it does what KeepRecords does.
 func (o *Outbox) storeNow(ctx context.Context, s *Store, begun int) error {
 	if s.Tx != nil {
 		_, err := o.record(ctx, s, begun, len(o.foretold))
@@ -244,12 +257,13 @@ func (o *Outbox) storeNow(ctx context.Context, s *Store, begun int) error {
 	return o.KeepRecords(ctx)
 }
 
-// AppendAudit stores records of the audit log.
+// AppendAudit stores records of the audit log. The adapter keeps one.
 func AppendAudit(ctx context.Context, s *Store, records []storage.AuditRecord) error {
 	return guarded.Do(ctx, s.bounds, "Audit.Append", func(ctx context.Context) error { return s.audit.Audit().Append(ctx, records) })
 }
 
-// ListAudit lists records of the audit log.
+// ListAudit returns the records of the audit log that q names. The adapter keeps an audit
+// log.
 func ListAudit(ctx context.Context, s *Store, q storage.AuditQuery) ([]storage.AuditRecord, error) {
 	fits := func(r *storage.AuditRecord) bool {
 		return (q.Tenant == "" || r.Tenant == q.Tenant) && (q.UserID == "" || r.UserID == q.UserID)
@@ -259,16 +273,18 @@ func ListAudit(ctx context.Context, s *Store, q storage.AuditQuery) ([]storage.A
 	})
 }
 
-// PruneAudit removes old records of the audit log, or what is personal of them, and
-// returns how many, which is most or fewer.
+// PruneAudit removes the audit records from before an instant, and erases what is
+// personal of those from before personalBefore; a zero instant stands for none. It
+// returns how many records it has changed, which are most or fewer: the caller calls it
+// again if they are most. The adapter keeps an audit log.
 func PruneAudit(ctx context.Context, s *Store, before, personalBefore time.Time, most int) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Prune", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Prune(ctx, before, personalBefore, most)
 	})
 }
 
-// EraseAudit erases what is personal of the records about a user, and returns of how
-// many.
+// EraseAudit erases what is personal of the audit records about a user, and returns how
+// many there were. The adapter keeps an audit log.
 func EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Erase", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Erase(ctx, userID)

@@ -57,7 +57,8 @@ type Regain struct {
 	tries  int       // as UserID: how often both mailboxes were told
 }
 
-// mailsDue returns how often both mailboxes should have been told.
+// mailsDue returns how often each of the mailboxes should have been told by now: once,
+// and from half-way on twice.
 func (r *Regain) mailsDue(now time.Time) int {
 	if now.Before(r.Half) {
 		return 1
@@ -65,19 +66,20 @@ func (r *Regain) mailsDue(now time.Time) int {
 	return 2
 }
 
-// readRegain decodes the row of a change.
+// readRegain decodes the row of a change, and sets the fields that come from the row.
 func readRegain(row *challenge.Row) (r Regain, err error) {
 	err = row.Read(&r)
 	r.UserID, r.asked, r.tries = row.UserID, row.Created, row.Tries
 	return r, err
 }
 
-// AskToRegain stores a change of the address of a user who cannot sign in. It returns
-// ErrRegainPending if the same change is under way. It replaces a change to any other
-// address: the link that stops that one stops the new one as well. delay is at
-// least 72 hours; less is taken for that. It returns ErrRegainRefused within 30 days of
-// another change, ErrRegainUnproven, ErrConflict for an address that is a user's, and
-// ErrNotFound for a user without an address.
+// AskToRegain stores a change of the address of a user who cannot sign in, which staff
+// has asked for. It changes no address and sends no mail. It replaces a change to any
+// other address: the link that stops that one stops the new one as well. A delay
+// of less than 72 hours counts as 72 hours. AskToRegain returns ErrRegainPending if a
+// change to the same address is under way, ErrRegainRefused within 30 days of another
+// change, ErrRegainUnproven, ErrConflict for an address that is a user's, and ErrNotFound
+// for an unknown user and for one without an address. It adds the event EmailAsked.
 func AskToRegain(ctx context.Context, d *Directory, q *Outbox, userID, to string, delay time.Duration) (r Regain, err error) {
 	delay = max(delay, regainDelay)
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
@@ -125,8 +127,8 @@ func replaceRegain(ctx context.Context, d *Directory, s *Store, userID, to strin
 	return stop, err
 }
 
-// regainsOf returns the changes of a user that are not void, or with an empty userID those
-// of the tenant.
+// regainsOf returns the changes of a user that are not void, or with an empty userID
+// those of the tenant. It returns the others also beside an error.
 func regainsOf(ctx context.Context, d *Directory, s *Store, userID string) (all []Regain, err error) {
 	rows, err := d.Waiting(s).List(ctx, challenge.Regain, userID, "")
 	for _, row := range rows {
@@ -143,8 +145,9 @@ func regainsOf(ctx context.Context, d *Directory, s *Store, userID string) (all 
 	return all, err
 }
 
-// ReplacementFor returns the address that staff has asked for in place of a user's, which
-// comes after a delay. It returns "" if no change is under way.
+// ReplacementFor returns the address that staff has asked for in place of a user's, and
+// that a link will set after a delay. It returns "" if no change is stored, or only one
+// that is void.
 func ReplacementFor(ctx context.Context, d *Directory, userID string) (to string, err error) {
 	all, err := regainsOf(ctx, d, d.Store, userID)
 	for i := range all {
@@ -153,8 +156,9 @@ func ReplacementFor(ctx context.Context, d *Directory, userID string) (to string
 	return to, err
 }
 
-// isUnderWay reports whether a change can still happen, and both mailboxes were told or
-// are being told. If the process has crashed before that, a change is none.
+// isUnderWay reports whether a change can still happen: its link is not too old, and both
+// mailboxes were told or may be being told now. If a process has crashed before it told
+// them, the change is not under way.
 func (r *Regain) isUnderWay(now time.Time) bool {
 	return now.Before(r.Ready.Add(regainLife)) && (r.tries > 0 || now.Before(r.asked.Add(dueLease)))
 }
@@ -172,7 +176,9 @@ func storeRegain(ctx context.Context, d *Directory, s *Store, r *Regain, life ti
 	return err
 }
 
-// mayRegain returns an error if the address of a user cannot be replaced by another now.
+// mayRegain returns nil if staff may ask now for a change of the address of u to the
+// address to. Otherwise it returns ErrConflict, ErrRegainUnproven or ErrRegainRefused, as
+// AskToRegain does.
 func mayRegain(ctx context.Context, d *Directory, s *Store, u *storage.User, to string) error {
 	other, err := guarded.Optional(s.UserByEmail(ctx, to))
 	if err != nil {
@@ -195,8 +201,8 @@ func mayRegain(ctx context.Context, d *Directory, s *Store, u *storage.User, to 
 	return err
 }
 
-// hasMoved reports whether the address of a user has changed within 30 days, or was to
-// change.
+// hasMoved reports whether, within 30 days, the address of a user has changed or a proven
+// address was to change.
 func hasMoved(ctx context.Context, d *Directory, s *Store, userID string) (bool, error) {
 	for _, purpose := range []challenge.Purpose{challenge.Moved, challenge.Recover} {
 		moves, err := d.Waiting(s).List(ctx, purpose, userID, "")
@@ -207,8 +213,9 @@ func hasMoved(ctx context.Context, d *Directory, s *Store, userID string) (bool,
 	return false, nil
 }
 
-// DueRegains returns the changes whose mailboxes are to be told now. [TellRegain] tells
-// them once. A change of which they were never told is void.
+// DueRegains returns the changes of the tenant whose mailboxes are to be reminded now.
+// [TellRegain] reminds them once. It leaves out those that are void, and those whose
+// mailboxes were never told.
 func DueRegains(ctx context.Context, d *Directory) (due []Regain, err error) {
 	if !d.MovesAddresses {
 		return nil, nil
@@ -223,8 +230,9 @@ func DueRegains(ctx context.Context, d *Directory) (due []Regain, err error) {
 	return due, err
 }
 
-// TellRegain calls send, which mails both mailboxes of a change what is due now. from is
-// when the link begins to work. See tellDue.
+// TellRegain calls send, which mails both mailboxes of a change what is due now, as
+// tellDue does. from is when the link begins to work: a day after the reminder at the
+// earliest. TellRegain stores that time with the reminder.
 func TellRegain(ctx context.Context, d *Directory, r *Regain, send func(ctx context.Context, from time.Time) error) error {
 	now, from := d.Now(), r.Ready
 	isReminder := !now.Before(r.Half)
@@ -242,8 +250,8 @@ func TellRegain(ctx context.Context, d *Directory, r *Regain, send func(ctx cont
 	})
 }
 
-// fromOf returns the handle of the row that holds from when a link works. It is made with
-// the reminder.
+// fromOf returns the handle of the row that holds the time from which a link works.
+// TellRegain stores that row with the reminder.
 func fromOf(link string) string { return string(challenge.Regain) + " from " + link }
 
 // RecordUnheard adds the event that the former mailbox of a change does not exist. It

@@ -12,8 +12,8 @@ import (
 
 // The link in the new mailbox of a user who has lost the former one.
 
-// LookAtRegain returns the change that a link makes, without making it. It returns an
-// ErrVerification for a link that is void, or does not work yet, and ErrAccessDenied for a
+// LookAtRegain returns the change that a link makes, without making it. It returns
+// ErrVerification for a link that is void or does not work yet, and a Suspended for a
 // suspended user.
 func LookAtRegain(ctx context.Context, d *Directory, link string) (r Regain, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Regain, link)
@@ -39,8 +39,10 @@ func checkRegain(ctx context.Context, d *Directory, s *Store, r *Regain) (storag
 	return u, voidIf(err)
 }
 
-// mayMove does what checkRegain does, and returns an error too if the change is not due, the
-// mailboxes were not reminded a day ago, or the user is suspended.
+// mayMove returns the user of a change that can be made now. Otherwise it returns
+// errEarly if the change is not due yet or the mailboxes were not reminded a day ago
+// errChanged if the link has expired, a Suspended if the user is suspended, or
+// an error of checkRegain.
 func mayMove(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.User, error) {
 	u, err := checkRegain(ctx, d, s, r)
 	if err != nil {
@@ -68,15 +70,17 @@ func mayMove(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.Us
 	return u, refuse(d, &Assertion{}, u.Suspension)
 }
 
-// UndoOf returns the handle of the link that undoes a change, for the secret of the link
-// that stops it: when it is too late to stop, that link leads to the undo.
+// UndoOf returns the handle of the link that undoes a change. It is made from stop, the
+// secret of the link that stops the change: when it is too late to stop, that link leads
+// to the undo.
 func UndoOf(stop string) string { return secret.Hash("undo " + stop) }
 
-// MoveRegained makes the change of a link. It ends the sessions, the links and the known
-// browsers of the user, and keeps password, accounts and second factors: the user signs in
-// with those. The link works once. The errors are those of [LookAtRegain], and
-// ErrAddressTaken. The owner of the former address can undo the change, with the handle in
-// the result, if that was proven.
+// MoveRegained makes the change of a link, which works once, and returns the former
+// address in from. It ends the sessions, the links and the known browsers of the user,
+// and keeps password, accounts and second factors: the user signs in with those. Its
+// errors are those of [LookAtRegain], and ErrAddressTaken if another user has the address
+// by now. If the former address was proven, its owner can undo the change with the handle
+// m.Undo. MoveRegained adds the events UserUpdated and EmailChanged.
 func MoveRegained(ctx context.Context, d *Directory, q *Outbox, link string) (m AddressMove, from string, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		r, err := takeRegain(ctx, d, s, link)
@@ -93,7 +97,8 @@ func MoveRegained(ctx context.Context, d *Directory, q *Outbox, link string) (m 
 	return m, from, err
 }
 
-// takeRegain locks the user of a link, and uses the link up.
+// takeRegain locks the user of a link, uses the link up and returns its change. Its
+// errors are those of mayMove; the link then stays.
 func takeRegain(ctx context.Context, d *Directory, s *Store, link string) (r Regain, err error) {
 	row, err := d.Waiting(s).Get(ctx, challenge.Regain, link)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // What stops the change of an address that staff has asked for: the link in the former
 // mailbox, a sign-in, and a mail that could not be sent.
 
-// endStaffWork ends what staff may do, or has begun, for a user who has not signed in: see
-// claim and endRegain.
+// endStaffWork ends what staff may do, or has begun, for a user who has not signed in: it
+// claims signIn.User, and ends a change of address as endRegain does.
 func endStaffWork(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
 	if err := claim(ctx, s, &signIn.User); err != nil {
 		return err
@@ -21,8 +21,9 @@ func endStaffWork(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn
 	return endRegain(ctx, d, q, s, signIn)
 }
 
-// endRegain ends a change that is under way, because its user signs in, or proves who they
-// are in a session.
+// endRegain ends the change of address that staff has asked for and that is under way,
+// because its user signs in, or proves who they are in a session. It does nothing for a
+// new user, or on a site without such changes.
 func endRegain(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
 	if !d.MovesAddresses || s.challenges == nil || signIn.IsNew {
 		return nil
@@ -31,8 +32,9 @@ func endRegain(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *S
 	return failure.Ignoring(err, errors.ErrUnsupported) // a layout without the table
 }
 
-// dropRegain deletes the changes of a user that are under way, with the links that stop
-// them, and adds the event of it. It reports whether there was one.
+// dropRegain deletes the changes of address of a user that staff has asked for, with the
+// links that stop them, and adds the event EmailStopped. It reports whether there was
+// one.
 func dropRegain(ctx context.Context, d *Directory, q *Outbox, s *Store, userID string) (bool, error) {
 	rows, err := d.Waiting(s).List(ctx, challenge.Regain, userID, "") // those that have expired are none
 	if err != nil || len(rows) == 0 {
@@ -45,8 +47,9 @@ func dropRegain(ctx context.Context, d *Directory, q *Outbox, s *Store, userID s
 	return true, err
 }
 
-// LookAtStop returns the address that a link keeps, without using it up. It returns an
-// ErrVerification for a link that is void.
+// LookAtStop returns the address that the user keeps if the link is used to stop a
+// change. It does not use the link up. It returns ErrVerification if the link was used or
+// has expired.
 func LookAtStop(ctx context.Context, d *Directory, stop string) (kept string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Keep, stop)
 	if err != nil {
@@ -55,9 +58,10 @@ func LookAtStop(ctx context.Context, d *Directory, stop string) (kept string, er
 	return row.Identifier, nil
 }
 
-// StopRegain stops the change that is under way for the user of a link, which may be
-// another one than the mail with the link was about. It returns an ErrVerification
-// for a link that is void. No audit log holds it up.
+// StopRegain stops the change of address that is under way for the user of a link. That
+// may be another change than the mail with the link was about. It returns
+// ErrVerification if the link is void or no change is under way. It adds the event
+// EmailStopped, and stops the change even if the audit log does not take that.
 func StopRegain(ctx context.Context, d *Directory, q *Outbox, stop string) error {
 	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		row, err := d.Waiting(s).Get(ctx, challenge.Keep, stop)
@@ -75,8 +79,9 @@ func StopRegain(ctx context.Context, d *Directory, q *Outbox, stop string) error
 	})
 }
 
-// KeepAddress stops the change that is under way for a user, in a session of the user. It
-// does nothing if there is none.
+// KeepAddress stops the change of address that staff has asked for, because its user
+// wants that in a session. It adds the event EmailStopped, or does nothing if no change
+// is under way. It returns ErrNotFound for an unknown user.
 func KeepAddress(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); err != nil {
@@ -87,8 +92,9 @@ func KeepAddress(ctx context.Context, d *Directory, q *Outbox, userID string) er
 	})
 }
 
-// WithdrawRegain stops a change of which a mailbox could not be told, whatever becomes of
-// its record. It does nothing if another change has replaced that one.
+// WithdrawRegain stops a change of which a mailbox could not be told, even if the audit
+// log does not take the event EmailStopped. If the change is gone or was replaced, it
+// stops nothing and returns ErrVerification.
 func WithdrawRegain(ctx context.Context, d *Directory, q *Outbox, r *Regain) error {
 	err := q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, r.UserID); err != nil {

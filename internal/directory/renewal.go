@@ -10,11 +10,11 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// RenewSession replaces the token, Expires, Proved, AMR and ACR of a session by
-// those of next, and its names at a provider if next has any. Of any number of concurrent calls at most one succeeds. A session
-// that is gone is ErrNotFound. A store that cannot renew gets a new session with
-// the same ID, or with one of its own if it refuses that ID, and the old session is
-// deleted afterwards.
+// RenewSession replaces the token, Expires, Proved, AMR and ACR of a session by those of
+// next, and its names at a provider if next has any. Of any number of concurrent calls at
+// most one succeeds. RenewSession returns ErrNotFound for a session that is gone. If the
+// store cannot renew, RenewSession stores a new session with the same ID, or with another
+// one if the store refuses that, and then deletes the old session.
 func (s *Store) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
 	defer s.SessionCache.dropSession(token)()
 	_, err := apartOr(s, func() (none struct{}, err error) {
@@ -78,9 +78,10 @@ func (in sessionRows) renew(ctx context.Context, token string, next storage.Stor
 	return nil
 }
 
-// NameProven writes into next, with which the session of a token is about to be renewed,
-// what the provider of a proof calls the session, beside the names that it has. It
-// writes nothing if at is nil.
+// NameProven prepares next, with which the session of a token is about to be renewed. It
+// writes into next what the provider of a proof calls the session, beside the names that
+// the session has. It writes nothing if at is nil or names nothing. It returns
+// ErrNotFound if the session is gone.
 func NameProven(ctx context.Context, d *Directory, s *Store, token string, at *AtProvider, next *storage.StoredSession) error {
 	if at == nil || at.isEmpty() {
 		return nil
@@ -99,9 +100,10 @@ func NameProven(ctx context.Context, d *Directory, s *Store, token string, at *A
 	return err
 }
 
-// ConfirmProven is called after the renewal of a session with what NameProven has written
-// is committed. If a provider has ended a session with one of the names meanwhile,
-// ConfirmProven deletes it and returns ErrNoToken. A logout records its instant first and
+// ConfirmProven is for after the commit of a renewal with what NameProven has written. If
+// a provider has ended a session with one of the names meanwhile, ConfirmProven deletes
+// the renewed session and returns ErrNoToken. If it cannot find out, it deletes the
+// session too, and returns the error of the store. A logout records its instant first and
 // looks for sessions afterwards, so that one of the two sees the other.
 func ConfirmProven(ctx context.Context, d *Directory, renewed *storage.StoredSession) error {
 	void, err := d.Revocations.isVoidAtProvider(ctx, nil, NamesOf(renewed))
@@ -115,8 +117,8 @@ func ConfirmProven(ctx context.Context, d *Directory, renewed *storage.StoredSes
 	return errors.Join(err, failure.Ignoring(undone, storage.ErrNotFound))
 }
 
-// createAgain stores a session with an ID that another row has. If the store refuses
-// the ID, createAgain stores the session under another one.
+// createAgain stores a session with an ID that another row still has. If the store
+// refuses the ID, createAgain leaves it to the store to make one.
 func (in sessionRows) createAgain(ctx context.Context, row storage.StoredSession) error {
 	create := func(ctx context.Context) error { return in.create(ctx, row) }
 	err := guarded.Do(ctx, in.bounds, in.prefix+"CreateSession", create)

@@ -34,17 +34,18 @@ type Revocations struct {
 	own *cache.Cache[string, ownEnd] // the ends that this process has recorded, by key
 }
 
-// NewRevocations returns r, ready for use.
+// NewRevocations returns a copy of r that is ready for use.
 func NewRevocations(r Revocations) *Revocations {
 	r.own = cache.New[string, ownEnd](cache.Rules{Size: rememberedEnds})
 	return &r
 }
 
-// Check returns ErrNoToken for a token that was signed out. If the store fails,
-// Check returns its error, which signs no user out. With useCache, Check
-// accepts a cached result: callers that only read a session do. believed reports
-// that it did: the caller must then issue no token that lives longer, because
-// the token may have been revoked elsewhere since.
+// Check returns ErrNoToken if the sign-in of a token was signed out, if its user's
+// sessions were ended since, or if its provider has ended it. If the store fails, Check
+// returns its error, which signs no user out. With useCache, Check accepts a
+// cached result: callers that only read a session do. believed reports that Check did so:
+// the caller must then issue no token that lives longer, because the token may have been
+// revoked elsewhere since.
 func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool) (believed bool, err error) {
 	if r == nil || r.SessionCache == nil || !useCache || from.SessionID == "" { // without a session id, two sign-ins share a key
 		return false, r.checkIn(ctx, nil, from)
@@ -91,7 +92,8 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 	return nil
 }
 
-// revokedAt returns what the store has on record of keys. r must not be nil.
+// revokedAt returns the instants that the store has on record, by key. It leaves out keys
+// without one. r must not be nil, and neither may its Store.
 func (r *Revocations) revokedAt(ctx context.Context, s *Store, keys []string) (map[string]time.Time, error) {
 	return guarded.CallFor(ctx, r.Bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
 		for key := range found {
@@ -103,7 +105,9 @@ func (r *Revocations) revokedAt(ctx context.Context, s *Store, keys []string) (m
 	}, func(ctx context.Context) (map[string]time.Time, error) { return r.storeIn(s).RevokedAt(ctx, keys...) })
 }
 
-// Revoke voids the sign-in that a token comes from.
+// Revoke voids the sign-in that a token comes from, for as long as its tokens can live.
+// If the token has no session id, Revoke voids all sign-ins of the user until now. A nil
+// r voids nothing.
 func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	if r == nil {
 		return nil
@@ -220,8 +224,8 @@ func originOfRef(ref sessionref.Ref) TokenOrigin {
 	return o
 }
 
-// AuthTime returns the time of the sign-in behind a token. A token without
-// auth_time counts from its issue.
+// AuthTime returns the time of the sign-in behind a token. A token without auth_time
+// counts from its issue. AuthTime returns false if the token has neither.
 func AuthTime(c jwt.Claims) (time.Time, bool) {
 	if t, ok := c.Time(jwtclaims.AuthTime); ok {
 		return t, true

@@ -22,8 +22,9 @@ var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, errSessionGone)
 
 var errSessionGone = failure.Of(fault.FlowSession, errors.New("the session that this sign-in was begun in has ended, or is another one"))
 
-// SessionGone returns the error for a sign-in if its session has ended, or is not that
-// of the request.
+// SessionGone returns the error to report if the session in which the sign-in was begun
+// has ended, or is not that of the request. It is ErrAccessDenied for a sign-in that
+// connects an account, and ErrSessionGone for any other. SessionGone checks nothing.
 func (in *Assertion) SessionGone() error {
 	if in.Connects {
 		return failure.WrapFor(fault.ErrAccessDenied, in.Account.Provider, errSessionGone)
@@ -31,9 +32,10 @@ func (in *Assertion) SessionGone() error {
 	return ErrSessionGone
 }
 
-// checkConnect returns an error if a connect would end in another account than the one
-// that is meant, or in another user than the one that began it. owner is the user of
-// the account, and current the signed-in user; nil: none.
+// checkConnect returns an error if a sign-in that connects an account would end in
+// another account than the one that is meant, or in another user than the one that began
+// it. owner is the user of the account, and current the signed-in user; nil: none. For
+// any other sign-in it returns nil.
 func checkConnect(in *Assertion, owner, current *storage.User) error {
 	switch {
 	case !in.Connects:
@@ -49,10 +51,11 @@ func checkConnect(in *Assertion, owner, current *storage.User) error {
 }
 
 // claimSession locks the user of the session in which the sign-in was begun, and returns
-// ErrSessionGone if that session has ended. If sessions take part in the transaction it
-// ends the session at once: a concurrent call waits, and then finds the one that takes its
-// place. Otherwise the session is checked, and once more after everything is
-// written.
+// ErrSessionGone if that session has ended. If sessions take part in the transaction, it
+// ends the session at once: a concurrent call waits, and then finds the session that
+// takes its place. Otherwise claimSession checks the session, and storeSession
+// ends it after everything is written. claimSession does nothing for a sign-in that was
+// begun in no session.
 func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
 	if current == nil || signIn.BegunIn == nil {
 		return nil
@@ -107,9 +110,10 @@ func (d *Directory) endFormer(ctx context.Context, s *Store, signIn *SignIn, pla
 	return s.deleteSessionByID(ctx, signIn.BegunIn.UserID, signIn.BegunIn.SessionID)
 }
 
-// storeSession stores a new session and ends the one that the request came
-// with, even if that belonged to another user. A token never survives a sign-in
-//
+// storeSession stores the session that plan describes and ends the one that the request
+// came with, even if that belonged to another user. A token never survives a sign-in
+// . Outside of a transaction it also confirms the new session as confirmSession
+// does. With a nil plan it does nothing.
 func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan == nil {
 		return nil
@@ -164,8 +168,8 @@ func endOlder(ctx context.Context, d *Directory, s *Store, signIn *SignIn, plan 
 	return nil
 }
 
-// endReplaced ends the session that the request came with, if it came with one of
-// the same tenant.
+// endReplaced ends the session that the request came with, if it came with one of the
+// same tenant. It returns nil if that session is gone.
 func endReplaced(ctx context.Context, s *Store, plan *SessionPlan) error {
 	if plan.Former == "" {
 		return nil
@@ -180,16 +184,17 @@ func endReplaced(ctx context.Context, s *Store, plan *SessionPlan) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// undoSession deletes the session of a sign-in that fails after all.
+// undoSession deletes the session of a sign-in that fails after all. It returns nil if
+// that session is gone.
 func undoSession(ctx context.Context, s *Store, signIn *SignIn) error {
 	_, err := s.DeleteSession(ctx, signIn.Session.Token)
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// undoLink deletes the new session and account, which no transaction rolls back,
-// if the session in which the sign-in was begun ended meanwhile or cannot be
-// ended. It returns reason, with ErrSessionGone in place of ErrNotFound, joined
-// with errors of its own.
+// undoLink deletes the session and the account that a sign-in has stored without a
+// transaction, because the session in which it was begun has ended meanwhile or cannot be
+// ended. It returns reason, with ErrSessionGone in place of ErrNotFound, joined with
+// errors of its own.
 func (d *Directory) undoLink(ctx context.Context, s *Store, signIn *SignIn, reason error) error {
 	err := undoSession(ctx, s, signIn)
 	if signIn.Account.UserID != "" && s.AccountLists != nil {

@@ -131,7 +131,8 @@ func (c *SessionCache) dropUser(id string) (again func()) {
 	return drop
 }
 
-// dropKeys removes what is known of a session token, as dropSession does.
+// dropKeys removes the result of Check for the token with the ids keys from the cache, as
+// dropSession does.
 func (c *SessionCache) dropKeys(keys []string) (again func()) {
 	if c == nil {
 		return func() {}
@@ -141,8 +142,8 @@ func (c *SessionCache) dropKeys(keys []string) (again func()) {
 	return drop
 }
 
-// dropTokens removes what is known of all session tokens, as dropSession does: which of
-// them a provider has ended is not known by user.
+// dropTokens removes the results of Check for all tokens from the cache, as dropSession
+// does: the cache does not know which of them a provider has ended.
 func (c *SessionCache) dropTokens() (again func()) {
 	if c == nil {
 		return func() {}
@@ -160,8 +161,8 @@ func (c *SessionCache) within() *SessionCache {
 	return &SessionCache{sessions: c.sessions, tokens: c.tokens, changes: &changes{of: c}}
 }
 
-// end drops what the transaction has changed. The caller calls it after the
-// transaction.
+// end drops once more what the transaction has changed. The caller calls it after the
+// transaction, on the cache that within has returned.
 func (c *SessionCache) end() {
 	if c == nil {
 		return
