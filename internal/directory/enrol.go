@@ -35,8 +35,8 @@ const (
 	codesLife     = 10 * time.Minute
 )
 
-// EnrolmentOf names an enrolment: its handle, and the user and session that it belongs
-// to.
+// EnrolmentOf names an enrolment, or what else is kept for a session: its handle, and the
+// user and session that it belongs to.
 type EnrolmentOf struct {
 	Handle  string
 	UserID  string

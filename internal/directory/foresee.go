@@ -91,6 +91,8 @@ func notLinked(in *Assertion) error {
 	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
 }
 
+// notLinkedType returns the error type of notLinked: ErrAccountNotLinked for a passkey,
+// and ErrOAuthAccountNotLinked for any other account.
 func notLinkedType(in *Assertion) fault.ErrorType {
 	if in.Account.Type == storage.TypeWebAuthn {
 		return fault.ErrAccountNotLinked

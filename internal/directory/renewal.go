@@ -129,6 +129,7 @@ func (in sessionRows) createAgain(ctx context.Context, row storage.StoredSession
 	return err
 }
 
+// end deletes the session with a token, or returns ErrNotFound.
 func (in sessionRows) end(ctx context.Context, token string) error {
 	_, err := guarded.CallFor(ctx, in.bounds, in.prefix+"DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
 		return in.delete(ctx, token)

@@ -51,11 +51,11 @@ func checkConnect(in *Assertion, owner, current *storage.User) error {
 }
 
 // claimSession locks the user of the session in which the sign-in was begun, and returns
-// ErrSessionGone if that session has ended. If sessions take part in the transaction, it
-// ends the session at once: a concurrent call waits, and then finds the session that
-// takes its place. Otherwise claimSession checks the session, and storeSession
-// ends it after everything is written. claimSession does nothing for a sign-in that was
-// begun in no session.
+// ErrSessionGone if it finds that this session has ended. If sessions take part in the
+// transaction, it ends the session at once: a concurrent call waits, and then finds the
+// session that takes its place. Otherwise storeSession ends it after everything
+// is written, and undoes the sign-in if the session is gone by then. claimSession does
+// nothing for a sign-in that was begun in no session.
 func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
 	if current == nil || signIn.BegunIn == nil {
 		return nil

@@ -37,16 +37,16 @@ type SignUp struct {
 // signUpLife is how long a sign-up waits.
 const signUpLife = time.Hour
 
-// NewSignUp stores a sign-up and returns the handle for its link. It sets in.Mark. The
-// user is not created.
+// NewSignUp stores a sign-up for an hour, and returns the handle for its link and its
+// expiry. It sets in.Mark. It creates no user and sends no mail.
 func (d Passwords) NewSignUp(ctx context.Context, in *SignUp) (handle string, expires time.Time, err error) {
 	handle, err = d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.SignUp, Identifier: in.Email, Life: signUpLife, Data: in})
 	in.Mark = d.Box.ID(challenge.SignUp, handle)
 	return handle, d.Now().Add(signUpLife), err
 }
 
-// LookAtSignUp returns the sign-up of a link, without using it up. It returns
-// ErrVerification for a link that is void.
+// LookAtSignUp returns the sign-up of a link, without using the link up. It returns
+// ErrVerification if the link was used or has expired.
 func (d Passwords) LookAtSignUp(ctx context.Context, handle string) (*SignUp, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.SignUp, handle)
 	if err != nil {
@@ -56,8 +56,9 @@ func (d Passwords) LookAtSignUp(ctx context.Context, handle string) (*SignUp, er
 	return in, row.Read(in)
 }
 
-// resolveByPassword makes owner the user of a sign-in with the right password. It returns
-// an error that is ErrEnded if owner is nil: the user was deleted meanwhile.
+// resolveByPassword makes owner the user of a sign-in with the right password, as
+// recognise does. It returns an error that is ErrEnded if owner is nil: the user was
+// deleted meanwhile.
 func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *SignIn, owner *storage.User) error {
 	if owner == nil {
 		return signIn.ended() // deleted meanwhile
@@ -68,8 +69,9 @@ func (d Passwords) resolveByPassword(ctx context.Context, s *Store, signIn *Sign
 	return d.awaitProof(ctx, s, signIn, owner)
 }
 
-// signUp creates a user with a password. It returns ErrAddressTaken if the address is a
-// user's by now, and errChanged if the link or the invitation is void.
+// signUp creates signIn.User with a password. It returns ErrAddressTaken if owner, the
+// user with the address, is not nil, and errChanged if the link is void or a needed
+// invitation is missing. It adds the events UserCreated and PasswordSet.
 func (d Passwords) signUp(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner *storage.User) error {
 	switch {
 	case owner != nil:
@@ -120,10 +122,11 @@ func (d Passwords) countProofs(ctx context.Context, s *Store, userID string) (n 
 	return n, err
 }
 
-// detachProofs removes the password, second factors, known browsers and challenges
-// of a user, where the library keeps any. The way back to a former address stays, and so
-// do the factors if second, which comes with the proof, is one of them: the user that
-// proves the address has them. It queues an event for each factor that goes.
+// detachProofs removes the password, second factors and known browsers of a user, and the
+// challenges that dropProofs deletes, where the library keeps any. The second factors
+// stay if second, which the user has shown with the proof of the address, is a code of an
+// app or a recovery code: the user that proves the address has them. It adds the
+// event FactorRemoved for each factor that goes.
 func (d Passwords) detachProofs(ctx context.Context, q *Outbox, s *Store, userID string, second *Second) error {
 	if d.Box == nil {
 		return nil
@@ -146,9 +149,9 @@ const offerPause = 30 * 24 * time.Hour
 
 // OfferPasskey reports whether a user that has signed in with the password is to be
 // offered a passkey: the user has none, and was offered none in the last 30 days. It
-// remembers that one is offered now. Of concurrent calls for a user one returns true. In a
-// browser that is remembered for a second factor it returns false: the user would have to
-// prove that first.
+// stores that one is offered now. Of concurrent calls for a user one returns true. If the
+// browser is remembered in place of a second factor, OfferPasskey returns false: the user
+// would have to prove that first.
 func (d Passwords) OfferPasskey(ctx context.Context, signIn *SignIn) (bool, error) {
 	if signIn.IsRefused || slices.Contains(signIn.AMR, factor.Browser) {
 		return false, nil
@@ -169,8 +172,10 @@ func (d Passwords) OfferPasskey(ctx context.Context, signIn *SignIn) (bool, erro
 	return err == nil, failure.Ignoring(err, storage.ErrConflict)
 }
 
-// Begun returns the instant from which a sign-in counts.
+// Begun returns the instant from which a sign-in counts, or zero before its user is
+// known.
 func (signIn *SignIn) Begun() time.Time { return signIn.begun }
 
-// IsVoid reports whether err is about a link that is void.
+// IsVoid reports whether err is the ErrVerification of this package for a link that was
+// used, or whose account has changed since.
 func IsVoid(err error) bool { return errors.Is(err, errChanged) }

@@ -24,7 +24,7 @@ const silentProvider = " silent"
 // ErrNoTries reports that too many wrong proofs came in a session.
 var ErrNoTries = challenge.ErrSpent
 
-// TriesLeft returns how many wrong proofs a session has left.
+// TriesLeft returns how many wrong proofs the session with the handle of.Handle has left.
 func TriesLeft(ctx context.Context, d *Directory, of EnrolmentOf) (int, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Reauth, of.Handle)
 	if err != nil {
@@ -33,9 +33,9 @@ func TriesLeft(ctx context.Context, d *Directory, of EnrolmentOf) (int, error) {
 	return max(0, factor.MostTries-row.Tries), nil
 }
 
-// TryProof counts one try at a proof in a session before the proof is looked at, and
-// returns how many are left after it. It returns ErrNoTries if none was left:
-// the row stays until it expires.
+// TryProof counts one try at a proof in a session, and returns how many are left after
+// it. The caller calls it before it compares the proof. It returns ErrNoTries if none was
+// left. The count begins anew ten minutes after the first try.
 func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Count(ctx, challenge.Reauth, of.Handle, factor.MostTries)
@@ -60,14 +60,14 @@ func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err 
 	return max(0, factor.MostTries-row.Tries), nil
 }
 
-// NoteSilence remembers for a session that a provider does not tell when its user
-// signed in there.
+// NoteSilence remembers for a session, for ten minutes, that a provider does not tell
+// when its user signed in there.
 func NoteSilence(ctx context.Context, d *Directory, of EnrolmentOf) error {
 	_, err := d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.Reauth, Handle: of.Handle + silentProvider, UserID: of.UserID, Life: proofLife})
 	return failure.Ignoring(err, storage.ErrConflict)
 }
 
-// IsSilent reports whether NoteSilence was called for a session.
+// IsSilent reports whether NoteSilence was called for a session in the last ten minutes.
 func IsSilent(ctx context.Context, d *Directory, of EnrolmentOf) (bool, error) {
 	_, err := d.Waiting(d.Store).Get(ctx, challenge.Reauth, of.Handle+silentProvider)
 	return err == nil, failure.Ignoring(err, storage.ErrNotFound)
@@ -84,10 +84,12 @@ type StepUp struct {
 	Renew func(ctx context.Context, s *Store, after time.Time) error
 }
 
-// CompleteStepUp uses up the code of a proof and renews the session, in one
-// transaction if the store has transactions; a session in a store apart is renewed
-// after it. It returns ErrSessionGone if the session
-// has ended, and ErrWrongProof if a concurrent request has used the code.
+// CompleteStepUp uses up the code of a proof, renews the session by up.Renew and adds
+// up.Event, in one transaction if the store has transactions. It renews a session in a
+// store apart after the commit. It also ends a change of address that staff has asked
+// for, and the count of tries. It returns ErrSessionGone if the session or the user is
+// gone, or if the user's sessions were ended since up.Since, and ErrWrongProof if a
+// concurrent request has used the code.
 func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) error {
 	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, up.Of.UserID); err != nil {

@@ -74,16 +74,16 @@ func (s *Store) userByAccount(ctx context.Context, a *storage.Account) (storage.
 	})
 }
 
-// checkOwner checks that an account belongs to a user, if the store can tell: the
-// answer to GetUserByAccount names no account. It returns ErrConflict if the
-// account was unlinked since.
+// checkOwner checks that an account belongs to owner, with the errors of ownedAccount: an
+// answer to GetUserByAccount names no account. It returns nil if the store cannot tell.
 func (s *Store) checkOwner(ctx context.Context, a *storage.Account, owner *storage.User) error {
 	_, err := s.ownedAccount(ctx, a, owner)
 	return err
 }
 
-// ownedAccount returns the account as it is stored, with the errors of checkOwner. It
-// returns a itself if the store cannot tell.
+// ownedAccount returns the account as it is stored. If the store cannot tell, it returns
+// a itself. It returns ErrConflict if the account was unlinked since, and an AdapterError
+// if it belongs to another user than owner.
 func (s *Store) ownedAccount(ctx context.Context, a *storage.Account, owner *storage.User) (storage.Account, error) {
 	if s.AccountLists == nil {
 		return *a, nil
@@ -102,6 +102,9 @@ func isAccount(a, b *storage.Account) bool {
 	return a.Provider == b.Provider && a.ProviderAccountID == b.ProviderAccountID
 }
 
+// updateUser changes fields of a user, drops the user from the session cache, and returns
+// the user as stored, or ErrNotFound. An empty change only reads and, in a transaction,
+// locks.
 func (s *Store) updateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	if c != (storage.UserChange{}) {
 		defer s.SessionCache.dropUser(id)()
@@ -109,8 +112,9 @@ func (s *Store) updateUser(ctx context.Context, id string, c storage.UserChange)
 	return guarded.CallFor(ctx, s.bounds, "UpdateUser", isUser(id), func(ctx context.Context) (storage.User, error) { return s.adapter.UpdateUser(ctx, id, c) })
 }
 
-// LockUser returns a user. A concurrent transaction that locks the same user
-// waits until this one ends. Without transactions nothing waits.
+// LockUser returns a user, or ErrNotFound. If s is bound to a transaction, a concurrent
+// transaction that locks the same user waits until this one ends. Without transactions
+// LockUser locks nothing.
 func (s *Store) LockUser(ctx context.Context, id string) (storage.User, error) {
 	if s.Tx == nil {
 		return s.User(ctx, id)
@@ -170,8 +174,8 @@ func afterCommit(ctx context.Context, s *Store, f lateCall) error {
 	return nil
 }
 
-// callLate makes the calls that waited for a commit. The end of the client's connection
-// does not stop them.
+// callLate makes the calls that waited for a commit, and stops at the first error. That
+// error is a committedError. The end of the client's connection does not stop the calls.
 func callLate(ctx context.Context, s *Store, calls []lateCall) error {
 	for _, f := range calls {
 		if err := f(context.WithoutCancel(ctx), s); err != nil {
@@ -212,7 +216,7 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 		})
 }
 
-// ListAccounts returns the accounts of a user.
+// ListAccounts returns the accounts of a user, or none if the adapter cannot list them.
 func (s *Store) ListAccounts(ctx context.Context, userID string) ([]storage.Account, error) {
 	if s.AccountLists == nil {
 		return nil, nil
@@ -221,6 +225,8 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) ([]storage.Acco
 		func(ctx context.Context) ([]storage.Account, error) { return s.AccountLists.ListAccounts(ctx, userID) })
 }
 
+// unlinkAccount deletes an account and returns it, or ErrNotFound. The adapter lists
+// accounts.
 func (s *Store) unlinkAccount(ctx context.Context, provider, id string) (storage.Account, error) {
 	return guarded.CallFor(ctx, s.bounds, "UnlinkAccount", func(a storage.Account) bool { return a.Provider == provider && a.ProviderAccountID == id },
 		func(ctx context.Context) (storage.Account, error) {
@@ -228,8 +234,8 @@ func (s *Store) unlinkAccount(ctx context.Context, provider, id string) (storage
 		})
 }
 
-// ListAuthenticators returns the passkeys of a user, including any without an
-// account.
+// ListAuthenticators returns the passkeys of a user, including any without an account. It
+// returns none if the adapter keeps no passkeys.
 func (s *Store) ListAuthenticators(ctx context.Context, userID string) ([]storage.Authenticator, error) {
 	if s.authenticators == nil {
 		return nil, nil
@@ -264,8 +270,8 @@ func (s *Store) RaiseCounter(ctx context.Context, id []byte, to uint32) (storage
 	})
 }
 
-// UpdateAuthenticator changes the fields of a passkey that c names and returns the
-// passkey.
+// UpdateAuthenticator makes the changes c to the passkey with the credential id and
+// returns the passkey as stored, or ErrNotFound.
 func (s *Store) UpdateAuthenticator(ctx context.Context, id []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
 	return guarded.CallFor(ctx, s.bounds, "UpdateAuthenticator", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
 		return s.authenticators.UpdateAuthenticator(ctx, id, c)
@@ -283,6 +289,8 @@ func (s *Store) deleteUser(ctx context.Context, id string) (storage.User, error)
 	return guarded.CallFor(ctx, s.bounds, "DeleteUser", isUser(id), func(ctx context.Context) (storage.User, error) { return s.deletion.DeleteUser(ctx, id) })
 }
 
+// beginSignUp returns the user id on record for the sign-up of an account. If there is
+// none, it records and returns userID.
 func (s *Store) beginSignUp(ctx context.Context, a *storage.Account, userID string) (string, error) {
 	return guarded.CallFor(ctx, s.bounds, "BeginSignUp", func(id string) bool { return id != "" },
 		func(ctx context.Context) (string, error) {

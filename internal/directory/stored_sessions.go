@@ -26,8 +26,9 @@ type SessionAndUser struct {
 	User storage.User
 }
 
-// Session returns a session with its user. A session of another tenant in a
-// store apart comes without its user: only that tenant knows the user.
+// Session returns a session with its user, or ErrNotFound. It returns sessions that have
+// expired, too. A session of another tenant in a store apart comes without its user: only
+// that tenant knows the user.
 func (s *Store) Session(ctx context.Context, token string) (SessionAndUser, error) {
 	return apartOr(s, func() (SessionAndUser, error) { return s.sessionApart(ctx, token) }, func() (SessionAndUser, error) {
 		return guarded.CallFor(ctx, s.bounds, "GetSessionAndUser", func(f SessionAndUser) bool {
@@ -74,7 +75,8 @@ func (s *Store) sessionApart(ctx context.Context, token string) (found SessionAn
 	return found, err
 }
 
-// CachedSession returns a session from the session cache, or loads it.
+// CachedSession returns a session from the session cache, or loads it as Session does and
+// caches it. Without a cache it reads it every time. A cached session may be out of date.
 func (s *Store) CachedSession(ctx context.Context, token string) (found SessionAndUser, err error) {
 	if s.SessionCache == nil {
 		return s.Session(ctx, token)
@@ -141,8 +143,8 @@ func (s *Store) SessionListers() (all []sessionLister) {
 	return all
 }
 
-// ListSessions returns the sessions of a user from every store. It returns none
-// if no store can list them.
+// ListSessions returns the sessions of a user from every store, of every tenant and
+// including those that have expired. It returns none if no store can list them.
 func (s *Store) ListSessions(ctx context.Context, userID string) (all []storage.StoredSession, err error) {
 	for _, in := range s.SessionListers() {
 		rows, err := guarded.CallForList(ctx, s.bounds, in.prefix+"ListSessions", func(row storage.StoredSession) bool { return row.UserID == userID },
@@ -168,7 +170,9 @@ func (s *Store) deleteSessionByID(ctx context.Context, userID, id string) error 
 	return storage.ErrNotFound
 }
 
-// deleteSessions ends all sessions of a user except keep, in every store.
+// deleteSessions ends all sessions of a user in every store, except the one with the id
+// keep. An empty keep ends all. It skips a store that cannot list sessions, goes on after
+// an error, and returns all errors joined.
 func (s *Store) deleteSessions(ctx context.Context, userID, keep string) error {
 	defer s.SessionCache.dropUser(userID)()
 	var failed error
@@ -181,8 +185,9 @@ func (s *Store) deleteSessions(ctx context.Context, userID, keep string) error {
 	return failed
 }
 
-// Sweep removes what has expired from every store that supports it, and returns
-// how many. If the time did not suffice, it returns storage.ErrUnfinished.
+// Sweep removes what expired before an instant from every store that supports it, and
+// returns how many rows it removed, also beside an error. If the time did not suffice,
+// the error is storage.ErrUnfinished.
 func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	sweepers := map[string]any{"": s.adapter}
 	if s.Apart != nil {

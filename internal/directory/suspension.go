@@ -40,8 +40,8 @@ func refuse(d *Directory, in *Assertion, s *storage.Suspension) error {
 	}
 }
 
-// suspensionOf reads the suspension of a user; nil: there is none, or the adapter keeps
-// none.
+// suspensionOf returns the stored suspension of a user, even if its time is over. It
+// returns nil if there is none, or if the adapter keeps none.
 func suspensionOf(ctx context.Context, s *Store, userID string) (*storage.Suspension, error) {
 	if s.suspensions == nil || userID == "" {
 		return nil, nil
@@ -53,8 +53,8 @@ func suspensionOf(ctx context.Context, s *Store, userID string) (*storage.Suspen
 }
 
 // CheckSuspension returns an error that is a Suspended if the user may not sign in. A
-// flow that changes how a user signs in asks after its proof, before it writes. s is
-// the store of the transaction.
+// flow that changes how a user signs in calls it after the user's proof, and before it
+// writes anything. s is the store of the transaction.
 func CheckSuspension(ctx context.Context, d *Directory, s *Store, userID string) error {
 	found, err := suspensionOf(ctx, s, userID)
 	if err != nil {
@@ -69,9 +69,9 @@ func IsSuspended(ctx context.Context, d *Directory, userID string) (bool, error)
 	return found.Holds(d.Now()), err
 }
 
-// gate refuses the sign-in of a suspended user before the application is asked. u is
-// the stored user that the sign-in will end in; nil: none, or it is the user that the
-// application named.
+// gate refuses the sign-in of a suspended user before the application is asked. u is the
+// stored user that the sign-in will end in. With a nil u, gate looks for the suspension
+// of a user that the application named, and lets any other sign-in pass.
 func gate(ctx context.Context, d *Directory, in *Assertion, u *storage.User) error {
 	switch {
 	case u != nil:
@@ -86,9 +86,10 @@ func gate(ctx context.Context, d *Directory, in *Assertion, u *storage.User) err
 	return refuse(d, in, found)
 }
 
-// gateUnderLock looks at the suspension once more. With a lock it does so only if
-// something has ended the sessions of the user lately, as each suspension does: the
-// user was read before the lock.
+// gateUnderLock refuses the sign-in of a user who was suspended after the user was read.
+// It does not ask the store if the sign-in holds a live session of the user. Nor does it
+// if revocations are stored and none is on record for the user, because each suspension
+// makes one.
 func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) error {
 	if signIn.isHeld && d.Revocations != nil { // a live session proves it
 		return nil
@@ -103,9 +104,12 @@ func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) 
 	return refuse(d, &signIn.Assertion, found)
 }
 
-// Suspend stores a suspension, ends everything of the user, and deletes what is
-// pending: in one transaction if the store has transactions. Otherwise a repeated call
-// finishes what was interrupted. It returns ErrSessionsNotEnded if JWT sessions go on.
+// Suspend stores a suspension, ends all sessions of the user, and deletes the challenges
+// that are under way: in one transaction if the store has transactions. Otherwise a
+// repeated call finishes what was interrupted. It returns ErrMissingAdapterMethods if the
+// adapter keeps no suspensions or cannot end sessions. It returns ErrSessionsNotEnded if
+// JWT sessions go on: the user is suspended all the same. It adds the event
+// UserSuspended.
 func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v storage.Suspension) error {
 	if err := canSuspend(d, "Users.Suspend"); err != nil {
 		return err
@@ -125,8 +129,9 @@ func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v stor
 	return nil
 }
 
-// Restore takes a suspension back and ends everything of the user once more. It
-// returns ErrNotFound if there is none.
+// Restore deletes the suspension of a user and ends all sessions and challenges of the
+// user once more. It returns ErrNotFound if there is none, and ErrMissingAdapterMethods
+// as Suspend does. It adds the event UserRestored.
 func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := canSuspend(d, "Users.Restore"); err != nil {
 		return err
@@ -153,8 +158,9 @@ func canSuspend(d *Directory, call string) error {
 	return nil
 }
 
-// endWith calls change and ends everything of a user, in one transaction. Revocations
-// that take no part in it come after it: they must not be seen before the change.
+// endWith calls change, and ends all sessions and challenges of a user, in one
+// transaction. If revocations take no part in it, endWith ends the sessions after the
+// commit: the end must not be seen before the change.
 func endWith(ctx context.Context, d *Directory, q *Outbox, userID string, change func(context.Context, *Store) error) error {
 	end := func(ctx context.Context, s *Store) error {
 		if _, err := d.endAll(ctx, q, s, userID, ""); err != nil {
@@ -185,8 +191,8 @@ func endWith(ctx context.Context, d *Directory, q *Outbox, userID string, change
 	})
 }
 
-// pendingPurposes are what a suspension deletes, beside what endAll does. The way back to a former e-mail
-// address stays: it belongs to the owner of that address.
+// pendingPurposes are what a suspension deletes, beside what endAll does. The way back to
+// a former e-mail address stays: it belongs to the owner of that address.
 var pendingPurposes = []string{
 	string(challenge.SignIn), string(challenge.Enrol), string(challenge.Codes), string(challenge.Reauth),
 	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs),

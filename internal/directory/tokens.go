@@ -117,7 +117,8 @@ func withoutTokens(d *Directory, a storage.Account) storage.Account {
 	return a
 }
 
-// letGo has the tokens of removed accounts revoked after the commit.
+// letGo adds the removed accounts to q, so that their tokens are revoked after the
+// commit: see [Outbox.TakeGone]. It does nothing if no vault keeps tokens.
 func letGo(d *Directory, q *Outbox, accounts ...storage.Account) {
 	if d.Tokens == nil {
 		return

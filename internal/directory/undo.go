@@ -14,8 +14,8 @@ import (
 
 // The undo of a change of address, by the link in the mailbox of the former one.
 
-// LookAtUndo returns the address that a link gives back, without using it up. It returns
-// ErrVerification for a link that is void.
+// LookAtUndo returns the address that a link gives back, without using the link up. It
+// returns ErrVerification if the link was used or has expired.
 func (d Passwords) LookAtUndo(ctx context.Context, handle string) (back string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Moved, handle)
 	if err != nil {
@@ -50,13 +50,15 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 	return data, nil
 }
 
-// UndoMove gives a user the former address back and ends everything of the user:
-// sessions, the password, and what has been added since the change was asked for,
-// accounts, passkeys, second factors and recovery codes. If several changes were asked for within the
-// life of such a link, the first of them counts. It takes the address from a user that has not proven it or
-// came after that. It returns ErrAddressTaken if any other user has the address by now;
-// that user keeps it. The link works once. No audit log holds it up. taken is the address
-// that the user had. For 30 days [Factors.BeginLost] refuses the user.
+// UndoMove gives a user the former address back, by a link that works once. It ends all
+// sessions of the user and removes the password. It also removes the accounts, passkeys,
+// second factors and recovery codes that were added since the change was asked for. If
+// several changes from this address can be undone, the first of them counts. UndoMove
+// takes the address from a user that has not proven it or was created after the change
+// was asked for. It returns ErrAddressTaken if any other user has the address by now;
+// that user keeps it. It returns ErrVerification if the link is void. It adds the event
+// EmailReverted, and no audit log holds it up. taken is the address that the user had.
+// For 30 days [Factors.BeginLost] refuses the user.
 func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, taken string, err error) {
 	err = q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, taken, err = d.undoMove(ctx, q, s, handle)
@@ -118,8 +120,9 @@ func (d Passwords) endMovesSince(ctx context.Context, s *Store, userID string, s
 	return err
 }
 
-// firstMove returns the first change from the same address whose link works, row or an
-// earlier one. A thief who asks again after linking an account must not keep it.
+// firstMove returns the earliest change from the same address as row whose link works, or
+// row. A thief who links an account and then asks for another change must not keep the
+// account.
 func (d Passwords) firstMove(ctx context.Context, s *Store, row *challenge.Row) (*challenge.Row, error) {
 	first := row
 	moves, err := d.Waiting(s).List(ctx, challenge.Moved, row.UserID, row.Identifier)
@@ -146,7 +149,8 @@ func accountMark(a *storage.Account) string {
 }
 
 // removeSince removes the password of a user, and the accounts, passkeys and second
-// factors that were added since a change of address was asked for.
+// factors that were added since a change of address was asked for. It adds the event
+// AccountUnlinked for each account, and FactorRemoved for each factor.
 func (d Passwords) removeSince(ctx context.Context, q *Outbox, s *Store, u *storage.User, move *challenge.Row) error {
 	data, err := d.undoData(move)
 	if err != nil {
@@ -177,9 +181,10 @@ func (d Passwords) removeSince(ctx context.Context, q *Outbox, s *Store, u *stor
 	return d.removeFactorsSince(ctx, q, s, u.ID, move.Created)
 }
 
-// removeFactorsSince removes the second factors of a user that were added at or
-// after an instant, and recovery codes that were made since, or with the last factor. It
-// queues an event for each factor. It does nothing if the store keeps none.
+// removeFactorsSince removes the second factors of a user that were added at or after
+// since, and adds the event FactorRemoved for each. It removes the recovery codes if they
+// were made since, or if it has removed the last factor. A zero since removes all. It
+// does nothing if the store keeps no factors.
 func (d Passwords) removeFactorsSince(ctx context.Context, q *Outbox, s *Store, userID string, since time.Time) error {
 	if !s.Has(AbilityFactors) {
 		return nil

@@ -15,11 +15,12 @@ import (
 
 // These methods change a user outside of a sign-in.
 
-// Unlink takes an account away from a user, and ends the stored sessions that accounts of
-// its provider have opened, except the one called keep. It returns ErrLastAccount for the
-// last sign-in method, and ErrNotFound if the user has no such account. It checks and
-// acts in one transaction if the store has transactions. If a concurrent call changed the
-// same rows, it tries once more.
+// Unlink removes an account from a user, and ends the stored sessions that accounts of
+// its provider have opened, except the one with the id keep. It returns ErrLastAccount
+// for the last sign-in method, and ErrNotFound if the user has no such account. It checks
+// and acts in one transaction if the store has transactions. If a concurrent call changed
+// the same rows, it tries once more. It adds the event AccountUnlinked. The tokens of the
+// account are revoked later: see [Outbox.TakeGone].
 func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
 	err := d.tryUnlink(ctx, q, userID, provider, id, keep)
 	if errors.Is(err, storage.ErrConflict) {
@@ -56,9 +57,9 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 	})
 }
 
-// endOpenedBy ends the stored sessions of a user that the provider has opened, except
-// the one called keep. Sessions go on if the store does not know their provider
-//
+// endOpenedBy ends the stored sessions of a user that accounts of the provider have
+// opened, except the one with the id keep. Sessions go on if the store does not know
+// their provider.
 func endOpenedBy(ctx context.Context, d *Directory, s *Store, userID, provider, keep string) error {
 	if !d.StoredSessions {
 		return nil
@@ -105,9 +106,9 @@ func (d *Directory) takeAccount(ctx context.Context, s *Store, u *storage.User, 
 	return gone, err
 }
 
-// bringBackLast links an account again if it turned out to be the last sign-in
-// method of u. It does not if the e-mail address was proven since u was read:
-// the proof has ended all earlier sign-in methods.
+// bringBackLast links an account again, and returns ErrLastAccount, if it turned out to
+// be the last sign-in method of u. It does not if the e-mail address was proven since u
+// was read: the proof has ended all earlier sign-in methods.
 func (d *Directory) bringBackLast(ctx context.Context, s *Store, u *storage.User, gone *storage.Account) error {
 	now, err := s.User(ctx, gone.UserID)
 	if err != nil {
@@ -138,11 +139,11 @@ func (d *Directory) WaysIn(ctx context.Context, s *Store, userID string) ([]stor
 	return accounts, keys, err
 }
 
-// CanLose reports whether a user can sign in without the i-th of their
-// accounts; with an i of -1, whether they can sign in at all. They can with
-// another account of a configured provider (for a passkey the passkey is needed
-// too), with a magic link to a proven e-mail address, or with a password of which a
-// link to that address sets a new one.
+// CanLose reports whether a user can sign in without accounts[i]. With an i of -1, it
+// reports whether the user can sign in at all. A user can sign in with another account of
+// a configured provider (for a passkey keys must have the passkey, too), with a magic
+// link to a proven e-mail address, or with a password of which a link to that address
+// sets a new one.
 func (d *Directory) CanLose(u *storage.User, accounts []storage.Account, keys []storage.Authenticator, i int) bool {
 	if u.Email != "" && !u.EmailVerified.IsZero() && (d.Passwords || d.Offers(storage.TypeEmail)) {
 		return true
@@ -168,10 +169,10 @@ func (d *Directory) Offers(kind storage.ProviderType) bool {
 	return false
 }
 
-// endAll ends every session of the user except the stored one called keep,
-// every sign-in under way, and a change of address that staff has asked for. It
-// returns the instant before which everything of the user is void; zero: there are no
-// revocations.
+// endAll ends every session of the user except the stored one with the id keep, every
+// sign-in under way, and a change of address that staff has asked for. It returns
+// the instant before which everything of the user is void; zero: there are no
+// revocations. It adds an event only for that change of address.
 func (d *Directory) endAll(ctx context.Context, q *Outbox, s *Store, userID, keep string) (time.Time, error) {
 	at, err := d.Revocations.revokeUser(ctx, s, userID) // first, for confirmSession
 	if err == nil {
@@ -183,7 +184,9 @@ func (d *Directory) endAll(ctx context.Context, q *Outbox, s *Store, userID, kee
 	return at, err
 }
 
-// CanEndSessions returns an error if the sessions of a user cannot be ended.
+// CanEndSessions returns nil if the sessions of a user can be ended. Otherwise it returns
+// ErrUnsupportedStrategy for JWT sessions without revocations, or
+// ErrMissingAdapterMethods. operation is the name of the call in the latter.
 func (d *Directory) CanEndSessions(operation string) error {
 	switch {
 	case d.EndlessTokens:
@@ -194,9 +197,11 @@ func (d *Directory) CanEndSessions(operation string) error {
 	return nil
 }
 
-// EndSessions ends every session of the user except the stored one called keep;
-// an empty keep ends all. What a sign-in was begun with before is void, too
-// a link, a password that was just checked, a flow at a provider.
+// EndSessions ends every session of the user except the stored one with the id keep; an
+// empty keep ends all. What a sign-in was begun with before is void, too: a link,
+// a password that was just checked, a flow at a provider. The user need not be stored.
+// EndSessions adds the event SessionsEnded, and no audit log holds it up. The caller has
+// called CanEndSessions.
 func (d *Directory) EndSessions(ctx context.Context, q *Outbox, userID, keep string) error {
 	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		err := endSessions(ctx, d, q, s, userID, keep)
@@ -207,7 +212,8 @@ func (d *Directory) EndSessions(ctx context.Context, q *Outbox, userID, keep str
 	})
 }
 
-// endSessions ends the sessions of a user, who is locked first, except keep.
+// endSessions ends the sessions of a user, except the one with the id keep, after it has
+// locked the user. The user need not be stored.
 func endSessions(ctx context.Context, d *Directory, q *Outbox, s *Store, userID, keep string) error {
 	if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
 		return err
@@ -216,8 +222,9 @@ func endSessions(ctx context.Context, d *Directory, q *Outbox, s *Store, userID,
 	return err
 }
 
-// EndSession ends one stored session of a user. It returns ErrNotFound if the user has
-// no such session, and ErrMissingAdapterMethods if no store can list sessions.
+// EndSession ends one stored session of a user, and adds the event SessionsEnded with its
+// id. It returns ErrNotFound if the user has no such session, and
+// ErrMissingAdapterMethods if no store can list sessions.
 func (d *Directory) EndSession(ctx context.Context, q *Outbox, userID, sessionID string) error {
 	if err := d.Store.Require("ending a session", AbilitySessionLists); err != nil {
 		return err
@@ -235,11 +242,11 @@ func (d *Directory) EndSession(ctx context.Context, q *Outbox, userID, sessionID
 	return q.InTxAnyway(ctx, d.Store, end)
 }
 
-// yieldToProof unlinks an account that was linked to u while the e-mail address
-// was being proven: the proof may have looked before the account was there.
-// With transactions one of the two has waited. The end of the client's
-// connection does not stop it. It returns ErrConflict if it unlinked the
-// account.
+// yieldToProof unlinks an account that was linked to u while the e-mail address was being
+// proven, and returns ErrConflict: the proof may have looked before the account was
+// there. It does nothing with transactions, because one of the two has waited, and
+// nothing if the account vouches for the address. The end of the client's connection does
+// not stop it.
 func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User, linked *storage.Account) error {
 	if d.Store.Tx != nil || s.AccountLists == nil || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
@@ -258,8 +265,8 @@ func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User,
 	return storage.ErrConflict
 }
 
-// dropAccount unlinks an account together with the record of its sign-up, so
-// that nothing of it leads to its user again.
+// dropAccount unlinks an account together with its passkey and the record of its sign-up,
+// so that nothing of it leads to its user again. It returns nil if the account is gone.
 func dropAccount(ctx context.Context, d *Directory, s *Store, a *storage.Account) error {
 	if d.Store.remembersSignUps() {
 		if err := s.endSignUp(ctx, a); err != nil {
