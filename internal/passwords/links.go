@@ -19,15 +19,16 @@ import (
 // What is done by links in mails. Answers are equal for every address: what differs
 // happens after them.
 
-// Forgot mails the link that sets a new password, if a user has the address.
+// Forgot mails a link that sets a new password, if a user has the address. It returns at
+// once: it looks for the user after the answer.
 func (f *Flows) Forgot(email string, from Asker) {
 	f.mailReset(from, MailReset, func(ctx context.Context) (*storage.User, error) {
 		return guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
 	})
 }
 
-// mailReset mails a link that sets a new password to a user that find returns; nil:
-// none.
+// mailReset mails a link that sets a new password to the user that find returns; nil:
+// there is none. It calls find after the answer.
 func (f *Flows) mailReset(from Asker, kind MailKind, find func(context.Context) (*storage.User, error)) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		u, err := find(ctx)
@@ -38,8 +39,8 @@ func (f *Flows) mailReset(from Asker, kind MailKind, find func(context.Context) 
 	})
 }
 
-// Reset makes the link that sets a new password of a user, and the mail with it.
-// Links that were made before stay good.
+// Reset stores a link that sets a new password of a user, and returns the mail with the
+// link. It sends nothing. Links that were made before stay good.
 func (f *Flows) Reset(ctx context.Context, u *storage.User, kind MailKind) (Mail, error) {
 	handle, expires, err := f.Directory.NewReset(ctx, u, f.LinkLife)
 	return Mail{Kind: kind, To: u.Email, UserID: u.ID, Handle: handle, Expires: expires}, err
@@ -53,9 +54,11 @@ func (f *Flows) MayBegin(ctx context.Context, from Asker) (bool, error) {
 }
 
 // SignUp begins a sign-up: it hashes the password and stores a row, for every address
-// alike. It sets in.Hash, and in.Mark and in.Code, which the browser keeps. The mail
-// goes out after the answer: a link to a new address, a notice to that of a user. If the
-// client has made too many requests, SignUp sets random values and returns nil.
+// alike. It sets in.Hash, and in.Mark and in.Code, which the browser keeps. It sends the
+// mail after the answer: a link and a code to a new address, or a notice to the address
+// of a user. With SignUpInvited a new address without an accepted invitation gets no
+// mail. If the client has made too many requests, SignUp sets in.Mark and in.Code to
+// random values, stores nothing, and returns nil.
 func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password string, from Asker) error {
 	ok, err := f.MayBegin(ctx, from)
 	if !ok || err != nil {
@@ -96,8 +99,7 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 // CodeDigits is how many digits the code of a mail has.
 const CodeDigits = 8
 
-// allowedCode returns the code for a mail, or "" if too many wrong codes were typed for
-// the mailbox.
+// allowedCode returns code, or "" if too many wrong codes were typed for the mailbox.
 func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, error) {
 	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(email, limit.Requester{}))
 	if err != nil || try.Wait > 0 {
@@ -106,10 +108,10 @@ func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, er
 	return code, f.Limits.Return(ctx, try)
 }
 
-// EnterUnproven returns the hash of the password of a new user that comes in before the
-// address is proven. It returns "" for an address that has a user, and for a client that
-// has begun too many sign-ups: SignUp answers both. It also returns "" if users do not
-// come in so.
+// EnterUnproven returns the hash of the password of a new user whom the site lets in
+// before the address is proven. It returns "" if the site does not do so, if the address
+// has a user, or if the client has begun too many sign-ups: the caller then calls SignUp,
+// which answers all of them alike. It creates no user.
 func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from Asker) (hash string, err error) {
 	if !f.AllowUnverified || !f.SignUpOpen {
 		return "", nil
@@ -124,7 +126,8 @@ func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from 
 	return f.Hash(ctx, password)
 }
 
-// Prove mails a new user the link that proves the address. The user has come in already.
+// Prove mails the user with an address the link that proves it, after the answer. It is
+// for a new user who has come in before that.
 func (f *Flows) Prove(email string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		u, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
@@ -140,10 +143,11 @@ func (f *Flows) Prove(email string, from Asker) {
 // purpose of codes for sign-ups is Provider.
 func (f *Flows) MoveCodes() string { return f.Provider + " email" }
 
-// LinkByCode returns the handle of the link that belongs to a typed code. handle is the
-// handle of the code, which the browser keeps. purpose is the code's: Provider, or
-// MoveCodes. A wrong code is ErrVerification. Tries are counted before they are
-// compared, and five end the code; the link lives.
+// LinkByCode returns the handle of the link that belongs to a typed code, and ends the
+// code. handle is the handle of the code, which the browser keeps. purpose is Provider
+// for a sign-up, or MoveCodes. LinkByCode counts the try before it compares. It returns
+// ErrVerification for a wrong code, for one that was used or has expired, after five
+// tries, and after too many wrong codes for the mailbox. The link itself stays.
 func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, from Asker) (link string, err error) {
 	wrong := func(why string) error {
 		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.CodeWrong, errors.New(why))})
@@ -168,9 +172,10 @@ func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, f
 	return stands.Link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
 }
 
-// Move begins a change of a user's address to the address to. The answer is the same if
-// another user has the address. If the client has made too many requests, Move does
-// nothing and returns nil.
+// Move begins a change of the address of u to the address to: it stores the links and
+// adds the event EmailAsked. After the answer it mails both addresses. The user that has
+// the address to, if there is one, gets a notice in place of the link. If the client has
+// made too many requests, Move does nothing and returns nil.
 func (f *Flows) Move(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) error {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return err
@@ -182,9 +187,9 @@ func (f *Flows) Move(ctx context.Context, q *directory.Outbox, u *storage.User, 
 	return err
 }
 
-// MoveWithCode does what Move does, for a browser that can take the code of the mail to
-// the new address. It returns the handle of the code, which the browser keeps. After too
-// many requests it returns a random handle.
+// MoveWithCode does what Move does, and also mails a code with the link to the new
+// address. It returns the handle of the code, which the browser keeps. If the client has
+// made too many requests, MoveWithCode does nothing and returns a random handle.
 func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) (handle string, err error) {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return challenge.NewHandle(), err // as if there were a row
@@ -202,9 +207,10 @@ func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storag
 }
 
 // Regain begins a change of the address of a user who cannot sign in, which staff has
-// asked for. send mails both addresses. If it fails, the change is withdrawn. Regain does
-// nothing if the same change is under way. After three changes in a day it returns an
-// ErrEmailSignIn with the Code limit. See [directory.AskToRegain] for other errors.
+// asked for. It calls send for a mail to each of both addresses. If send fails, Regain
+// withdraws the change and returns the error. It does nothing if the same change is under
+// way. After three changes in a day it returns an ErrEmailSignIn with the Code limit
+// . See [directory.AskToRegain] for other errors and for the event.
 func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User, to string, send func(context.Context, Mail) error) error {
 	d := f.Directory.Directory
 	try, err := f.Limits.Take(ctx, f.Limits.ChangeFor(u.ID))
@@ -224,9 +230,10 @@ func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User
 	return nil
 }
 
-// TellRegain mails both addresses of such a change what is due now. The new one comes
-// first: if it cannot be told, the former one is not mailed again and again. A former
-// mailbox that does not exist is no error but an event: it was lost for good.
+// TellRegain mails both addresses of a change that Regain has begun what is due now. It
+// mails the new address first: if that fails, the former one is not mailed again and
+// again. If the former mailbox does not exist, that is no error: TellRegain adds the
+// event EmailUnheard, because the mailbox was lost for good.
 func (f *Flows) TellRegain(ctx context.Context, q *directory.Outbox, r *directory.Regain, send func(context.Context, Mail) error) error {
 	d := f.Directory.Directory
 	return directory.TellRegain(ctx, d, r, func(ctx context.Context, from time.Time) error {
@@ -241,9 +248,9 @@ func (f *Flows) TellRegain(ctx context.Context, q *directory.Outbox, r *director
 	})
 }
 
-// mailMove sends the mails about a change of address. One goes to the new address, or
-// tells the user that has it. The other goes to the former address, if the change can be
-// undone.
+// mailMove sends the mails about a change of address, after the answer. One goes to the
+// new address: the link, or a notice to the user that has the address. The other goes to
+// the former address, if the change can be undone. An empty code is not mailed.
 func (f *Flows) mailMove(m *directory.AddressMove, u *storage.User, code string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		other, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, m.To))
@@ -262,15 +269,16 @@ func (f *Flows) mailMove(m *directory.AddressMove, u *storage.User, code string,
 	}
 }
 
-// TellFormer mails the address that an undo has taken away that the password was
-// changed. It does nothing if that is the address of the user.
+// TellFormer tells the mailbox of taken, the address that an undo has taken away from u,
+// that the password was changed. It does nothing if taken is the address of u.
 func (f *Flows) TellFormer(u *storage.User, taken string, from Asker) {
 	if taken != u.Email {
 		f.Tell(&storage.User{ID: u.ID, Email: taken}, from)
 	}
 }
 
-// Tell mails a user that the password was changed.
+// Tell mails a user that the password was changed, after the answer. It does nothing for
+// a user without an address.
 func (f *Flows) Tell(u *storage.User, from Asker) {
 	if u.Email == "" {
 		return

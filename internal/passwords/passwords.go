@@ -108,8 +108,12 @@ type Shown struct {
 	Wait    time.Duration // how long until a try makes sense; 0: at once
 }
 
-// Check decides about a password that was shown for an address. For an address
-// without a user, and for a user without a password, it does the same work.
+// Check decides about a password that was shown for an address. It counts a wrong
+// password, and after a right one it forgets those and may store a newer hash. For the
+// verdicts Unproven, Closed and Stopped it mails a link that sets a new password. If the
+// client has to wait, the verdict is Wrong and Wait is positive. For an address without a
+// user, and for a user without a password, Check does the same work as for a wrong
+// password.
 func (f *Flows) Check(ctx context.Context, email, password string, from Asker) (Shown, error) {
 	user, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
 	if err != nil {
@@ -124,9 +128,10 @@ type Current struct {
 	Hash string // the stored one
 }
 
-// CheckCurrent decides about a password that a signed-in user has typed. Wrong ones
-// count as at a sign-in. After too many of them OK is false for every password, and the link
-// to a new one is mailed.
+// CheckCurrent decides about a password that a signed-in user has typed. It counts wrong
+// ones as at a sign-in. OK is false while the client has to wait. If too many wrong ones
+// came before and the browser is not known, OK is false for the right password too, and
+// CheckCurrent mails the link to a new one.
 func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password string, from Asker) (Current, error) {
 	mail := from.Mail
 	from.Mail = func(func(context.Context) (Mail, error)) {} // the user is here
@@ -146,9 +151,9 @@ func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password stri
 	return Current{OK: true, Hash: stored.Hash}, err
 }
 
-// check decides about a password for user, which is nil if no user has the address. It
-// counts the try, compares the hash, and mails a link for the verdicts Unproven and
-// Closed. If too many tries were made, it compares nothing and sets Wait.
+// check does the work of Check. user is nil if no user has the address. check mails the
+// link for the verdicts Unproven, Closed and Stopped. If too many tries were made, it
+// compares nothing and sets Wait.
 func (f *Flows) check(ctx context.Context, user *storage.User, email, password string, from Asker) (shown Shown, err error) {
 	id, counted := secret.NewUserID(), ""
 	if user != nil {
@@ -187,7 +192,9 @@ func (f *Flows) check(ctx context.Context, user *storage.User, email, password s
 	return shown, nil
 }
 
-// OffersPasskey reports whether a sign-in leads to the page that offers a passkey.
+// OffersPasskey reports whether the browser goes to the page that offers a passkey after
+// a sign-in. It stores that a passkey was offered: see
+// [directory.Passwords.OfferPasskey]. It logs an error of the store.
 func (f *Flows) OffersPasskey(ctx context.Context, signIn *directory.SignIn) bool {
 	if !f.OfferPasskey || signIn.Account.Provider != f.Provider {
 		return false
@@ -214,8 +221,9 @@ func (f *Flows) compare(ctx context.Context, stored *storage.PasswordHash, passw
 	return res, busyAsOutage(err)
 }
 
-// busyAsOutage makes an error of a hasher that has no memory left an outage of the
-// site: the same request succeeds in a moment.
+// busyAsOutage wraps the error of a hasher that has no memory left as ErrAdapter, an
+// outage of the site: the same request succeeds in a moment. It returns any other error
+// unchanged.
 func busyAsOutage(err error) error {
 	if errors.Is(err, storage.ErrUnavailable) {
 		return failure.Wrap(fault.ErrAdapter, err)
@@ -224,8 +232,8 @@ func busyAsOutage(err error) error {
 }
 
 // judge returns the verdict about a right password. known says that the browser is known
-// for the user. A browser gets a link to a new password at once only for a proven
-// address: the link proves the address.
+// for the user. The verdict Renewable gives the browser a link to a new password at once.
+// It is only for a proven address, because the link proves the address.
 func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result, known bool) Verdict {
 	switch {
 	case (stored.Renew || res.Breached) && known && !u.EmailVerified.IsZero():
@@ -240,8 +248,8 @@ func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result,
 	return Right
 }
 
-// renew stores a newer hash of a right password, and forgets the wrong ones before
-// it. A failure changes nothing: the password stays as it is.
+// renew clears the count of wrong passwords after a right one, and with stale also stores
+// a newer hash. After an error, which it logs, the stored password stays as it is.
 func (f *Flows) renew(ctx context.Context, stored *storage.PasswordHash, password string, stale bool) {
 	if !stale && stored.Failures == 0 {
 		return
@@ -268,9 +276,9 @@ func (f *Flows) Hash(ctx context.Context, password string) (string, error) {
 	return hash, busyAsOutage(err)
 }
 
-// Weakness returns an ErrPassword with a Code that says why a new password is refused,
-// or nil. about holds what an attacker would try first. Another error is that of the
-// call.
+// Weakness returns nil if a new password is good, and otherwise an ErrPassword whose Code
+// says why it is refused. about holds what an attacker would try first, such as the
+// user's name. Any other error means that Hasher.Weakness failed.
 func (f *Flows) Weakness(ctx context.Context, password string, about ...string) error {
 	code, err := guarded.Timed(ctx, f.Timeout, "Password.Weakness", func(ctx context.Context) (string, error) { return f.Hasher.Weakness(ctx, password, about) })
 	if err == nil && code != "" {

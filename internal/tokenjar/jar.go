@@ -31,7 +31,7 @@ type Session struct {
 	ID      string // its sid
 }
 
-// New returns a jar. c needs no Rows, Leases or Seals. A cookie lasts for life.
+// New returns a jar. It sets Rows, Leases and Seals of c itself. A cookie lasts for life.
 func New(c vault.Config, tenant string, life time.Duration) *Jar {
 	j := &Jar{rows: newRows(c.Now), tenant: tenant, life: life}
 	c.Rows, c.Leases, c.Seals = j.rows, nil, vault.Unsealed()
@@ -44,8 +44,10 @@ func New(c vault.Config, tenant string, life time.Duration) *Jar {
 // long as a session that is in use.
 const resealAfter = 24 * time.Hour
 
-// read returns the cookie of a session. It is empty if the browser has none, and
-// foreign reports that the browser has one that belongs to no session of this tenant.
+// read returns the cookie of a session. If the browser has none for it, read returns an
+// empty one. foreign reports that the browser has a cookie that is to be ended: it does
+// not open, or belongs to another session of this tenant. A cookie of another tenant is
+// empty here, and not foreign.
 func (j *Jar) read(c *browser.Cookies, of Session) (t browser.TokenCookie, foreign bool) {
 	t, ok := c.TokenCookie(j.vault.Now(), j.life)
 	switch {
@@ -59,9 +61,10 @@ func (j *Jar) read(c *browser.Cookies, of Session) (t browser.TokenCookie, forei
 	return t, false
 }
 
-// SignIn has the browser keep the tokens of a sign-in. fresh is what the provider has
-// sent, and kept what is stored of it. Tokens of the former session of the browser stay
-// if its user has signed in again. A nil jar keeps nothing.
+// SignIn puts the tokens of a sign-in into the browser's cookie for the session now.
+// fresh is what the provider has sent, and kept what is stored of it. If the former
+// session of the browser was of the same user, the tokens of its other accounts stay. A
+// refresh token of the same account stays if kept has none. A nil jar keeps nothing.
 func (j *Jar) SignIn(c *browser.Cookies, former, now Session, fresh *storage.Account, kept storage.Tokens) error {
 	if j == nil {
 		return nil
@@ -89,8 +92,9 @@ func (j *Jar) SignIn(c *browser.Cookies, former, now Session, fresh *storage.Acc
 	return j.put(c, now, all)
 }
 
-// put has the browser keep accounts. Access tokens without room stay in the memory of
-// this process. It logs an account for which there is no room.
+// put writes accounts into the cookie of a session. An access token that has no room
+// there stays in the memory of this process. put logs an account that has no room: the
+// cookie does not keep it.
 func (j *Jar) put(c *browser.Cookies, of Session, all []account) error {
 	t := browser.TokenCookie{Tenant: j.tenant, Subject: of.Subject, Session: of.ID}
 	for _, a := range all {
@@ -112,10 +116,12 @@ func (j *Jar) put(c *browser.Cookies, of Session, all []account) error {
 	return nil
 }
 
-// AccessToken returns a usable access token of a session's newest account at a provider,
-// and puts what it renews into the cookie. With o.ReadOnly it renews nothing: a token that
-// needs it is ErrRefresh. An unknown provider is ErrInvalidProvider; without an account of
-// its client the error is ErrReconnect. Others are those of [vault.Vault.AccessToken].
+// AccessToken returns a usable access token of a session's newest account at a provider.
+// It renews a token that needs it, or waits for a renewal of another request, and puts
+// the new tokens into the cookie. It ends the cookie of another session. With o.ReadOnly
+// it does neither: a token that needs renewal is ErrRefresh. An unknown provider is
+// ErrInvalidProvider. Without an account of the provider's present client the error is
+// ErrReconnect. Others are those of [vault.Vault.AccessToken].
 func (j *Jar) AccessToken(ctx context.Context, c *browser.Cookies, of Session, provider string, o vault.Options) (storage.Tokens, error) {
 	p := j.vault.Providers[provider]
 	if p == nil {
@@ -146,8 +152,8 @@ func (j *Jar) AccessToken(ctx context.Context, c *browser.Cookies, of Session, p
 	return tokens, err
 }
 
-// renew sends the cookie again if this process knows newer tokens of an account, or if
-// the cookie is old.
+// renew sends the cookie again if this process knows newer tokens of one of its accounts,
+// or if the cookie is older than a day.
 func (j *Jar) renew(c *browser.Cookies, of Session, t *browser.TokenCookie) error {
 	all := make([]account, len(t.Accounts))
 	isOld := !j.vault.Now().Before(t.Issued.Add(resealAfter))

@@ -113,7 +113,7 @@ func (r *rows) handle(of Session, a *account) string {
 // mostSteps bounds how far the successors of a token are followed.
 const mostSteps = 16
 
-// newest returns an account with the newest tokens that this process knows.
+// newest returns a with the newest tokens that this process knows of it, or a itself.
 func (r *rows) newest(of Session, a account) account {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *rows) release(handle string) {
 	}
 }
 
-// get returns a row. The caller holds the lock.
+// get returns a row, and whether there is one. The caller holds the lock.
 func (r *rows) get(handle string) (row, bool) {
 	if used := r.inUse[handle]; used != nil {
 		return used.row, true
@@ -180,8 +180,8 @@ func (r *rows) get(handle string) (row, bool) {
 	return r.known.Get(handle)
 }
 
-// hold remembers the access token in whole for an account that the cookie keeps without
-// one.
+// hold remembers the tokens whole of an account, until the access token ends: the cookie
+// keeps the account a without it.
 func (r *rows) hold(of Session, a account, whole storage.Tokens) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +194,7 @@ func (r *rows) hold(of Session, a account, whole storage.Tokens) {
 	r.put(handle, row{of, a, until})
 }
 
-// put replaces a row. The caller holds the lock.
+// put replaces a row, also for calls that use it. The caller holds the lock.
 func (r *rows) put(handle string, next row) {
 	r.known.Delete(handle)
 	r.known.GetOrAdd(handle, next)
@@ -203,7 +203,8 @@ func (r *rows) put(handle string, next row) {
 	}
 }
 
-// GetAccount returns a row by its handle, which takes the place of the account's id.
+// GetAccount returns the account of a row by the row's handle, which takes the place of
+// the account's id, or ErrNotFound.
 func (r *rows) GetAccount(_ context.Context, provider, handle string) (storage.Account, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,8 +218,9 @@ func (r *rows) GetAccount(_ context.Context, provider, handle string) (storage.A
 // ListAccounts returns nothing: a row is asked for by its handle.
 func (r *rows) ListAccounts(context.Context, string) ([]storage.Account, error) { return nil, nil }
 
-// SwapTokens remembers what the tokens of a row became. It returns ErrNotFound if the
-// row is unknown, and ErrConflict if it does not have the tokens old.
+// SwapTokens replaces the tokens of a row, and remembers for two minutes what they
+// became. It returns ErrNotFound if the row is unknown, and ErrConflict if its access and
+// refresh tokens are not those of old.
 func (r *rows) SwapTokens(_ context.Context, provider, handle string, old, next storage.Tokens) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
