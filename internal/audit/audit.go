@@ -72,7 +72,8 @@ func (s *Sink) Flush() {
 	}
 }
 
-// Erase erases what is personal of the events about a user that are folded or wait.
+// Erase erases what is personal of the events about a user that are folded or wait. It
+// does not reach events that are being written. An empty userID erases nothing.
 func (s *Sink) Erase(userID string) {
 	if s == nil || userID == "" {
 		return
@@ -122,7 +123,8 @@ func (s *Sink) enqueue(due []event.Event) {
 	}
 }
 
-// drain writes what waits, until nothing does.
+// drain writes what waits, until nothing does. If a full queue has lost events, it writes
+// an event with their number first.
 func (s *Sink) drain() {
 	for {
 		s.mu.Lock()
@@ -185,7 +187,8 @@ func addressOf(client string, detail Address) string {
 	return client
 }
 
-// attrs returns the fields of a line, cut and escaped.
+// attrs returns the fields of a line: without empty ones, escaped, cut, and with as much
+// of the client's address as Address says.
 func (s *Sink) attrs(e *event.Event) []slog.Attr {
 	shown := *e
 	shown.Client = addressOf(e.Client, s.Address)

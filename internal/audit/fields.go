@@ -12,7 +12,8 @@ import (
 )
 
 // AllFields returns the fields of a line about an event, those that are empty included.
-// Their names and types are those of docs/audit.schema.json.
+// It neither cuts nor escapes texts, and leaves the client's address whole. The names and
+// types are those of docs/audit.schema.json.
 func AllFields(e *event.Event) []slog.Attr {
 	return []slog.Attr{
 		slog.Int("schema", schema),
@@ -42,7 +43,8 @@ func AllFields(e *event.Event) []slog.Attr {
 	}
 }
 
-// Fields returns the fields of a line about an event that are not empty.
+// Fields returns the fields that AllFields returns for an event, except those that are
+// empty. A zero time stays.
 func Fields(e *event.Event) []slog.Attr {
 	return slices.DeleteFunc(AllFields(e), func(a slog.Attr) bool {
 		switch a.Value.Kind() {
@@ -57,8 +59,8 @@ func Fields(e *event.Event) []slog.Attr {
 	})
 }
 
-// NameKey returns the key of the hashes of names: own, or one that is derived from a
-// secret if own is empty.
+// NameKey returns the key for NameHash: own, or a key that is derived from secret if own
+// is empty.
 func NameKey(own []byte, secret string) []byte {
 	if len(own) > 0 {
 		return own
@@ -66,9 +68,10 @@ func NameKey(own []byte, secret string) []byte {
 	return sum([]byte(secret), "latchkey audit name")
 }
 
-// NameHash returns a keyed hash of a name that was typed at a sign-in, or "" for none.
-// The same name of a tenant has the same hash, however it is spelled in upper and lower
-// case. Users type passwords where a name belongs, so no log has the name itself.
+// NameHash returns a keyed hash of a name that was typed at a sign-in. It returns "" if
+// name or key is empty. The same name of a tenant has the same hash, whether it is in
+// upper or lower case. Users type passwords where a name belongs, so no log has the name
+// itself.
 func NameHash(key []byte, tenant, name string) string {
 	if name = strings.ToLower(strings.TrimSpace(name)); name == "" || len(key) == 0 {
 		return ""
@@ -76,6 +79,7 @@ func NameHash(key []byte, tenant, name string) string {
 	return "name:" + hex.EncodeToString(sum(key, tenant+"\x00"+name)[:16])
 }
 
+// sum returns the HMAC-SHA-256 of text.
 func sum(key []byte, text string) []byte {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(text)) // a hash takes everything

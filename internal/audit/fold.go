@@ -44,8 +44,9 @@ type folder struct {
 	kept  int // failures since swept
 }
 
-// add returns the events to be kept now: e, unless it is folded, and those that stand for
-// the failures of windows that are over.
+// add returns the events to be kept now: those that stand for the failures of windows
+// that are over, and then e, unless e is a failure that add folds. An event of success is
+// never folded.
 func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

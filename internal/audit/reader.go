@@ -59,9 +59,11 @@ type place struct {
 }
 
 // Page returns the events after q.After, the newest first. Next of the Page is empty at
-// the end of the list. While a search for a reference code goes on, a page may have
-// fewer events than Limit, or none, and still a Next. Page returns ErrInvalidConfig for
-// a field of q that makes no sense.
+// the end of the list. A page with Limit events has a Next even if nothing follows. While
+// a search for a reference code goes on, a page may have fewer events than Limit, or
+// none, and still a Next. Page returns ErrInvalidConfig for a field of q that makes no
+// sense, and for an After that is not the Next of a page of this query. If a page has a
+// Next, Cursors must not be nil.
 func (r *Reader) Page(ctx context.Context, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -81,8 +83,10 @@ func (r *Reader) Page(ctx context.Context, q Query) (Page, error) {
 	return Page{events, next}, err
 }
 
-// All returns the events of all pages. It reads them while the caller consumes them. An
-// error is the last that it yields.
+// All returns the events of the whole list, the newest first, whatever q.After is. It
+// reads them while the caller consumes them, q.Limit at a time. If it fails, it yields
+// the error last, with an empty event. For a field of q that makes no sense the error is
+// ErrInvalidConfig. All needs no Cursors.
 func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		err := q.check()
@@ -144,7 +148,8 @@ func (r *Reader) read(ctx context.Context, q *Query, at place) (events []event.E
 	return events, next, nil
 }
 
-// narrow limits a search for a reference code to the minutes around its making.
+// narrow limits a search for a reference code to the minutes around the time at which the
+// code was made, if MadeAt knows it.
 func (r *Reader) narrow(q *storage.AuditQuery, code string) {
 	if r.MadeAt == nil {
 		return

@@ -33,7 +33,8 @@ type Table struct {
 	retryAt time.Time
 }
 
-// Wants reports whether an event belongs into the log.
+// Wants reports whether the log keeps an event. It is false for a nil t, and for a
+// verbose event unless t.Verbose is set.
 func (t *Table) Wants(e *event.Event) bool {
 	return t != nil && (t.Verbose || !IsVerbose(e.Type))
 }
@@ -43,7 +44,7 @@ func IsVerbose(t event.Type) bool {
 	return t == event.LinkSent || t == event.TokenRefreshed
 }
 
-// Records gives the events ids, unless they have some, and returns their records.
+// Records returns the records of events. It sets the ID of an event that has none.
 func (t *Table) Records(events []*event.Event) []storage.AuditRecord {
 	records := make([]storage.AuditRecord, len(events))
 	for i, e := range events {
@@ -55,9 +56,9 @@ func (t *Table) Records(events []*event.Event) []storage.AuditRecord {
 	return records
 }
 
-// Flush queues the folded events, and stores the number of lost events, if there is one,
-// at once. It does not wait for the queued events: the caller waits for what Failures.Go
-// runs.
+// Flush queues the folded events, and at once stores the number of lost events, if there
+// is one. It does not wait for the queued events: the caller waits for what Failures.Go
+// runs. A nil t does nothing.
 func (t *Table) Flush(ctx context.Context) {
 	if t == nil {
 		return
@@ -72,10 +73,10 @@ func (t *Table) Flush(ctx context.Context) {
 // Written counts n events that were stored in a transaction.
 func (t *Table) Written(n int) { t.told("written", n) }
 
-// Keep stores events outside of the caller's transaction, 100 in a call of the store. It
-// stops at the first error and returns it. Events of earlier calls stay, and the others
-// are lost and counted. The next Keep stores that number first. A nil Table keeps
-// nothing.
+// Keep stores events outside of the caller's transaction, 100 in a call of the store, and
+// gives ids to those that have none. It stops at the first error and returns it. The
+// events of earlier calls stay. The others are lost: Keep counts them, reports them to
+// Lost, and the next Keep stores their number first. A nil Table keeps nothing.
 func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	if t == nil || len(events) == 0 && !t.owes() {
 		return nil
@@ -116,10 +117,10 @@ const PruneAtOnce = 1000
 // usualKeep is how long events are kept by default.
 const usualKeep = 400 * 24 * time.Hour
 
-// Retention returns from before which instants events are removed, and from before which
-// what is personal of them is erased. A zero instant means never. A keep of 0 is 400
-// days, and a negative keep means for ever. A personal of 0 erases nothing before its
-// event.
+// Retention returns the instants before which events are removed, and before which what
+// is personal of them is erased. A zero instant means never. A keep of 0 is 400 days, and
+// a negative keep means for ever. If personal is 0 or negative, or not shorter than keep,
+// nothing is erased before its event is removed.
 func Retention(keep, personal time.Duration, now time.Time) (before, personalBefore time.Time) {
 	if keep == 0 {
 		keep = usualKeep
@@ -133,14 +134,15 @@ func Retention(keep, personal time.Duration, now time.Time) (before, personalBef
 	return before, personalBefore
 }
 
-// owes reports whether the number of lost events is to be stored by now.
+// owes reports whether there are lost events whose number is to be stored now.
 func (t *Table) owes() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lost > 0 && !t.Now().Before(t.retryAt)
 }
 
-// lose counts events that were not stored, and reports them to Lost.
+// lose counts events that were not stored, and reports those to Lost that no earlier call
+// has counted.
 func (t *Table) lose(events []*event.Event, err error) {
 	n, owed := 0, 0 // owed were counted before
 	for _, e := range events {

@@ -32,7 +32,8 @@ func hasPasskey(amr []string) bool {
 }
 
 // First returns the words for a first proof by a kind of provider. For credentials these
-// are own, or [Password] if own is empty. For passkeys they are own.
+// are a copy of own, or [Password] if own is empty. For passkeys First returns own
+// itself. For e-mail the word is [Email], and for any other provider [Federated].
 func First(kind storage.ProviderType, own []string) []string {
 	switch kind {
 	case storage.TypeCredentials:

@@ -42,7 +42,8 @@ func (h *Held) Apps() (apps []storage.Factor) {
 	return apps
 }
 
-// Has reports whether the user has a factor of a kind, recovery codes aside.
+// Has reports whether the user has a factor of a kind. For recovery codes it returns
+// false. A factor of mailed codes counts only with a proven e-mail address.
 func (h *Held) Has(kind storage.FactorKind) bool {
 	switch kind {
 	case storage.FactorPasskey:
@@ -164,8 +165,8 @@ func (q *Question) Decide() (Outcome, []storage.FactorKind) {
 	return Refuse, nil
 }
 
-// accepted returns the offered kinds that Demand takes. It does not ask which of them
-// the user has.
+// accepted returns the offered kinds that Demand takes, whether the user has them or not.
+// The caller does not change the result.
 func (q *Question) accepted() []storage.FactorKind {
 	if len(q.Demand.Kinds) == 0 {
 		return q.Offered

@@ -36,7 +36,8 @@ type sealedSecret struct {
 	Secret string             `json:"secret"`
 }
 
-// Seal returns the sealed secret for a factor, of which ID, UserID and Kind count.
+// Seal returns secret sealed for the factor f, of which ID, UserID and Kind count: it
+// opens for no other factor. Seal does not change f.
 func (s *Sealer) Seal(f *storage.Factor, secret []byte) (string, error) {
 	payload, err := json.Marshal(sealedSecret{"factors", f.ID, f.UserID, f.Kind, base64.RawStdEncoding.EncodeToString(secret)})
 	if err != nil {

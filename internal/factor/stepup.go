@@ -47,9 +47,9 @@ func Raised(amr []string, level string, more []string, acr string) (all []string
 	return all, AAL1
 }
 
-// ByFactor reports whether the newest proof of a session was one of the user's second
-// factors. A mailed code is one only if it came after another proof and the user has
-// nothing stronger: a mailbox does not stand for an app or a passkey.
+// ByFactor reports whether the newest proof of a session, the last word of amr, was one
+// of the user's second factors. A mailed code is one only if it came after another proof
+// and the user has nothing stronger: a mailbox does not stand for an app or a passkey.
 func (h *Held) ByFactor(amr []string) bool {
 	words := slices.DeleteFunc(slices.Clone(amr), func(word string) bool { return word == Present || word == Multiple })
 	if len(words) == 0 {

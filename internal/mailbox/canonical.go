@@ -10,12 +10,12 @@ import (
 // Canonical returns the one form in which e-mail addresses from any source are stored,
 // compared and mailed to. It is without ASCII spaces around it, NFKC,
 // lower-cased, and with the domain in ASCII. Text without an @ is only trimmed
-// and folded.
+// and folded. Canonical does not say whether the text is an address: see [Check].
 //
-// Canonical returns ErrInvalid for a character outside ASCII that folding would turn
-// into ASCII, such as the Kelvin sign or a space of another width. That would turn one
-// user's e-mail address into another's. It also returns ErrInvalid for a control
-// character or a line separator, and for a domain that has no ASCII form.
+// Canonical returns ErrInvalid for a character outside ASCII that folding would turn into
+// ASCII, such as the Kelvin sign or a space of another width. That would turn one user's
+// e-mail address into another's. It also returns ErrInvalid for a control character or a
+// line separator (R-516), and for a domain that has no ASCII form.
 func Canonical(email string) (string, error) {
 	email = strings.Trim(email, " \t\r\n\v\f")
 	if strings.ContainsFunc(email, isControl) {

@@ -14,11 +14,12 @@ import (
 // ErrInvalid reports that a text is not exactly one mailbox.
 var ErrInvalid = errors.New("not one plain e-mail address")
 
-// Normalize returns the mailbox that a user has typed, or ErrInvalid. ASCII
-// becomes what Auth.js makes of it: trimmed, lower-cased, with the domain cut
-// at its first comma. Full-width letters, which East Asian keyboards type,
-// become ASCII first. The link goes to the ASCII form, so a user cannot prove
-// another user's e-mail address that way.
+// Normalize returns the Canonical form of the e-mail address that a user has typed. It
+// returns ErrInvalid for a quote, for any number of @ but one, and as Canonical does. The
+// caller then calls Check. ASCII becomes what Auth.js makes of it: trimmed, lower-cased,
+// with the domain cut at its first comma. Full-width letters, which East Asian keyboards
+// type, become ASCII first. Mails go to that ASCII form, so a user cannot prove another
+// user's e-mail address that way.
 func Normalize(typed string) (string, error) {
 	typed = width.Fold.String(typed)
 	if strings.ContainsRune(typed, '"') {
@@ -32,10 +33,10 @@ func Normalize(typed string) (string, error) {
 	return Canonical(local + "@" + domain)
 }
 
-// Check returns ErrInvalid unless email is exactly one mailbox. It is the last
-// check before the address is stored and mailed to, also of addresses that the
-// application has normalised (R-144). It refuses a local part that begins with
-// a hyphen: a program that gets the mailbox as an argument would take it for
+// Check returns ErrInvalid unless email is exactly one mailbox, with the domain in lower
+// case. It is the last check before the address is stored and mailed to, also of
+// addresses that the application has normalised (R-144). It refuses a local part that
+// begins with a hyphen: a program that gets the mailbox as an argument would take it for
 // an option (R-395).
 func Check(email string) error {
 	local, domain, ok := strings.Cut(email, "@")
@@ -57,7 +58,7 @@ func isInvisible(r rune) bool {
 		unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// validDomain reports whether domain is a host name, in Unicode or as xn--.
+// validDomain reports whether domain is a host name in lower case, in Unicode or as xn--.
 func validDomain(domain string) bool {
 	if domain == "" || len(domain) > 253 {
 		return false

@@ -65,8 +65,9 @@ func codeOf(mac hash.Hash, step int64) (code [Digits]byte) {
 }
 
 // Check returns the step that code belongs to, at most skew steps before or after now. ok
-// is false if there is none. It compares code, as [Typed] returns it, with every step in
-// constant time. A skew below 0 counts as 0, and one above [MostSkew] as MostSkew.
+// is false if there is none. The caller has to refuse a step that is not later than the
+// last used one. Check compares code, as [Typed] returns it, with every step in constant
+// time. A skew below 0 counts as 0, and one above [MostSkew] as MostSkew.
 func Check(secret []byte, code string, now time.Time, skew int) (step int64, ok bool) {
 	if len(code) != Digits || len(secret) == 0 {
 		return 0, false

@@ -6,5 +6,5 @@ import "github.com/latchkeyhq/latchkey/internal/fold"
 const LongestTyped = fold.LongestCode
 
 // Typed returns a code that a user typed, without spaces and hyphens and with ASCII
-// digits, as fold.Code does.
+// digits, as fold.Code does. For text that is longer than [LongestTyped] it returns "".
 func Typed(text string) string { return fold.Code(text) }

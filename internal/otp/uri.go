@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// URI returns the key URI of an authenticator app. The label is "issuer:account".
-// Colons inside of either are replaced, since apps split the label there.
+// URI returns the key URI of an authenticator app. The label is "issuer:account", or
+// account if issuer is empty. Colons inside of issuer and account become spaces, since
+// apps split the label at a colon, and each is cut to 200 bytes.
 func URI(issuer, account string, secret []byte) string {
 	issuer, account = label(issuer), label(account)
 	named := escape(account)

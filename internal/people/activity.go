@@ -35,7 +35,7 @@ func TypeText(t event.Type, o event.Outcome) string {
 	return string(t)
 }
 
-// TypeOf returns what TypeText was given.
+// TypeOf returns the type and the outcome that TypeText has written as text.
 func TypeOf(text string) (event.Type, event.Outcome) {
 	if t, failed := strings.CutSuffix(text, failedMark); failed {
 		return event.Type(t), event.Failed
@@ -74,7 +74,7 @@ func BrowserOf(agent string) (name, system string) {
 	return firstNamed(browserNames, agent), firstNamed(systemNames, agent)
 }
 
-// firstNamed returns the first name with its mark in a browser's description,
+// firstNamed returns the name of the first pair of mark and name whose mark is in agent,
 // or "".
 func firstNamed(names [][2]string, agent string) string {
 	for _, n := range names {

@@ -29,7 +29,8 @@ type cursor struct {
 	Position string        `json:"position"`
 }
 
-// seal returns the cursor for a position of a query, or "" at the end.
+// seal returns the cursor of a position in the list of q, or "" for an empty position,
+// the end of the list.
 func (c *Cursors) seal(q *Query, order storage.Order, position string) (string, error) {
 	if position == "" {
 		return "", nil
@@ -67,13 +68,14 @@ type saved struct {
 	Saved  Query  `json:"saved"`
 }
 
-// Save seals a query for a holder, for savedLife.
+// Save returns q sealed for a holder, such as a session. Load opens it for 15 minutes.
 func (c *Cursors) Save(q Query, holder string) (string, error) {
 	return c.box.Seal(saved{holder, q}, savedLife)
 }
 
-// Load returns the query that is sealed in text for a holder. It returns an InputError
-// if text is of another holder or tenant, or older than savedLife.
+// Load returns the query that Save has sealed in text for a holder. It returns an
+// InputError if text is of another holder or tenant or older than 15 minutes, or if
+// holder is empty.
 func (c *Cursors) Load(text, holder string) (Query, error) {
 	found := saved{}
 	if !c.box.Open(text, &found) || found.Holder != holder || holder == "" {

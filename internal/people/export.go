@@ -70,8 +70,8 @@ const exportVersion = 1
 // NewDocument returns a document that is written to w.
 func NewDocument(w io.Writer) *Document { return &Document{w: w} }
 
-// Part writes a part of the document with value as JSON. It does nothing after an error,
-// which End returns.
+// Part writes a part of the document with value as JSON. After an error it does nothing,
+// and End returns the error.
 func (d *Document) Part(name string, value any) {
 	if !d.begun {
 		d.begun = true
@@ -84,7 +84,8 @@ func (d *Document) Part(name string, value any) {
 	d.encode(value)
 }
 
-// End completes the document and returns the first error.
+// End completes the document, which must have a part, and returns the first error of all
+// calls.
 func (d *Document) End() error {
 	d.write("}\n")
 	return d.err

@@ -13,8 +13,8 @@ const (
 	LongestImage = 2048 // bytes of the URL of an image
 )
 
-// CheckName returns an InputError for a name that could deceive a reader. An empty name
-// is good: the user has none.
+// CheckName returns an InputError for a name that could deceive a reader or has more than
+// 256 characters. An empty name is good: the user has none.
 func CheckName(name string) error {
 	switch {
 	case !utf8.ValidString(name), strings.ContainsFunc(name, isUnfit):
@@ -27,8 +27,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckImage returns an InputError for a text that is no URL of an image on the web. An
-// empty text is good. The image is never fetched.
+// CheckImage returns an InputError unless image is empty or an http or https URL of at
+// most 2,048 bytes without a user name. It does not fetch the image.
 func CheckImage(image string) error {
 	if image == "" {
 		return nil

@@ -22,7 +22,8 @@ type Page struct {
 }
 
 // List returns the page of the list that begins after q.After. It returns an InputError
-// for a field of q that makes no sense.
+// for a field of q that makes no sense, and for an After that is not the Next of a page
+// of this query. Any other error is that of the store.
 func (r *Reader) List(ctx context.Context, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -42,8 +43,8 @@ func (r *Reader) List(ctx context.Context, q Query) (Page, error) {
 	return page, err
 }
 
-// read reads one page of a list or a search. It sets the order of a list that has none,
-// to that which the store can keep.
+// read reads one page of a list or a search. If s has no order, read sets s.Order to the
+// best that the store keeps: Newest, or else ByID. A search for nothing has no users.
 func (r *Reader) read(ctx context.Context, q *Query, s *storage.PeopleQuery) (users []storage.User, next string, err error) {
 	switch {
 	case q.Search != "" && !finds(s):
@@ -62,8 +63,9 @@ func (r *Reader) read(ctx context.Context, q *Query, s *storage.PeopleQuery) (us
 	return users, next, err
 }
 
-// All yields the users of a list from q.After on, and reads them page by page. An error
-// is the last that it yields: an InputError for a q that List would refuse.
+// All yields the users of a list from q.After on, and reads them page by page; q.Limit is
+// the size of a page, and 0 is 200. If it fails, it yields the error last, with an empty
+// user: an InputError for a q that List would refuse.
 func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[storage.User, error] {
 	return func(yield func(storage.User, error) bool) {
 		err := q.check()
@@ -95,8 +97,9 @@ func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[storage.User, error
 	}
 }
 
-// Count returns how many users a list has, up to 10,000, and whether there are more. It
-// returns an InputError for a field of q that makes no sense.
+// Count returns how many users the whole list has, up to 10,000, and whether there are
+// more. It ignores q.After. It returns an InputError for any other field of q that makes
+// no sense.
 func (r *Reader) Count(ctx context.Context, q Query) (n int, more bool, err error) {
 	q.After = ""
 	if err := q.check(); err != nil {

@@ -38,7 +38,7 @@ const (
 // wrong returns an InputError for a field of a query.
 func wrong(field, problem string) error { return &fault.InputError{Field: field, Problem: problem} }
 
-// check returns an InputError for a field that makes no sense.
+// check returns an InputError for a field that makes no sense. It does not look at After.
 func (q *Query) check() error {
 	kinds := []storage.ProviderType{"", storage.TypeOAuth, storage.TypeOIDC, storage.TypeEmail, storage.TypeCredentials, storage.TypeWebAuthn}
 	switch {
@@ -60,13 +60,15 @@ func (q *Query) check() error {
 	return nil
 }
 
-// isPlain reports whether text is valid and short, and has no control characters.
+// isPlain reports whether text is valid UTF-8 of at most most bytes, and has no control
+// characters.
 func isPlain(text string, most int) bool {
 	return len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// stored returns the query as a store gets it, with a Limit. canonical returns the form
-// in which e-mail addresses are stored. If it fails, the search is for names only.
+// stored returns the query as a store gets it, with a Limit but without After. canonical
+// returns the form in which e-mail addresses are stored. If canonical fails, the search
+// is for names only.
 func (q *Query) stored(now time.Time, canonical func(string) (string, error)) storage.PeopleQuery {
 	s := storage.PeopleQuery{
 		Order: q.Order, From: wholeMillisecond(q.From), Before: wholeMillisecond(q.Before),
@@ -96,5 +98,5 @@ func wholeMillisecond(t time.Time) time.Time {
 	return t.Truncate(time.Millisecond)
 }
 
-// isUnsupported reports whether a store keeps no such order.
+// isUnsupported reports whether err says that a store does not keep an order.
 func isUnsupported(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
