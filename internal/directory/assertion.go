@@ -69,9 +69,9 @@ func (in *Assertion) mayLink() bool {
 
 // contradicts reports whether the sign-in must not end in the user that it leads to.
 // owner is the user that has the account, and current the signed-in user; nil: none. A
-// passkey that is being registered must have no owner, so an owner contradicts
-// it. Otherwise an empty in.Owner contradicts nothing, and in.Owner must be the id of
-// owner. Without an owner, in.Owner must be the id of current, and the sign-in must
+// passkey that is being registered must have no owner, so any owner contradicts
+// it. Otherwise an empty in.Owner fits every user. Any other in.Owner must be the id of
+// owner. If there is no owner, it must be the id of current, and the sign-in must
 // register a passkey.
 func (in *Assertion) contradicts(owner, current *storage.User) bool {
 	switch {

@@ -91,11 +91,11 @@ func (r *Revocations) IsLive(ctx context.Context, id string, at time.Time) bool 
 	return err == nil && at.After(void)
 }
 
-// Accept checks that the sessions of the user of a sign-in have not been ended
-// since its evidence was issued, and decides from when the sign-in counts. It
-// returns an error that is ErrEnded otherwise. If the transaction holds the session in
-// which the sign-in was begun, nothing has ended it, and Accept asks no store. s is the
-// store of the transaction that this is part of; nil: none.
+// Accept returns an error that is ErrEnded if the sessions of the user of a sign-in have
+// been ended since its evidence was issued. Otherwise it sets signIn.begun, from when the
+// sign-in counts. If the transaction holds the session in which the sign-in was begun,
+// nothing has ended it, and Accept asks no store. s is the store of the transaction that
+// this is part of; nil: none. A nil r accepts every sign-in.
 func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) error {
 	if signIn.Issued.IsZero() {
 		signIn.Issued, signIn.IssuedHere = signIn.Started, true
@@ -134,10 +134,10 @@ func (r *Revocations) isLater(signIn *SignIn, void time.Time) bool {
 	return ok && signIn.IssuedHere && own.void.Equal(void) && signIn.Issued.After(own.done)
 }
 
-// IssueTime returns the time of issue for evidence that is made now for a user,
-// such as a link. If this process has just ended the sessions of the user, that is
-// ahead of now: no process takes the evidence for older than the end. An empty id
-// is no known user.
+// IssueTime returns the time of issue for evidence, such as a link, that is made now for
+// a user. It is now, unless this process has just ended the sessions of the user. Then it
+// is seconds later, so that no process takes the evidence for older than that end. For an
+// empty id it is now.
 func (r *Revocations) IssueTime(id string, now time.Time) time.Time {
 	if r == nil || id == "" {
 		return now

@@ -140,9 +140,10 @@ type FactorChange struct {
 
 // ConfirmEnrolment stores the app of an enrolment under name if the code is right, and
 // ends the other sessions of the user. For the user's first factor it returns new
-// recovery codes, if the site offers them. A wrong code is ErrSecondFactor, and the fifth
-// ends the enrolment with ErrNotPending, the error of one that is gone. A user with too
-// many apps gets ErrTooManyApps. It adds the event FactorAdded.
+// recovery codes, if the site offers them. A wrong code is ErrSecondFactor. The fifth
+// wrong code is ErrNotPending and ends the enrolment; one that is gone, or of another
+// user or session, is ErrNotPending, too. A user with too many apps gets ErrTooManyApps.
+// It adds the event FactorAdded.
 func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChange, of EnrolmentOf, name, code string) (codes []string, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Try(ctx, challenge.Enrol, of.Handle, factor.MostTries)

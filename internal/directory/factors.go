@@ -267,8 +267,8 @@ func (d *Factors) IsTrusted(ctx context.Context, handle, userID string) (bool, e
 }
 
 // BrowserOf returns what is known of the browser with a handle for a user. It returns nil
-// if that has expired, if it was stored before the user's sessions were last ended, if
-// there is nothing, or if handle or userID is empty.
+// if the browser is not known, if its row has expired or was made before the user's
+// sessions were last ended, or if handle or userID is empty.
 func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storage.Browser, error) {
 	if handle == "" || userID == "" {
 		return nil, nil
@@ -282,8 +282,9 @@ func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storag
 
 // RememberSignIn makes the browser with a handle known for a user after a sign-in there,
 // and returns the browser's new handle; empty: the old one stays. at is from when the
-// sign-in counts. trusted is until when sign-ins there need no second factor. If it is
-// zero, that stays as it was. Otherwise RememberSignIn adds the event BrowserTrusted.
+// sign-in counts. trusted is until when sign-ins there need no second factor. A zero
+// trusted leaves the browser trusted as long as before. For any other, RememberSignIn
+// adds the event BrowserTrusted.
 func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, at time.Time, handle, agent string, trusted time.Time) (string, error) {
 	known, err := d.BrowserOf(ctx, handle, userID)
 	if err != nil {

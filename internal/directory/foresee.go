@@ -36,11 +36,12 @@ func (*OtherUser) Error() string {
 	return "the sign-in ends in another user than the application was asked about"
 }
 
-// Foresee returns the stored user that a sign-in will end in, or nil: then it
-// creates one, or is refused. current is the signed-in user that a new account is
-// linked to; nil: none. It writes nothing, so a concurrent change may prove it
-// wrong; [Directory.CommitSignIn] then returns an OtherUser. The error for a
-// suspended user is a Suspended.
+// Foresee returns the stored user that a sign-in will end in. It returns nil if the
+// sign-in will create a user or be refused, or if the application names the user
+// (Vouched). current is the signed-in user that a new account is linked to; nil: none.
+// Foresee writes nothing, so a concurrent change may prove it wrong;
+// [Directory.CommitSignIn] then returns an OtherUser. The error for a suspended user is a
+// Suspended.
 func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	found, err := foresee(ctx, d, in, current)
 	if err == nil {

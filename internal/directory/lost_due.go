@@ -46,7 +46,8 @@ func (d *Factors) DueLost(ctx context.Context) ([]Lost, error) {
 	return d.notVoid(ctx, d.Store, slices.DeleteFunc(all, func(l Lost) bool { return l.tries >= l.mailsDue(now) }))
 }
 
-// TellLost calls send, which mails the owner of a request what is due now. See tellDue.
+// TellLost calls send, which mails the owner of a request what is due now, at most once
+// at a time, and returns the error of send. See tellDue.
 func TellLost(ctx context.Context, d *Factors, l *Lost, send func(context.Context) error) error {
 	return tellDue(ctx, d.Directory, challenge.Lost, l.Stop, l.mailsDue(d.Now()), send)
 }

@@ -23,7 +23,7 @@ type Outbox struct {
 // Listener reports for which events the application has a callback.
 type Listener interface{ Hears(t event.Type) bool }
 
-// Entry is one event.
+// Entry is one event, or an account that was removed.
 type Entry struct {
 	Event   *event.Event // nil: no observer listens
 	Type    event.Type
@@ -69,7 +69,7 @@ func (o *Outbox) SetActor(a event.Actor) {
 	}
 }
 
-// Take returns the events and empties the outbox.
+// Take returns all entries and empties the outbox.
 func (o *Outbox) Take() []Entry {
 	list := o.list
 	o.list = nil

@@ -65,8 +65,8 @@ type PasswordChange struct {
 // the kept session a new token; its after is the first instant that is not void.
 // SetPassword returns ErrVerification for a reset link that is void, a Suspended if its
 // user is suspended, ErrWrongProof if c.Second was used before, ErrConflict if the stored
-// hash is not c.Was any more, and ErrLastAccount if it would remove the only way to sign
-// in. It adds the event c.Event.
+// hash is not c.Was any more, and ErrLastAccount if it is to remove the password of a
+// user who has no passkey. It adds the event c.Event.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)
@@ -249,7 +249,8 @@ func (d Passwords) LookAtReset(ctx context.Context, handle string) (*ResetLink, 
 
 // TryReset counts one try at the second factor that is typed beside a reset link. The
 // caller calls it before it compares the factor. It returns ErrVerification if the link
-// was used, has expired or has had five tries; more tries end the link.
+// was used or has expired. If five tries were counted before, it returns ErrVerification
+// and ends the link.
 func (d Passwords) TryReset(ctx context.Context, handle string) error {
 	_, err := d.Waiting(d.Store).Try(ctx, challenge.Reset, handle, factor.MostTries)
 	if errors.Is(err, challenge.ErrSpent) {

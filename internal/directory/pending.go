@@ -51,7 +51,8 @@ type assertionRecord struct {
 	Second  *struct{}
 }
 
-// MarshalJSON returns the assertion with its secrets. Only sealed rows hold it.
+// MarshalJSON returns the assertion with its secrets. The caller keeps the JSON only in
+// rows that are sealed.
 func (in Assertion) MarshalJSON() ([]byte, error) {
 	r := assertionRecord{plainAssertion: plainAssertion(in), Account: storage.AccountRecord(in.Account), Passkey: (*storage.AuthenticatorRecord)(in.Passkey)}
 	if !reflect.DeepEqual(in.Keep, in.Account.Tokens) {
@@ -60,7 +61,8 @@ func (in Assertion) MarshalJSON() ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Numbers become json.Number.
+// UnmarshalJSON reads what MarshalJSON writes. Numbers become json.Number, and Second
+// becomes nil.
 func (in *Assertion) UnmarshalJSON(data []byte) error {
 	var r assertionRecord
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -143,10 +145,11 @@ type Shown struct {
 }
 
 // CheckSecond returns what the transaction of the sign-in has to use up for the code in
-// shown, or nil if the code is wrong. While an app is enrolled it compares with that app.
-// For a recovery code it returns every well-formed code: a wrong one fails with
-// ErrWrongProof when it is used up. It counts a wrong code of an app at all apps of the
-// user. A kind that p does not ask for is wrong. Passkeys are checked elsewhere.
+// shown, or nil if the code is wrong. If p.Secret is set, the code has to be of that app,
+// which the user enrols. A well-formed recovery code is never nil here: a wrong one fails
+// with ErrWrongProof when it is used up. A wrong code of an app counts as a failure of
+// all apps of the user. A kind that is not in p.Kinds is wrong. Passkeys are checked
+// elsewhere.
 func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, shown Shown) (*Second, error) {
 	second := &Second{Handle: handle, UserID: p.UserID, Kind: shown.Kind}
 	if len(p.Secret) > 0 {

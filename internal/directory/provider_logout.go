@@ -77,7 +77,8 @@ func (h *Hints) OpenHint(row *storage.StoredSession, now time.Time) Hint {
 	return h.Open(sealed, row.UserID, row.Provider, now, hintLife)
 }
 
-// nameSession writes into the row of a new session what its providers call it.
+// nameSession writes into the row of a new session what its providers call it. It does
+// nothing if signIn.AtProvider is nil.
 func nameSession(d *Directory, signIn *SignIn) error {
 	at := signIn.AtProvider
 	if at == nil {
@@ -202,8 +203,8 @@ func (e *ProviderEnd) isBefore(row *storage.StoredSession) bool {
 	return row.Created.After(e.Issued.Add(jwtclaims.Tolerance))
 }
 
-// ProviderLogouts returns every store that has sessions to end by what a provider calls
-// them. The second value is false if one of the stores of sessions cannot do that.
+// ProviderLogouts returns the stores of sessions that can end sessions by what a provider
+// calls them. whole is false if one of the stores of sessions cannot.
 func ProviderLogouts(s *Store) (all []storage.ProviderLogoutAdapter, whole bool) {
 	var stores []any
 	if s.Apart != nil {

@@ -183,7 +183,8 @@ func (at *AtProvider) keepNames(row *storage.StoredSession, hint string) {
 	}
 }
 
-// FormerOnly returns the field Sealed of a stored session without its hint.
+// FormerOnly returns the field Sealed of a stored session without its hint, or "" if it
+// has nothing else.
 func FormerOnly(sealed string) string {
 	_, former, found := strings.Cut(sealed, " ")
 	if !found {
@@ -218,7 +219,8 @@ func formerIn(sealed string) (former []ProviderNames) {
 	return former
 }
 
-// HasSID reports whether one of the names is a session at the provider with the id.
+// HasSID reports whether one of the names is the session sid at the provider. An empty
+// sid is none.
 func HasSID(names []ProviderNames, provider, sid string) bool {
 	return sid != "" && slices.ContainsFunc(names, func(n ProviderNames) bool { return n.Provider == provider && n.SID == sid })
 }

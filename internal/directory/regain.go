@@ -254,8 +254,8 @@ func TellRegain(ctx context.Context, d *Directory, r *Regain, send func(ctx cont
 // TellRegain stores that row with the reminder.
 func fromOf(link string) string { return string(challenge.Regain) + " from " + link }
 
-// RecordUnheard adds the event that the former mailbox of a change does not exist. It
-// returns ErrAudit if the audit log is required and does not take it.
+// RecordUnheard adds the event EmailUnheard: the former mailbox of a change does not
+// exist. It returns ErrAudit if the audit log is required and does not take the event.
 func RecordUnheard(ctx context.Context, d *Directory, q *Outbox, r *Regain) error {
 	return q.together(ctx, d.Store, func(context.Context, *Store) error {
 		q.Add(event.Event{Type: event.EmailUnheard, UserID: r.UserID}, nil)

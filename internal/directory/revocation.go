@@ -188,7 +188,8 @@ type TokenOrigin struct {
 	Ends      time.Time       // the token's own exp; zero: not known, or not needed
 }
 
-// lastProof returns the instant that the end of a user's sessions is compared with.
+// lastProof returns the later of the sign-in and the latest proof. The end of a user's
+// sessions is compared with it.
 func (o TokenOrigin) lastProof() time.Time {
 	if o.Proved.After(o.Began) {
 		return o.Proved

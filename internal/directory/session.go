@@ -97,8 +97,9 @@ func goneIf(err, gone error) error {
 	return err
 }
 
-// endFormer ends the session that the request came with, or in which the
-// sign-in was begun. It returns ErrNotFound if that session has ended already.
+// endFormer ends the session that the request came with. If the request came with none,
+// it ends the session in which the sign-in was begun. It returns ErrNotFound if that
+// session has ended already, or if the store cannot end it by its id.
 func (d *Directory) endFormer(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan.Former != "" {
 		_, err := s.DeleteSession(ctx, plan.Former)

@@ -18,7 +18,8 @@ import (
 // that is made meanwhile also moves the instant of ends.go, and so voids what was
 // begun before.
 
-// Suspended reports that a user may not sign in.
+// Suspended reports that a user may not sign in. In the errors of this package a
+// fault.Error with ErrAccessDenied wraps it.
 type Suspended struct {
 	Until time.Time // zero: until the suspension is taken back
 }
@@ -29,7 +30,8 @@ func (*Suspended) Error() string { return "the user is suspended" }
 // SuspendedCode is the code of the error of a sign-in that a suspension refuses.
 const SuspendedCode = "suspended"
 
-// refuse returns the error for the sign-in of a user that s keeps out, or nil.
+// refuse returns the error for the sign-in of a user whom the suspension s keeps out now,
+// or nil. A nil s keeps no user out.
 func refuse(d *Directory, in *Assertion, s *storage.Suspension) error {
 	if !s.Holds(d.Now()) {
 		return nil
@@ -63,7 +65,8 @@ func CheckSuspension(ctx context.Context, d *Directory, s *Store, userID string)
 	return refuse(d, &Assertion{}, found)
 }
 
-// IsSuspended reports whether a user is kept out.
+// IsSuspended reports whether a user is suspended now. It is false if the adapter keeps
+// no suspensions.
 func IsSuspended(ctx context.Context, d *Directory, userID string) (bool, error) {
 	found, err := suspensionOf(ctx, d.Store, userID)
 	return found.Holds(d.Now()), err
