@@ -289,11 +289,10 @@ func confirmActor(ctx context.Context, s *Store, signIn *SignIn) error {
 }
 
 // Check returns ErrNoToken unless the session of an administrator is alive. A stored
-// session is alive if it has not expired, is of this tenant, is one in which the
-// administrator signed in and acts as nobody else, and if neither a suspension nor the
-// provider has ended it. A JWT session is alive if it was not revoked. s is the store of
-// the transaction that this is part of. For JWT sessions it may be nil. Any other error
-// is that of the store.
+// session is alive if it is of this tenant, is not one in which the administrator acts as
+// a user, and if neither its expiry, nor a suspension, nor the provider has ended it. A
+// JWT session is alive if it was not revoked. s is the store of the transaction that this
+// is part of. For JWT sessions it may be nil. Any other error is that of the store.
 func (a *Acting) Check(ctx context.Context, s *Store, actor *ActorSession) error {
 	d := a.Directory
 	if !d.StoredSessions {

@@ -117,9 +117,9 @@ func isAddressProven(ctx context.Context, d *Directory, s *Store, u *storage.Use
 }
 
 // LookAtMove returns the new address that a link confirms, without using the link up. It
-// returns ErrVerification if the link is unknown, was used or has expired, if it is the
-// link of another user than u, or if the address of u has changed or the sessions of u
-// were ended since the link was made.
+// returns ErrVerification if the link was used or has expired, or if it is not a link of
+// u. It also does so if the address of u has changed or the sessions of u were ended
+// since the link was made.
 func (d Passwords) LookAtMove(ctx context.Context, handle string, u *storage.User) (to string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Email, handle)
 	if err == nil {

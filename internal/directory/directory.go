@@ -138,8 +138,8 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 }
 
 // tryCommit runs the sign-in once, in one transaction. If sessions take no part in it,
-// tryCommit stores the session after the commit. It returns an error that is ErrEnded if
-// the provider has ended its session, and looks for that before and after.
+// tryCommit stores the session after the commit. Before and after, it returns ErrEnded if
+// the provider has ended its session.
 func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	in.Said = nil                                                                                 // a stored user's empty fields are null
 	if err := AcceptAtProvider(ctx, d.Store, d.Revocations, &SignIn{Assertion: in}); err != nil { // and once more below
@@ -319,7 +319,7 @@ func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, sig
 // beginSignUp returns the user that an interrupted sign-up of this account has created
 // or nil. It sets signIn.User.ID as recordSignUp does. Stores with transactions
 // have no such record. If the user's e-mail address was proven or changed since, another
-// client may have become that user: beginSignUp then makes a new record and returns nil
+// client may have become that user: beginSignUp makes a new record and returns nil
 //
 func (d *Directory) beginSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
 	if !d.Store.remembersSignUps() {

@@ -63,10 +63,11 @@ type PasswordChange struct {
 // proved before: all sessions but c.Keep, links, codes, known browsers and sign-ins under
 // way. It does all of it in one transaction if the store has transactions. c.Renew gives
 // the kept session a new token; its after is the first instant that is not void.
-// SetPassword returns ErrVerification for a reset link that is void, a Suspended if its
-// user is suspended, ErrWrongProof if c.Second was used before, ErrConflict if the stored
-// hash is not c.Was any more, and ErrLastAccount if it is to remove the password of a
-// user who has no passkey. It adds the event c.Event.
+// SetPassword returns ErrConflict if the stored hash is not c.Was any more, and
+// ErrLastAccount if it is to remove the password of a user who has no passkey. For a
+// reset link that is void it returns ErrVerification, for one of a suspended user a
+// Suspended, and for a c.Second that was used before ErrWrongProof. It adds the event
+// c.Event.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)

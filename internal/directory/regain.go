@@ -77,9 +77,10 @@ func readRegain(row *challenge.Row) (r Regain, err error) {
 // has asked for. It changes no address and sends no mail. It replaces a change to any
 // other address: the link that stops that one stops the new one as well. A delay
 // of less than 72 hours counts as 72 hours. AskToRegain returns ErrRegainPending if a
-// change to the same address is under way, ErrRegainRefused within 30 days of another
-// change, ErrRegainUnproven, ErrConflict for an address that is a user's, and ErrNotFound
-// for an unknown user and for one without an address. It adds the event EmailAsked.
+// change to the same address is under way, and ErrRegainRefused within 30 days of another
+// change. It returns ErrConflict for an address that is a user's. For a user who never
+// proved the present address it returns ErrRegainUnproven, and for an unknown user, or
+// one without an address, ErrNotFound. It adds the event EmailAsked.
 func AskToRegain(ctx context.Context, d *Directory, q *Outbox, userID, to string, delay time.Duration) (r Regain, err error) {
 	delay = max(delay, regainDelay)
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {

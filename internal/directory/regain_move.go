@@ -39,10 +39,10 @@ func checkRegain(ctx context.Context, d *Directory, s *Store, r *Regain) (storag
 	return u, voidIf(err)
 }
 
-// mayMove returns the user of a change that can be made now. Otherwise it returns
-// errEarly if the change is not due yet or the mailboxes were not reminded a day ago
-// errChanged if the link has expired, a Suspended if the user is suspended, or
-// an error of checkRegain.
+// mayMove returns the user of a change that can be made now. It returns errEarly if the
+// change is not due yet, or if the mailboxes were not reminded a day ago. It
+// returns errChanged if the link has expired, and a Suspended if the user is suspended.
+// Other errors are those of checkRegain.
 func mayMove(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.User, error) {
 	u, err := checkRegain(ctx, d, s, r)
 	if err != nil {
