@@ -48,7 +48,7 @@ const (
 type Reader struct {
 	List    func(ctx context.Context, q storage.AuditQuery) ([]storage.AuditRecord, error)
 	Tenant  string
-	Cursors *Cursors                            // nil: there are no further pages
+	Cursors *Cursors                            // they seal the Next of a Page; nil: only All works
 	MadeAt  func(code string) (time.Time, bool) // when a reference code was made; nil: not known
 }
 

@@ -100,8 +100,7 @@ type SignIn struct {
 
 // KnownUser returns the stored user that an assertion belongs to already, or nil: the one
 // whose password was shown, the one with the proven or new address, or else the owner of
-// the account. For a user that the application names (Vouched) it returns nil. It writes
-// nothing.
+// the account. For a user that the application names it returns nil. It writes nothing.
 func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*storage.User, error) {
 	switch {
 	case in.Vouched:
@@ -138,8 +137,8 @@ func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, c
 }
 
 // tryCommit runs the sign-in once, in one transaction. If sessions take no part in it,
-// tryCommit stores the session after the commit. Before and after, it returns ErrEnded if
-// the provider has ended its session.
+// tryCommit stores the session after the commit. If the provider has ended its session
+// before or meanwhile, tryCommit returns an error that is ErrEnded.
 func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	in.Said = nil                                                                                 // a stored user's empty fields are null
 	if err := AcceptAtProvider(ctx, d.Store, d.Revocations, &SignIn{Assertion: in}); err != nil { // and once more below
@@ -337,7 +336,7 @@ func (d *Directory) beginSignUp(ctx context.Context, s *Store, signIn *SignIn) (
 }
 
 // recordSignUp sets signIn.User.ID to the id on record for the account, and returns the
-// user with that id, or nil. If none is on record, it records signIn.Person.ID or a new
+// user with that id, or nil. Without a record it makes one of signIn.Person.ID or a new
 // id.
 func (d *Directory) recordSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
 	fresh := cmp.Or(signIn.Person.ID, secret.NewUserID())

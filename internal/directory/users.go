@@ -142,8 +142,8 @@ func (d *Directory) WaysIn(ctx context.Context, s *Store, userID string) ([]stor
 // CanLose reports whether a user can sign in without accounts[i]. With an i of -1, it
 // reports whether the user can sign in at all. A user can sign in with another account of
 // a configured provider; for a passkey, keys must have the passkey too. A user with a
-// proven e-mail address can sign in with a magic link, or with a password, because a link
-// to that address sets a new one.
+// proven e-mail address can also sign in if the site has magic links, or passwords: a
+// link to that address sets a new one.
 func (d *Directory) CanLose(u *storage.User, accounts []storage.Account, keys []storage.Authenticator, i int) bool {
 	if u.Email != "" && !u.EmailVerified.IsZero() && (d.Passwords || d.Offers(storage.TypeEmail)) {
 		return true
