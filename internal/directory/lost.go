@@ -215,10 +215,11 @@ func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
 	return d.StopLost(ctx, q, l.Stop)
 }
 
-// StopLostOf stops the requests of a user who has shown a second factor, or asks for it
-// in a session. It adds the event RecoveryStopped if there was one. s is the store of the
-// transaction that this is part of. With a nil s it opens one, and needs no audit log. It
-// does nothing for an empty userID, or if the site has no such delay.
+// StopLostOf stops the requests of a user who has shown a second factor, or who wants
+// them stopped in a session. It adds the event RecoveryStopped if there was one. s is the
+// store of the transaction that this is part of. With a nil s it runs a transaction of
+// its own, which no audit log holds up. It does nothing for an empty userID, or if the
+// site has no such delay.
 func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID string) error {
 	if d.Delay == 0 || userID == "" {
 		return nil

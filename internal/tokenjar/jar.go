@@ -119,9 +119,10 @@ func (j *Jar) put(c *browser.Cookies, of Session, all []account) error {
 // AccessToken returns a usable access token of a session's newest account at a provider.
 // It renews a token that needs it, or waits for a renewal of another request, and puts
 // the new tokens into the cookie. It ends the cookie of another session. With o.ReadOnly
-// it does neither: a token that needs renewal is ErrRefresh. An unknown provider is
-// ErrInvalidProvider. Without an account of the provider's present client the error is
-// ErrReconnect. Others are those of [vault.Vault.AccessToken].
+// it renews nothing and leaves the cookie alone: a token that needs renewal is
+// ErrRefresh. An unknown provider is ErrInvalidProvider. Without an account of the
+// provider's present client the error is ErrReconnect. Others are those of
+// [vault.Vault.AccessToken].
 func (j *Jar) AccessToken(ctx context.Context, c *browser.Cookies, of Session, provider string, o vault.Options) (storage.Tokens, error) {
 	p := j.vault.Providers[provider]
 	if p == nil {
