@@ -273,18 +273,18 @@ func ListAudit(ctx context.Context, s *Store, q storage.AuditQuery) ([]storage.A
 	})
 }
 
-// PruneAudit removes the audit records from before an instant, and erases what is
-// personal of those from before personalBefore; a zero instant stands for none. It
-// returns how many records it has changed, which are most or fewer: the caller calls it
-// again if they are most. The adapter keeps an audit log.
+// PruneAudit removes audit records from before an instant, the oldest first. If there are
+// none, it erases what is personal of records from before personalBefore. A zero instant
+// leaves all records alone. It changes at most most records and returns how many: the
+// caller calls it again until that is 0. The adapter keeps an audit log.
 func PruneAudit(ctx context.Context, s *Store, before, personalBefore time.Time, most int) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Prune", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Prune(ctx, before, personalBefore, most)
 	})
 }
 
-// EraseAudit erases what is personal of the audit records about a user, and returns how
-// many there were. The adapter keeps an audit log.
+// EraseAudit erases what is personal of the audit records about a user, and returns of
+// how many. The records stay. The adapter keeps an audit log.
 func EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
 	return guarded.CallFor(ctx, s.bounds, "Audit.Erase", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Erase(ctx, userID)
