@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// accountValue is the stored form of an account.
 type accountValue struct {
 	owned
 	Provider     string               `json:"provider"`
@@ -30,9 +31,9 @@ type accountValue struct {
 	Vouched      bool                 `json:"email_vouched,omitempty"`
 }
 
-// accountAsValue returns what is stored of an account. born is that of its user.
-// It returns errText for a text that is not UTF-8, and errJSON for a member that
-// is no JSON.
+// accountAsValue returns the value to store for an account, without the entry's part.
+// born is the Born of the account's user. It returns errText for a text that is not
+// UTF-8, and errJSON for a member that cannot be encoded as JSON.
 func accountAsValue(a *storage.Account, born string) (v accountValue, err error) {
 	t := &a.Tokens
 	if !isText(a.UserID, a.Provider, a.ProviderAccountID, string(a.Type), t.AccessToken, t.RefreshToken, t.IDToken, t.TokenType, t.Scope, t.SessionState, a.Email) {
@@ -53,8 +54,7 @@ func accountAsValue(a *storage.Account, born string) (v accountValue, err error)
 	return v, err
 }
 
-// account returns the stored account. It returns errJSON for a member that is no
-// JSON.
+// account returns v as an account. It returns errJSON for a member that is no JSON.
 func (v *accountValue) account() (storage.Account, error) {
 	a := storage.Account{
 		UserID: v.User, Provider: v.Provider, ProviderAccountID: v.ID, Type: v.Type, Email: v.Email, EmailVouched: v.Vouched,
@@ -66,7 +66,8 @@ func (v *accountValue) account() (storage.Account, error) {
 	return a, errors.Join(opened(v.Details, &a.Tokens.AuthorizationDetails), opened(v.TokenExtra, &a.Tokens.Extra), opened(v.Extra, &a.Extra))
 }
 
-// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound.
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound. An account
+// that is stored already is ErrConflict, unless its user was deleted.
 func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	u, err := s.users.find(ctx, a.UserID)
 	if err != nil {
@@ -84,7 +85,8 @@ func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 }
 
 // GetUserByAccount implements [storage.Adapter]. It is a step of each sign-in, and so it
-// writes the claim to the user's e-mail address anew if the store has lost it.
+// writes the claim to the user's e-mail address anew if the store has lost that claim.
+// It ignores errors of that write.
 func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	_, of, user, err := findWithUser[owner](ctx, s.users, keyOfAccount(provider, providerAccountID))
 	if err == nil && of.Born != user.Born {
@@ -96,7 +98,8 @@ func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountI
 	return user.orZero(err)
 }
 
-// GetAccount implements [storage.AccountAdapter].
+// GetAccount implements [storage.AccountAdapter]. An account whose user was deleted is
+// ErrNotFound.
 func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	_, v, user, err := findWithUser[accountValue](ctx, s.users, keyOfAccount(provider, providerAccountID))
 	if err == nil && v.Born != user.Born {
@@ -108,8 +111,8 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 	return v.account()
 }
 
-// ListAccounts implements [storage.AccountAdapter]. It orders them by provider, and
-// then by the account's id there.
+// ListAccounts implements [storage.AccountAdapter]. It orders the accounts by provider,
+// and then by the account's id at the provider.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	records, err := s.users.list(ctx, userID, KindAccount)
 	if err != nil {
@@ -148,7 +151,8 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 // signUpAge is how long a sign-up that was cut short can be taken up again.
 const signUpAge = 30 * 24 * time.Hour
 
-// BeginSignUp implements [storage.SignUpAdapter]. A record lasts 30 days.
+// BeginSignUp implements [storage.SignUpAdapter]. The store may forget a record after 30
+// days.
 func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	if !isText(userID) {
 		return "", errText

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// authenticatorValue is the stored form of a passkey.
 type authenticatorValue struct {
 	owned
 	ID         []byte   `json:"id"`
@@ -25,6 +26,7 @@ type authenticatorValue struct {
 	Handle     []byte   `json:"handle,omitempty"`
 }
 
+// authenticator returns v as a passkey. Its slices are those of v.
 func (v *authenticatorValue) authenticator() storage.Authenticator {
 	return storage.Authenticator{
 		CredentialID: v.ID, UserID: v.User, ProviderAccountID: v.AccountID, PublicKey: v.Key, Counter: v.Counter,
@@ -33,8 +35,9 @@ func (v *authenticatorValue) authenticator() storage.Authenticator {
 	}
 }
 
-// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown user
-// is ErrNotFound.
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown user is
+// ErrNotFound. A credential id that is stored already is ErrConflict, unless its user
+// was deleted.
 func (s *Store) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	if !isText(k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID) || !isText(k.Transports...) {
 		return errText
@@ -74,8 +77,8 @@ func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r R
 	return r, v, err
 }
 
-// ListAuthenticators implements [storage.AuthenticatorAdapter]. They are in the
-// order of their ids.
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. It orders the passkeys
+// by credential id.
 func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	records, err := s.users.list(ctx, userID, KindAuthenticator)
 	if err != nil {
@@ -118,9 +121,10 @@ func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c 
 	})
 }
 
-// changeAuthenticator reads a passkey, calls change with it, stores it and
-// returns it. It begins again if another call has changed the record meanwhile,
-// so change may be called several times. It returns an error of change as it is.
+// changeAuthenticator reads a passkey, calls change with it, stores the result and
+// returns it. It returns ErrNotFound as findAuthenticator does. It begins again if
+// another call has changed the record meanwhile, so change may be called several times.
+// If change returns an error, nothing is stored, and the error is returned as it is.
 func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, change func(*authenticatorValue) error) (storage.Authenticator, error) {
 	for try := 0; ; try++ {
 		seen, v, err := s.findAuthenticator(ctx, credentialID)

@@ -7,11 +7,14 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// claim writes the record that gives the e-mail address to a user. It returns
-// ErrConflict if the address is another user's; that user is complete by then.
+// claim writes the record that gives an e-mail address, which is not empty, to a user.
+// The record of the user must name the address already: otherwise the claim does not
+// count. claim returns ErrConflict if the address is another user's; if that user was
+// new, claim has completed the user.
 //
-// The user's own claim is written anew. A call that was about to replace that
-// claim, because it did not count when the call read it, then loses.
+// If the user has the claim already, it is written anew, under another version. A
+// concurrent call that has read the former version, and was about to replace it because
+// it did not count then, gets ErrConflict.
 func (s *userRecords) claim(ctx context.Context, email string, of owner) error {
 	seen := Record{Key: keyOfEmail(email)}
 	for try := 0; ; try++ {
@@ -33,8 +36,7 @@ func (s *userRecords) claim(ctx context.Context, email string, of owner) error {
 	}
 }
 
-// isClaimOf reports whether a record is alive and gives an e-mail address to this
-// user.
+// isClaimOf reports whether a claim is alive and gives its e-mail address to this user.
 func isClaimOf(r *Record, of owner) bool {
 	if !r.isAlive() {
 		return false
@@ -43,8 +45,9 @@ func isClaimOf(r *Record, of owner) bool {
 	return err == nil && by == of
 }
 
-// checkFree returns nil if a claim to an e-mail address does not count. For one
-// that counts it completes the user, if the user is new, and returns ErrConflict.
+// checkFree returns nil if a claim to an e-mail address does not count, and ErrConflict
+// if it does. Before ErrConflict it completes the user of the claim, if that user is
+// new. The claim must be alive.
 func (s *userRecords) checkFree(ctx context.Context, claim *Record, email string) error {
 	by, err := decode[owner](claim)
 	if err != nil {
@@ -65,10 +68,10 @@ func (s *userRecords) checkFree(ctx context.Context, claim *Record, email string
 	return storage.ErrConflict
 }
 
-// reclaim writes the claim to a user's e-mail address anew if there is none. A
-// server that is short of memory may have evicted the claim, and the next sign-up
-// with the address would make a second user of it. A claim that no longer counts
-// when it is written does no harm, so reclaim may fail.
+// reclaim writes the claim to a user's e-mail address anew if the store has no record of
+// it. A server that is short of memory may have evicted the claim, and the next sign-up
+// with the address would make a second user of it. reclaim ignores errors. If the user
+// changes the address at the same time, the claim does not count, and does no harm.
 func (s *userRecords) reclaim(ctx context.Context, u storedUser) {
 	if u.Email == "" {
 		return
@@ -79,8 +82,10 @@ func (s *userRecords) reclaim(ctx context.Context, u storedUser) {
 	}
 }
 
-// release removes the claim to an e-mail address that its user has no more. A claim
-// that stays does not count, so release may fail.
+// release removes a user's claim to an e-mail address that the user no longer has. It
+// does nothing if the address is empty, if the claim is another user's, or if the user
+// still has the address or is about to have it. It ignores errors: a claim that stays
+// does not count.
 func (s *userRecords) release(ctx context.Context, email string, of owner) {
 	if email == "" {
 		return

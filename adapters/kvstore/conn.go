@@ -115,10 +115,10 @@ type Follower interface {
 	GetWithUser(ctx context.Context, k Key) ([]Record, error)
 }
 
-// LimitConn is a [Conn] that counts events in one step, by the store's own
-// clock. With any other Conn a record is read, compared and put. The three methods
-// are those of [storage.ReturningLimiter] with r above zero; what is kept under
-// the key is the driver's own, and may be forgotten when it is empty again.
+// LimitConn is a [Conn] that counts events in one step, by the store's own clock. With
+// any other Conn a record is read, compared and put. The three methods are those of
+// [storage.ReturningLimiter], and both fields of r are positive. What is kept under the
+// key is the driver's own, and may be forgotten when it is empty again.
 type LimitConn interface {
 	TakeLimit(ctx context.Context, k Key, r storage.Rate) (wait time.Duration, err error)
 	ReturnLimit(ctx context.Context, k Key, r storage.Rate) error

@@ -11,11 +11,13 @@ import (
 
 // Magic links, revocations and used values: what matters until it expires.
 
+// linkValue is the stored form of a magic link.
 type linkValue struct {
 	Expires stamp  `json:"expires"`
 	Purpose string `json:"purpose,omitempty"`
 }
 
+// isWhole implements value. Each link is whole.
 func (v linkValue) isWhole() bool { return true }
 
 // CreateVerificationToken implements [storage.VerificationTokenAdapter].
@@ -37,11 +39,13 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 	return storage.VerificationToken{Identifier: identifier, Token: token, Expires: v.Expires.Time, Purpose: v.Purpose}, err
 }
 
+// revocationValue is the stored form of a revocation.
 type revocationValue struct {
 	At      stamp `json:"at"`
 	Expires stamp `json:"expires"`
 }
 
+// isWhole implements value. A revocation has an instant.
 func (v revocationValue) isWhole() bool { return !v.At.IsZero() }
 
 // Revoke implements [storage.RevocationStore].
@@ -72,6 +76,7 @@ func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) e
 	}
 }
 
+// laterOf returns the later of two times, and a if they are equal.
 func laterOf(a, b stamp) stamp {
 	if b.Time.After(a.Time) {
 		return b
@@ -109,15 +114,17 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 	return at, nil
 }
 
+// usedValue is the stored form of a value that must not be used twice.
 type usedValue struct {
 	Expires stamp `json:"expires"`
 }
 
+// isWhole implements value. Each used value is whole.
 func (v usedValue) isWhole() bool { return true }
 
-// Use implements [storage.ReplayStore]. Whether a value has expired is judged by
-// the clock of [Options], even if the store still has it; it may forget the value
-// an hour later.
+// Use implements [storage.ReplayStore]. It judges by the clock of [Options] whether a
+// value has expired, even if the store still has the value. The store may forget the
+// value an hour after its expiry.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
 	seen, until := Record{Key: keyOfUsed(key)}, s.records.notBefore(expires).Add(graceOfUsed)
 	for try := 0; ; try++ {

@@ -18,8 +18,8 @@ type flat interface {
 	take(m jsonscan.Member) bool
 }
 
-// readFlat reads raw into v as encoding/json does. It returns false for a form that is
-// left to encoding/json; v may then be anything.
+// readFlat reads raw into v, which has the zero value, as encoding/json does. It returns
+// false for a form that is left to encoding/json; some members of v may be set then.
 func readFlat(raw []byte, v flat) bool {
 	var room [16]jsonscan.Member
 	members, err := jsonscan.DistinctMembers(raw, room[:0])
@@ -34,14 +34,16 @@ func readFlat(raw []byte, v flat) bool {
 	return true
 }
 
-// takeText sets to to the text of m. It returns false if m is no text.
+// takeText stores the text of m in *to. It returns false if m is no text; *to is not to
+// be used then.
 func takeText[T ~string](to *T, m jsonscan.Member) bool {
 	text, ok := m.Text()
 	*to = T(text)
 	return ok
 }
 
-// takeStamp sets to to the time of m. It returns false if m is no whole number.
+// takeStamp stores the time of m in *to. It returns false if m is no whole number; *to
+// is not to be used then.
 func takeStamp(to *stamp, m jsonscan.Member) bool {
 	n, err := strconv.ParseInt(string(m.Raw), 10, 64)
 	to.Time = time.UnixMilli(n).UTC()

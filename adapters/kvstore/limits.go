@@ -14,10 +14,12 @@ type limitValue struct {
 	Empty int64 `json:"empty"` // when it will be empty again, in microseconds since 1970
 }
 
+// isWhole implements value. The instant is after 1970.
 func (v limitValue) isWhole() bool { return v.Empty > 0 }
 
-// Take implements [storage.Limiter]. Without a [LimitConn] the clock is that of
-// [Options], so those of several instances should agree.
+// Take implements [storage.Limiter]. Without a [LimitConn] it counts by the clock of
+// [Options], so the clocks of several instances should agree. If r.Events or r.Per is
+// not positive, there is no limit: Take counts nothing and returns 0.
 func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (wait time.Duration, err error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, ctx.Err()
@@ -33,7 +35,8 @@ func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (wait time
 	return wait, err
 }
 
-// Return implements [storage.ReturningLimiter].
+// Return implements [storage.ReturningLimiter]. It does nothing if r.Events or r.Per is
+// not positive.
 func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 {
 		return ctx.Err()
@@ -46,7 +49,7 @@ func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	})
 }
 
-// Forget implements [storage.Limiter].
+// Forget implements [storage.Limiter]. It returns nil if nothing is counted under key.
 func (s *Store) Forget(ctx context.Context, key string) error {
 	if s.limits != nil {
 		return s.limits.ForgetLimit(ctx, keyOfLimit(key))
@@ -54,11 +57,12 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 	return s.records.remove(ctx, Record{Key: keyOfLimit(key)})
 }
 
-// fill replaces the instant at which a key will be empty by what change returns, and
-// calls change again if another call was faster. full is now plus per, the latest
-// instant there can be: a later one was written before a clock was set back, and counts
-// as full. If change returns false, fill writes nothing, unless it had to correct such
-// an instant.
+// fill reads the instant at which key will be empty, calls change and stores the instant
+// that change returns. empty is the instant that was read, or now if that has passed or
+// there is none. full is now plus per, the latest instant that is possible. An instant
+// after full was written before a clock was set back, and fill treats it as full. If
+// change returns false, fill stores nothing, except full in place of such an instant. If
+// another call changes the key meanwhile, fill begins again and calls change again.
 func (s *Store) fill(ctx context.Context, key string, per time.Duration, change func(now, empty, full time.Time) (time.Time, bool)) error {
 	for try := 0; ; try++ {
 		seen, err := s.records.look(ctx, keyOfLimit(key))

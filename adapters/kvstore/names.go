@@ -27,9 +27,9 @@ func keyOfUsed(key string) Key       { return Key{KindUsed, hash(key)} }
 func keyOfLease(key string) Key      { return Key{KindLease, hash(key)} }
 func keyOfLimit(key string) Key      { return Key{KindLimit, nameOf(key)} }
 
-// nameOf returns a text of at most 64 plain characters as it is, so that an
-// operator can find a user in the store. It hashes any other text; the sign in
-// front keeps the two apart.
+// nameOf returns a text of 1 to 64 characters among A–Z, a–z, 0–9, "-" and "_" as it is,
+// so that an operator can find a user in the store. For any other text it returns "="
+// and the hash of the text; no text that is kept as it is begins so.
 func nameOf(text string) string {
 	if text == "" || len(text) > 64 {
 		return "=" + hash(text)
@@ -43,15 +43,17 @@ func nameOf(text string) string {
 	return text
 }
 
-// random returns n random bytes in base64url. n is a multiple of three.
+// random returns n random bytes in base64url. A multiple of three leaves no bits of the
+// text unused.
 func random(n int) string {
 	raw := make([]byte, n)
 	_, _ = rand.Read(raw) // never fails
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// hash returns SHA-256 in base64url. Each of several parts has its length in front, so
-// that "a" and "bc" are not "ab" and "c".
+// hash returns the SHA-256 of the parts in base64url. It hashes a single part as it is.
+// Each of several parts has its length in front, so that "a" and "bc" differ from "ab"
+// and "c". There must be a part.
 func hash(parts ...string) string {
 	text := parts[0]
 	if len(parts) > 1 {

@@ -13,13 +13,13 @@ import (
 
 // ownedRecords keeps the records that belong to users: accounts, passkeys, sessions.
 //
-// Each of them has an entry in a list of its user's. A record that is alive never
-// lacks its entry, whatever else happens at the same time and wherever a process
-// ends. The entry is written before the record, and has a part of its own that only
-// this record has, even if another was under the same key before. It is removed when
-// that record can no longer be written: after the record was ended, or, if the
-// record does not exist, after its key was marked. The store keeps an entry at least as
-// long as its record, and forgets it by itself then: what lives longer is told so first.
+// Each of them has an entry in a list of its user's. A record that is alive never lacks
+// its entry, whatever else happens at the same time and wherever a process ends. The
+// entry is written before the record. It has a part of its own that only this record
+// has, even if another was under the same key before. It is removed when that record can
+// no longer be written: after the record was ended, or, if the record does not exist,
+// after its key got a mark. The store keeps an entry at least as long as its record, and
+// then forgets it by itself. If a record is to live longer, its entry is told first.
 type ownedRecords struct {
 	records *records
 }
@@ -34,7 +34,8 @@ type owned struct {
 // own part.
 func entryOf(k Key, part string) Key { return Key{k.Kind, k.Name + "=" + part} }
 
-// splitEntry returns the key of the record that an entry is of, and the entry's part.
+// splitEntry returns the key of the record that an entry is of, and the entry's part. It
+// returns entry and "" if the name is not one that entryOf made.
 func splitEntry(entry Key) (k Key, part string) {
 	i := strings.LastIndexByte(entry.Name, '=')
 	if i <= 0 {
@@ -43,10 +44,14 @@ func splitEntry(entry Key) (k Key, part string) {
 	return Key{entry.Kind, entry.Name[:i]}, entry.Name[i+1:]
 }
 
-// create adds an entry to the user's list and then writes the record over seen.
-// with returns the value of the record, which has the entry's part. It returns
-// ErrConflict if a record is alive under the key, unless isFree reports that it
-// may be replaced.
+// create adds an entry to the user's list and then writes a record over seen, which may
+// be absent. The function with gets the entry's part, and returns the value of the
+// record, which must hold that part. create does not ask whether the user exists. If the
+// stored record has another version than seen, create reads it and begins again, with a
+// new part and a new call of the function.
+//
+// If a record is alive under the key, create returns ErrConflict, unless isFree reports
+// that the record may be replaced.
 func (s *ownedRecords) create(ctx context.Context, user string, seen Record, with func(part string) value, until time.Time, isFree func(context.Context, *Record) (bool, error)) error {
 	for try := 0; ; try++ {
 		part := random(6)
@@ -76,8 +81,10 @@ func (s *ownedRecords) create(ctx context.Context, user string, seen Record, wit
 	}
 }
 
-// renew writes a record of a user anew, to be kept until a later time, after its entry.
-// If another caller has written the record meanwhile it returns ErrConflict.
+// renew writes v over seen, a record of a user, and has the store keep both the record
+// and its entry until a later time. It writes the entry first. It keeps the members of
+// seen that v does not know. It returns ErrConflict if another caller has written the
+// record since seen was read.
 func (s *ownedRecords) renew(ctx context.Context, seen Record, of owned, v value, until time.Time) error {
 	if err := s.records.conn.Own(ctx, nameOf(of.User), entryOf(seen.Key, of.Entry), until); err != nil {
 		return err
@@ -86,11 +93,14 @@ func (s *ownedRecords) renew(ctx context.Context, seen Record, of owned, v value
 	return err
 }
 
-// clear returns the record for the next try of create to write over, given what is
-// under the key now. A record that is alive is first replaced by a mark if isFree
-// allows it; otherwise clear returns ErrConflict. A caller that prunes the entry of
-// the new record marks the key anew. If that caller and create have read the same
-// mark, one of them loses.
+// clear prepares the next try of create. It gets the record that is under the key now,
+// and returns the record that the try shall write over. If the record is alive, clear
+// asks isFree. If isFree allows it, clear replaces the record by a mark; otherwise it
+// returns ErrConflict. If another caller changes the record meanwhile, clear returns an
+// absent record, so that the next try reads again.
+//
+// A caller that prunes the entry of the new record marks the key anew. If that caller
+// and create have read the same mark, only one of them can write over it.
 func (s *ownedRecords) clear(ctx context.Context, seen Record, isFree func(context.Context, *Record) (bool, error)) (Record, error) {
 	if !seen.isAlive() {
 		return seen, nil
@@ -109,7 +119,10 @@ func (s *ownedRecords) clear(ctx context.Context, seen Record, isFree func(conte
 	return mark, err
 }
 
-// take ends the record under the key, as records.take does, and removes its entry.
+// take ends the record under the key and returns the record. Of any number of concurrent
+// callers exactly one succeeds; the others get ErrNotFound, as does a caller that finds
+// no live record. take also removes the record's entry from the user's list, and ignores
+// errors of that.
 func (s *ownedRecords) take(ctx context.Context, k Key) (Record, error) {
 	seen, err := s.records.look(ctx, k)
 	if err != nil {
@@ -118,9 +131,10 @@ func (s *ownedRecords) take(ctx context.Context, k Key) (Record, error) {
 	return s.takeSeen(ctx, seen, nil)
 }
 
-// takeSeen ends a record that was read before, and removes its entry, as take
-// does. An error of wanted, which may be nil, keeps the record from being ended,
-// and is returned.
+// takeSeen ends a record as take does, but does not have to read it: seen was read
+// before. If the stored record has changed since, it reads the record and tries again.
+// Before it ends a live record it calls wanted, unless that is nil. If wanted returns an
+// error, the record stays, and takeSeen returns that error.
 func (s *ownedRecords) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
 	r, err := s.records.takeSeen(ctx, seen, wanted)
 	if err != nil {
@@ -132,7 +146,8 @@ func (s *ownedRecords) takeSeen(ctx context.Context, seen Record, wanted func(*R
 	return r, nil
 }
 
-// disown removes the entry of a record that has ended. One that stays does no harm.
+// disown removes the entry of a record that has ended. It ignores errors: an entry that
+// stays does no harm.
 func (s *ownedRecords) disown(ctx context.Context, k Key, of owned) {
 	_ = s.records.conn.Disown(ctx, nameOf(of.User), entryOf(k, of.Entry))
 }
@@ -149,8 +164,9 @@ type page struct {
 	dead  []Key    // entries whose records are not alive, or are another user's
 }
 
-// pages reads the records of a user that are of a kind; an empty kind stands for
-// all. An error is the last that it yields.
+// pages reads the records that the user's list names and that are of a kind, up to 100
+// keys to a page. An empty kind stands for all kinds. After an error, which it yields
+// with an empty page, it yields nothing more.
 func (s *ownedRecords) pages(ctx context.Context, user string, kind Kind) iter.Seq2[page, error] {
 	return func(yield func(page, error) bool) {
 		entries, err := s.records.conn.Owned(ctx, nameOf(user))
@@ -172,8 +188,9 @@ func (s *ownedRecords) pages(ctx context.Context, user string, kind Kind) iter.S
 	}
 }
 
-// keysOf returns the keys of the records that entries of a kind are of, each once,
-// and the entries of each key.
+// keysOf returns the keys of the records that the entries are of, each key once, and the
+// entries of each key. It leaves out entries of another kind; an empty kind stands for
+// all.
 func keysOf(entries []Key, kind Kind) (keys []Key, entriesOf map[Key][]Key) {
 	entriesOf = make(map[Key][]Key, len(entries))
 	for _, entry := range entries {
@@ -189,8 +206,9 @@ func keysOf(entries []Key, kind Kind) (keys []Key, entriesOf map[Key][]Key) {
 	return keys, entriesOf
 }
 
-// pageOf sorts what was read for keys. alive has the records of user that are
-// alive, ended the marks, and dead the entries that name no live record of user.
+// pageOf sorts found, the records that were read for keys, into a page. alive has the
+// live records of user, ended has the marks, and dead has the entries that name no live
+// record of user. A live record of another user is left out.
 func pageOf(user string, found []Record, keys []Key, entriesOf map[Key][]Key) (p page) {
 	living := make(map[Key]bool, len(found))
 	for _, r := range found {
@@ -211,8 +229,8 @@ func pageOf(user string, found []Record, keys []Key, entriesOf map[Key][]Key) (p
 	return p
 }
 
-// list returns the live records of a user that are of a kind. It removes left-over
-// entries.
+// list returns the live records of a user that are of a kind. It also prunes up to 20
+// entries without a live record, and ignores errors of that.
 func (s *ownedRecords) list(ctx context.Context, user string, kind Kind) (all []Record, err error) {
 	left := mostPruned
 	for p, err := range s.pages(ctx, user, kind) {
@@ -225,9 +243,9 @@ func (s *ownedRecords) list(ctx context.Context, user string, kind Kind) (all []
 	return all, nil
 }
 
-// tidy prunes at most most of the dead entries, and returns how many more may be
-// pruned. That is none after an error: left-over entries do no harm, and the
-// store may be slow to answer.
+// tidy prunes dead entries, the first ones up to the number most, and returns how many
+// more the caller may prune. After an error it stops and returns 0: dead entries do no
+// harm, and the store may be slow to answer.
 func (s *ownedRecords) tidy(ctx context.Context, user string, dead []Key, most int) int {
 	dead = dead[:min(len(dead), most)]
 	if parallel(dead, func(entry Key) error { return s.prune(ctx, user, entry) }) != nil {
@@ -236,8 +254,9 @@ func (s *ownedRecords) tidy(ctx context.Context, user string, dead []Key, most i
 	return most - len(dead)
 }
 
-// prune removes an entry, unless a record with that entry has been written
-// meanwhile. It first marks the key, so that no such record can be written later.
+// prune removes an entry from the user's list, unless a record with that entry has been
+// written meanwhile. If no record is alive under the key, it first marks the key, so
+// that no such record can be written later.
 func (s *ownedRecords) prune(ctx context.Context, user string, entry Key) error {
 	k, part := splitEntry(entry)
 	for try := 0; ; try++ {
@@ -263,8 +282,8 @@ func (s *ownedRecords) prune(ctx context.Context, user string, entry Key) error 
 	}
 }
 
-// isOf reports whether a record is alive and belongs to the user, and returns its
-// members.
+// isOf reports whether a record is alive and belongs to the user, and returns the
+// members that owned names. It returns false for a record that cannot be decoded.
 func isOf(r *Record, user string) (owned, bool) {
 	if !r.isAlive() {
 		return owned{}, false

@@ -9,9 +9,10 @@ const (
 	atOnce = 16
 )
 
-// parallel calls f for each item, and for up to 16 at the same time if there are
-// many: a user may have thousands of sessions. After an error it begins no further
-// items, and returns the first error. A panic of f is repeated in the caller.
+// parallel calls f for each item: one after another for up to 8 items, and otherwise up
+// to 16 at the same time, since a user may have thousands of sessions. After an error it
+// begins no further items. It waits for those that were begun, and returns the first
+// error. A panic of f is repeated in the caller.
 func parallel[T any](items []T, f func(T) error) error {
 	if len(items) <= fewItems {
 		for _, item := range items {
@@ -44,7 +45,8 @@ type queue[T any] struct {
 	panic    any
 }
 
-// work does items until there are none left, or until one fails or panics.
+// work does items until none are left. It stops the queue if an item fails or panics,
+// and stores the error or the panic in the queue.
 func (q *queue[T]) work() {
 	defer func() {
 		if p := recover(); p != nil {
@@ -72,7 +74,8 @@ func (q *queue[T]) next() (item T, more bool) {
 	return item, true
 }
 
-// stop empties the queue, and keeps the first error.
+// stop empties the queue, so that no item is begun any more. It stores err unless an
+// error is stored already. err is nil for a panic.
 func (q *queue[T]) stop(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 // it need not tell two records under one key apart.
 const partByProvider = "p"
 
-// listsOf returns the lists that a session belongs in.
+// listsOf returns the names of the lists that a session belongs in: one for its SID and
+// one for its Sub, as far as the session has them.
 func listsOf(v *sessionValue) (lists []string) {
 	if v.SID != "" {
 		lists = append(lists, listOfSID(v.SID))
@@ -27,11 +28,14 @@ func listsOf(v *sessionValue) (lists []string) {
 	return lists
 }
 
+// listOfSID and listOfSub return the names of the lists for a session id and for a user
+// id at a provider. [Conn].Own gets such a name in place of a user's, and no user has
+// one.
 func listOfSID(sid string) string { return "=" + hash("provider sid", sid) }
 func listOfSub(sub string) string { return "=" + hash("provider sub", sub) }
 
-// ownByProvider adds a session to the lists that it belongs in, or keeps it there until
-// a later time.
+// ownByProvider adds the entry of a session to each list of listsOf, to be kept until
+// the given time. If a list has the entry already, the entry is kept longer.
 func ownByProvider(ctx context.Context, s *records, k Key, v *sessionValue, until time.Time) error {
 	for _, list := range listsOf(v) {
 		if err := s.conn.Own(ctx, list, entryOf(k, partByProvider), until); err != nil {
@@ -41,16 +45,18 @@ func ownByProvider(ctx context.Context, s *records, k Key, v *sessionValue, unti
 	return nil
 }
 
-// disownByProvider removes the entries of a session that has ended. One that stays does
-// no harm.
+// disownByProvider removes the entries of an ended session from the lists of listsOf. It
+// ignores errors: an entry that stays does no harm.
 func disownByProvider(ctx context.Context, s *records, k Key, v *sessionValue) {
 	for _, list := range listsOf(v) {
 		_ = s.conn.Disown(ctx, list, entryOf(k, partByProvider))
 	}
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Entries of ended
-// sessions stay until the store forgets them: their record may be about to be written.
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. The returned
+// sessions have no Token. It removes the list entries of the sessions that it ends. An
+// entry without a live record stays until the store forgets it: its record may be about
+// to be written.
 func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	names, list, nameIn := sids, listOfSID, func(v *sessionValue) string { return v.SID }
 	if len(sids) == 0 {
@@ -78,7 +84,9 @@ func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string,
 	return gone, ctx.Err()
 }
 
-// endNamed ends those of the sessions under the keys for which ends returns true.
+// endNamed ends those of the sessions under the keys for which ends returns true. It
+// returns the sessions that it has ended, without their tokens and also beside an error.
+// It leaves out a session that another call has ended.
 func endNamed(ctx context.Context, s *ownedRecords, keys []Key, ends func(*sessionValue) bool) (gone []storage.StoredSession, err error) {
 	found, err := s.records.conn.Get(ctx, keys...)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// records reads and writes single records. An absent one is a Record with a key and
-// nothing else, so that whatever was read can be written over.
+// records reads and writes single records. A record is alive, a mark or absent. A mark
+// stands in place of a record that was ended: see [Record.IsVoid]. An absent record is a
+// Record with a key and nothing else, so that whatever was read can be written over.
 type records struct {
 	conn Conn
 	now  func() time.Time
@@ -28,7 +29,8 @@ const graceOfUsed = time.Hour
 // never is the Until of a record that does not expire.
 var never time.Time
 
-// until returns the Until of a row that expires at a time.
+// until returns the Until of the record of a row that expires at a time: a day after the
+// expiry, or a day after now if the row has expired.
 func (s *records) until(expires time.Time) time.Time { return s.notBefore(expires).Add(grace) }
 
 // notBefore returns the later of a time and now.
@@ -39,7 +41,8 @@ func (s *records) notBefore(t time.Time) time.Time {
 	return t
 }
 
-// look returns the record under the key, whether it is alive, a mark or absent.
+// look returns the record under the key, whether it is alive, a mark or absent. It never
+// returns ErrNotFound.
 func (s *records) look(ctx context.Context, k Key) (Record, error) {
 	found, err := s.conn.Get(ctx, k)
 	if err != nil || len(found) == 0 {
@@ -48,7 +51,8 @@ func (s *records) look(ctx context.Context, k Key) (Record, error) {
 	return found[0], nil
 }
 
-// find returns the record under the key if it is alive, and ErrNotFound otherwise.
+// find returns the record under the key if it is alive. For a mark or an absent record
+// it returns ErrNotFound together with that record.
 func (s *records) find(ctx context.Context, k Key) (Record, error) {
 	r, err := s.look(ctx, k)
 	if err == nil && !r.isAlive() {
@@ -57,10 +61,12 @@ func (s *records) find(ctx context.Context, k Key) (Record, error) {
 	return r, err
 }
 
+// isAlive reports whether the record is stored and is no mark.
 func (r *Record) isAlive() bool { return r.Version != "" && !r.IsVoid() }
 
-// write puts v over the record that was read. It returns ErrConflict if that record
-// is no longer there.
+// write puts v over seen, a record that was read, and returns the new record. If seen is
+// absent, there must be no record. It returns ErrConflict if the stored record has
+// another version than seen.
 func (s *records) write(ctx context.Context, seen Record, v value, until time.Time) (Record, error) {
 	raw, err := encode(v)
 	if err != nil {
@@ -69,8 +75,8 @@ func (s *records) write(ctx context.Context, seen Record, v value, until time.Ti
 	return s.put(ctx, seen, raw, until)
 }
 
-// rewrite writes v over the record that was read, as write does. It keeps the
-// members that v does not know.
+// rewrite writes v over seen as write does, and keeps the members of seen's value that v
+// has no fields for. seen must be alive.
 func (s *records) rewrite(ctx context.Context, seen Record, v value, until time.Time) (Record, error) {
 	raw, err := encodeOver(seen.Value, v)
 	if err != nil {
@@ -79,14 +85,15 @@ func (s *records) rewrite(ctx context.Context, seen Record, v value, until time.
 	return s.put(ctx, seen, raw, until)
 }
 
-// void puts a mark over the record that was read, and returns the mark. It
-// returns ErrConflict if that record is no longer there.
+// void puts a mark over seen, which may be absent or a mark itself, and returns the
+// mark. The store may forget the mark after a day. void returns ErrConflict if the
+// stored record has another version than seen.
 func (s *records) void(ctx context.Context, seen Record) (Record, error) {
 	return s.put(ctx, seen, []byte(void), s.now().Add(grace))
 }
 
-// put writes raw over the record that was read, under a new version. It returns
-// the new record, and ErrConflict if the one that was read is no longer there.
+// put writes raw over seen, under a new version, and returns the new record. It returns
+// ErrConflict if the stored record has another version than seen.
 func (s *records) put(ctx context.Context, seen Record, raw []byte, until time.Time) (Record, error) {
 	r := Record{Key: seen.Key, Version: random(9), Value: raw, Until: until}
 	return r, s.conn.Put(ctx, r, seen.Version)
@@ -113,12 +120,13 @@ func (s *records) create(ctx context.Context, k Key, v value, until time.Time) (
 	}
 }
 
-// take ends the record under the key and returns what it was. Of any number of
-// concurrent callers exactly one succeeds; the others get ErrNotFound.
+// take ends the record under the key: it puts a mark over the record and returns the
+// record. Of any number of concurrent callers exactly one succeeds; the others get
+// ErrNotFound, as does a caller that finds no live record.
 //
-// A record that has ended already is marked anew before take returns ErrNotFound.
-// The caller that marked it may not have got an answer, and this caller relies on
-// the mark, too.
+// A record that has ended already is marked anew before take returns ErrNotFound. The
+// caller that marked it may not have got an answer, and this caller relies on the mark,
+// too.
 func (s *records) take(ctx context.Context, k Key) (Record, error) {
 	seen, err := s.look(ctx, k)
 	if err != nil {
@@ -127,9 +135,13 @@ func (s *records) take(ctx context.Context, k Key) (Record, error) {
 	return s.takeSeen(ctx, seen, nil)
 }
 
-// takeSeen ends a record that was read before, as take does. It calls wanted,
-// which may be nil, for each live record that it is about to end. An error of
-// wanted keeps the record, and is returned.
+// takeSeen ends the record as take does, but does not have to read it: seen was read
+// before. If the stored record has another version, takeSeen reads it and tries again.
+// If seen is absent, it returns ErrNotFound without a call to the store.
+//
+// Before it ends a live record it calls wanted, unless that is nil, and again after each
+// new read. If wanted returns an error, the record stays, and takeSeen returns that
+// error.
 func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
 	for try := 0; ; try++ {
 		var err error
@@ -157,8 +169,9 @@ func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record
 	}
 }
 
-// remove deletes the record that has the version that was read. It is no error if
-// another caller has deleted or changed the record.
+// remove deletes the record under the key of seen if it has the version of seen. If seen
+// has no version, remove deletes the record whatever its version. It returns nil if
+// there is no such record, or if the record has another version.
 func (s *records) remove(ctx context.Context, seen Record) error {
 	_, err := s.conn.Delete(ctx, seen.Key, seen.Version)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
@@ -169,9 +182,10 @@ func (s *records) remove(ctx context.Context, seen Record) error {
 
 var errBusy = errors.New("kvstore: others changed a record each time this call was about to")
 
-// pause waits after a conflict. The first few tries follow at once; later ones wait
-// a random time, so that callers that collide spread out. It returns errBusy after
-// 500 tries.
+// pause waits after a conflict. try is 0 after the first conflict. pause returns at once
+// for the first three, and otherwise waits a random time of at most 20 milliseconds, so
+// that callers that collide spread out. It returns the error of ctx if that ends, and
+// errBusy after 500 conflicts.
 func pause(ctx context.Context, try int) error {
 	if try < 3 {
 		return ctx.Err()

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// sessionValue is the stored form of a session, without its token.
 type sessionValue struct {
 	owned             // users of sessions may be elsewhere: nothing is known of their birth
 	ID       string   `json:"id"`
@@ -33,11 +34,13 @@ type sessionValue struct {
 	ActsIn   string   `json:"actor_session,omitempty"`
 }
 
+// isWhole implements value. A session has a user and an expiry.
 func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero() }
 
+// of implements ownedValue: it returns the id of the user.
 func (v sessionValue) of() string { return v.User }
 
-// session returns the stored session with a token, which may be "".
+// session returns v as a session with the given token, which may be "".
 func (v *sessionValue) session(token string) storage.StoredSession {
 	return storage.StoredSession{
 		ID: v.ID, Token: token, UserID: v.User, Expires: v.Expires.Time, Created: v.Created.Time, UserAgent: v.Agent,
@@ -47,8 +50,8 @@ func (v *sessionValue) session(token string) storage.StoredSession {
 	}
 }
 
-// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]:
-// it does not ask whether there is such a user.
+// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]. It does
+// not ask whether there is such a user, but an empty UserID is ErrNotFound.
 func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) error {
 	if row.UserID == "" {
 		return storage.ErrNotFound
@@ -82,8 +85,8 @@ func (s *Store) GetSession(ctx context.Context, token string) (storage.StoredSes
 	return asSession(&r, token)
 }
 
-// asSession returns the session of a record, with the token that the caller knows
-// or "".
+// asSession returns the session that is stored in a record, with the given token. The
+// record has no token; a caller that does not know it passes "".
 func asSession(r *Record, token string) (storage.StoredSession, error) {
 	v, err := decode[sessionValue](r)
 	if err != nil {
@@ -102,8 +105,8 @@ func (s *Store) GetSessionAndUser(ctx context.Context, token string) (storage.St
 	return v.session(token), u, err
 }
 
-// UpdateSession implements [storage.SessionAdapter]. The lives of the record and of its
-// entry grow with that of the session.
+// UpdateSession implements [storage.SessionAdapter]. The store keeps the record and its
+// list entries longer, too.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	var renewed owned
 	for try := 0; ; try++ {
@@ -180,11 +183,12 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, e
 	return s.endSessions(ctx, userID, math.MaxInt, func(v *sessionValue) bool { return v.ID != keep })
 }
 
-// endSessions ends those sessions of a user for which ends returns true, and
-// counts them. It goes on with the others if one cannot be ended, and returns the
-// first error. Sessions that have ended before are marked anew, since nothing
-// says which those were. It removes at most most left-over entries. A call that
-// runs out of time has ended some, and the next one begins with the others.
+// endSessions ends those sessions of a user for which ends returns true, and returns how
+// many, also beside an error. It goes on with the others if one cannot be ended, and
+// returns the first error. It stops when ctx ends or when the list cannot be read on;
+// the next call then begins with the sessions that are left. It writes all marks of
+// sessions anew, since a mark does not say which session it was of. It prunes entries
+// without a live record, up to the number most.
 func (s *Store) endSessions(ctx context.Context, userID string, most int, ends func(*sessionValue) bool) (n int, err error) {
 	left := most
 	var failed error // the first: thousands may
@@ -209,8 +213,9 @@ func (s *Store) endSessions(ctx context.Context, userID string, most int, ends f
 	return n, failed
 }
 
-// endSession ends the session in r if it is the user's and ends returns true for
-// it. ended is false, and no error, if another call has ended it.
+// endSession ends the session in r if it belongs to the user and ends returns true for
+// it. Otherwise, and if another call has ended the session, it returns false and no
+// error.
 func (s *Store) endSession(ctx context.Context, userID string, r Record, ends func(*sessionValue) bool) (ended bool, err error) {
 	if r.isAlive() {
 		if v, err := decode[sessionValue](&r); err != nil || !ends(&v) {

@@ -22,8 +22,10 @@ type Store struct {
 	leases  LeaseConn // nil: the same
 }
 
-// New returns an adapter on a store. It is also a session store, a revocation
-// store, a limiter and a store of used values, each of which needs no other.
+// New returns a [Store] that keeps its records in c. If c is a [Follower], a [LimitConn]
+// or a [LeaseConn] too, the Store uses that. New makes no call to c. The Store also
+// serves as a session store, a revocation store, a limiter, a store of used values or a
+// lease store alone, for users that another adapter keeps.
 func New(c Conn, o Options) *Store {
 	r := &records{conn: c, now: o.Now}
 	if r.now == nil {

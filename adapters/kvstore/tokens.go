@@ -8,8 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// SwapTokens implements [storage.TokenAdapter]. The record of the account is put over
-// the version that was read.
+// SwapTokens implements [storage.TokenAdapter]. It compares again if another call has
+// changed the account meanwhile. The account of a deleted user is ErrNotFound.
 func (s *Store) SwapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
 	for try := 0; ; try++ {
 		seen, v, user, err := findWithUser[accountValue](ctx, s.users, keyOfAccount(provider, providerAccountID))
@@ -35,8 +35,8 @@ func (s *Store) SwapTokens(ctx context.Context, provider, providerAccountID stri
 	}
 }
 
-// setTokens replaces the tokens of an account. It returns errText or errJSON for
-// tokens that cannot be stored.
+// setTokens replaces the tokens of an account. For tokens that cannot be stored it
+// returns errText or errJSON, and changes nothing.
 func (v *accountValue) setTokens(t storage.Tokens) error {
 	with, err := accountAsValue(&storage.Account{Tokens: t}, v.Born)
 	if err != nil {
@@ -53,11 +53,13 @@ type leaseValue struct {
 	Until  stamp  `json:"until"`
 }
 
+// isWhole implements value. A lease has a holder and an end.
 func (v leaseValue) isWhole() bool { return v.Holder != "" && !v.Until.IsZero() }
 
-// Lease implements [storage.LeaseStore]. Without a [LeaseConn] the clock is that of
-// [Options], so those of several instances should agree: a difference longer than the
-// lease may cost a second holder. What has expired is remembered for a day.
+// Lease implements [storage.LeaseStore]. It returns errText if holder is empty or not
+// UTF-8. Without a [LeaseConn] it uses the clock of [Options], so the clocks of several
+// instances should agree: an instance whose clock is ahead may give the lease to a
+// second holder too early. The holder of an expired lease is remembered for a day.
 func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
 	if holder == "" || !isText(holder) {
 		return storage.Lease{}, errText

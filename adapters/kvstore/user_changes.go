@@ -10,9 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// begin writes a new user and returns the record. It writes over a user that was
-// begun under the same id and never completed. If the id is another user's it
-// returns ErrConflict.
+// begin writes a new user and returns the record. It writes over a user that was begun
+// under the same id and never completed. If a deleted user still has the id, it first
+// finishes that deletion. If a whole user has the id, it returns ErrConflict.
 func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
 	seen := Record{Key: keyOfUser(v.ID)}
 	for try := 0; ; try++ {
@@ -39,9 +39,10 @@ func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
 	}
 }
 
-// complete claims the e-mail address of a new user, and makes the user whole. If
-// the address is another user's it removes the new user, which never existed for
-// other calls, and returns ErrConflict.
+// complete claims the e-mail address of a new user, which is not empty, and makes the
+// user whole. It returns nil if another call has completed the user meanwhile. If the
+// address is another user's, it removes the new user, which never existed for other
+// calls, and returns ErrConflict.
 func (s *userRecords) complete(ctx context.Context, u storedUser) error {
 	switch err := s.claim(ctx, u.Email, u.owner()); {
 	case errors.Is(err, storage.ErrConflict):
@@ -60,9 +61,10 @@ func (s *userRecords) complete(ctx context.Context, u storedUser) error {
 	return err
 }
 
-// makeWhole writes a new user as whole, which is the last step of its creation.
-// Every call that finds the user with a claim that counts may take it. It returns
-// ErrConflict if another call was faster.
+// makeWhole writes a new user as whole, which is the last step of its creation. The
+// claim to the user's e-mail address must be stored before; any call that finds both may
+// then take this step. It returns ErrConflict if the record of the user has changed
+// since it was read.
 func (s *userRecords) makeWhole(ctx context.Context, u storedUser) error {
 	u.State = stateWhole
 	_, err := s.records.rewrite(ctx, u.seen, u.userValue, never)
@@ -80,10 +82,14 @@ func orChanged(err error) error {
 	return err
 }
 
-// change tries once to change a user, and returns the changed user. A new e-mail
-// address is announced, claimed and then taken, in that order; the old one is
-// released at the end. It returns errChanged if the user is no longer as it was
-// read, and ErrConflict if the address is another user's.
+// change tries once to change a user, and returns the changed user. to.Email is the
+// address that the user has afterwards: the present one if it stays, or "" to remove it.
+// A new address is announced, claimed and then taken, in that order; the old one is
+// released at the end.
+//
+// change returns ErrConflict if the address is another user's. It returns errChanged if
+// the stored user has changed since u was read, or if change had to complete an earlier
+// change first. The caller then reads the user and tries again.
 func (s *userRecords) change(ctx context.Context, u storedUser, to nextValue) (userValue, error) {
 	after := u.with(to)
 	if u.Next != nil { // a change that was interrupted comes first
@@ -107,9 +113,9 @@ func (s *userRecords) change(ctx context.Context, u storedUser, to nextValue) (u
 	return after, s.completeChange(ctx, u)
 }
 
-// completeChange completes an announced change. If the e-mail address is another
-// user's it takes the announcement back and returns ErrConflict. It returns
-// errChanged if another call was faster.
+// completeChange completes the announced change u.Next, which is not nil. If the e-mail
+// address is another user's it takes the announcement back and returns ErrConflict. It
+// returns errChanged if another call has changed the user meanwhile.
 func (s *userRecords) completeChange(ctx context.Context, u storedUser) error {
 	claimed := s.claim(ctx, u.Next.Email, u.owner())
 	after := u.userValue
@@ -130,10 +136,11 @@ func (s *userRecords) completeChange(ctx context.Context, u storedUser) error {
 	return claimed
 }
 
-// delete marks a user as gone, and then removes what the user owned and the
-// record. It returns the user, or ErrNotFound. From the first step on the user
-// does not exist; a deletion that is interrupted afterwards is finished by the
-// next call.
+// delete marks a user as gone, and then removes what the user owned and the record of
+// the user. It returns the user, or ErrNotFound if there is none. From the first step on
+// the user does not exist for other calls. A deletion that is interrupted afterwards is
+// finished by the next delete, which then returns the user, or by the next begin with
+// the id.
 func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error) {
 	for try := 0; ; try++ {
 		u, err := s.resolve(ctx, id)
@@ -159,7 +166,9 @@ func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error)
 	}
 }
 
-// finishDeletion removes what belonged to a deleted user, and then the record.
+// finishDeletion removes the records of a user that is marked as gone, the claims to the
+// user's e-mail addresses, and then the record of the user. It returns the first error;
+// a later call goes on.
 func (s *userRecords) finishDeletion(ctx context.Context, u storedUser) error {
 	left := math.MaxInt
 	for some, err := range s.owned.pages(ctx, u.ID, "") {

@@ -8,9 +8,10 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// userRecords takes users through their states: new, whole, gone. A user and a claim
-// to an e-mail address are two records, and each step writes one of them. So a call
-// may find a user at any step; it completes that step, or treats the user as absent.
+// userRecords takes users through their states: new (the e-mail address is not claimed
+// yet), whole (complete) and gone (being deleted). A user and a claim to an e-mail
+// address are two records, and each step writes one of them. So a call may find a user
+// at any step; it completes that step, or treats the user as absent.
 // docs/internals/kvstore.md has the states.
 type userRecords struct {
 	records  *records
@@ -18,8 +19,8 @@ type userRecords struct {
 	follower Follower // nil: a record and its user are two round trips
 }
 
-// look reads a user as stored, in whatever state. A user without a record is
-// ErrNotFound.
+// look reads a user as stored, in whatever state. If no record is alive under the id, it
+// returns ErrNotFound, and the result has the mark or the absent record that was read.
 func (s *userRecords) look(ctx context.Context, id string) (storedUser, error) {
 	r, err := s.records.look(ctx, keyOfUser(id))
 	if err != nil {
@@ -30,9 +31,9 @@ func (s *userRecords) look(ctx context.Context, id string) (storedUser, error) {
 
 var errOther = errors.New("kvstore: the record of a user is another's")
 
-// asUser returns the user in a record. It returns ErrNotFound for a mark or an
-// absent record, which comes with the result, and errOther if the user has
-// another id.
+// asUser returns the user in a record. For a mark or an absent record it returns
+// ErrNotFound and a user that has only the record. It returns errOther if the user in
+// the record has another id than the given one.
 func asUser(r Record, id string) (u storedUser, err error) {
 	u.seen = r
 	if !r.isAlive() {
@@ -45,8 +46,9 @@ func asUser(r Record, id string) (u storedUser, err error) {
 	return u, err
 }
 
-// resolve returns the user of the id, whole or gone. It completes a new user with a
-// claim that counts. Any other new user is ErrNotFound, and comes with the record.
+// resolve returns the user of the id, whole or gone. If the user is new and the store
+// has the user's claim to the e-mail address, resolve first completes the user. For any
+// other new user it returns ErrNotFound, and the result has the record.
 func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err error) {
 	for try := 0; ; try++ {
 		if u, err = s.look(ctx, id); err != nil || u.State != stateNew {
@@ -68,7 +70,8 @@ func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err
 	}
 }
 
-// find returns the user of the id if it is complete; any other is ErrNotFound.
+// find returns the user of the id if it is whole, or can be completed as resolve does.
+// For any other user it returns ErrNotFound.
 func (s *userRecords) find(ctx context.Context, id string) (storedUser, error) {
 	u, err := s.resolve(ctx, id)
 	if err == nil && u.State == stateGone {
@@ -77,8 +80,8 @@ func (s *userRecords) find(ctx context.Context, id string) (storedUser, error) {
 	return u, err
 }
 
-// findOwner returns the owner of a record of an account or passkey. It
-// is ErrNotFound if that user was deleted, even if another has the id now.
+// findOwner returns the user that an account or passkey belongs to. It returns
+// ErrNotFound if that user was deleted, even if another user has the id now.
 func (s *userRecords) findOwner(ctx context.Context, of owner) (storedUser, error) {
 	u, err := s.find(ctx, of.User)
 	if err == nil && u.Born != of.Born {
@@ -87,8 +90,8 @@ func (s *userRecords) findOwner(ctx context.Context, of owner) (storedUser, erro
 	return u, err
 }
 
-// isAbandoned reports whether a record belongs to no user any more, as after an
-// interrupted deletion.
+// isAbandoned reports whether a live record of an account or passkey belongs to no user
+// any more, as after an interrupted deletion.
 func (s *userRecords) isAbandoned(ctx context.Context, r *Record) (bool, error) {
 	of, err := decode[owner](r)
 	if err != nil {
@@ -98,8 +101,9 @@ func (s *userRecords) isAbandoned(ctx context.Context, r *Record) (bool, error) 
 	return errors.Is(err, storage.ErrNotFound), orAbsent(err)
 }
 
-// list returns the live records of a user that are of a kind, without what is left of
-// a former user of the same id.
+// list returns the live records of a user that are of a kind, without what is left of a
+// former user of the same id. It returns none if there is no such user. It also prunes
+// up to 20 entries without a live record.
 func (s *userRecords) list(ctx context.Context, id string, kind Kind) ([]Record, error) {
 	found, err := s.owned.list(ctx, id, kind)
 	if err != nil || len(found) == 0 {
@@ -118,9 +122,9 @@ type ownedValue interface {
 	of() string // the user
 }
 
-// findWithUser reads a live record and the complete user of its value. It returns
-// ErrNotFound if either is missing. It does not compare which of several users of
-// one id the record belongs to.
+// findWithUser reads a live record and the whole user that its value names. It returns
+// ErrNotFound if either is missing. It compares only the id of the user: for an account
+// or passkey the caller must also compare the Born of v and u.
 func findWithUser[V ownedValue](ctx context.Context, s *userRecords, k Key) (r Record, v V, u storedUser, err error) {
 	var found []Record
 	if s.follower != nil {

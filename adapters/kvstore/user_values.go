@@ -17,6 +17,7 @@ const (
 	stateGone  state = "gone" // no user any more; what is left is being removed
 )
 
+// userValue is the stored form of a user, in any state.
 type userValue struct {
 	ID       string          `json:"id"`
 	Born     string          `json:"born"`
@@ -40,8 +41,10 @@ type nextValue struct {
 	Image    *string `json:"image,omitempty"`
 }
 
+// isWhole implements value. A user has an id and a Born, whatever the state.
 func (v userValue) isWhole() bool { return v.ID != "" && v.Born != "" }
 
+// owner returns the owner of the records that belong to the user.
 func (v userValue) owner() owner { return owner{v.ID, v.Born} }
 
 // names reports whether the user has the e-mail address or is about to have it.
@@ -55,7 +58,8 @@ func (v userValue) user() (storage.User, error) {
 	return u, opened(v.Extra, &u.Extra)
 }
 
-// with returns the user after the change.
+// with returns the user after the change n, with no change announced. It leaves v as it
+// is.
 func (v userValue) with(n nextValue) userValue {
 	v.Email, v.Next = n.Email, nil
 	v.Settled = cmp.Or(n.ID, v.Settled)
@@ -78,8 +82,9 @@ type storedUser struct {
 	userValue
 }
 
-// owns returns ErrNotFound for a record that belongs to another user, or to another
-// user of the same id. Sessions do not say to which of them they belong.
+// owns returns nil if a record belongs to the user. It returns ErrNotFound if the record
+// belongs to a user of another id, or to another user of the same id. A session names
+// only the id, so it belongs to each user of the id.
 func (u *storedUser) owns(r *Record) error {
 	of, err := decode[owner](r)
 	if err == nil && (of.User != u.ID || of.Born != "" && of.Born != u.Born) {
@@ -88,7 +93,7 @@ func (u *storedUser) owns(r *Record) error {
 	return err
 }
 
-// orZero returns the user, or the zero User with an error.
+// orZero returns the user if err is nil, and the zero User and err otherwise.
 func (u *storedUser) orZero(err error) (storage.User, error) {
 	if err != nil {
 		return storage.User{}, err

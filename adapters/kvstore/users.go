@@ -8,7 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [storage.Adapter].
+// CreateUser implements [storage.Adapter]. It replaces an empty ID by a random one. A
+// taken ID is ErrConflict.
 func (s *Store) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	if u.ID == "" {
 		u.ID = rand.Text()
@@ -38,7 +39,8 @@ func (s *Store) GetUser(ctx context.Context, id string) (storage.User, error) {
 	return u.orZero(err)
 }
 
-// GetUserByEmail implements [storage.Adapter].
+// GetUserByEmail implements [storage.Adapter]. It completes a change to this address
+// that was interrupted.
 func (s *Store) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	for try := 0; ; try++ {
 		claim, err := s.records.find(ctx, keyOfEmail(email))
@@ -65,7 +67,8 @@ func (s *Store) GetUserByEmail(ctx context.Context, email string) (storage.User,
 	}
 }
 
-// UpdateUser implements [storage.Adapter].
+// UpdateUser implements [storage.Adapter]. It ignores Provisioned, and writes nothing if
+// c names no field.
 func (s *Store) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	if c == (storage.UserChange{}) {
 		return s.GetUser(ctx, id)
@@ -95,7 +98,9 @@ func (s *Store) UpdateUser(ctx context.Context, id string, c storage.UserChange)
 	}
 }
 
-// asNext returns a change with an id, by which a later try knows that it was made.
+// asNext returns a change with a new id, by which a later try knows that it was made.
+// The Email of the result is "" if c does not change the address; the caller sets it
+// then. asNext returns errText for a text that is not UTF-8.
 func asNext(c storage.UserChange) (n nextValue, err error) {
 	for _, text := range []*string{c.Name, c.Email, c.Image} {
 		if text != nil && !isText(*text) {
@@ -111,9 +116,9 @@ func asNext(c storage.UserChange) (n nextValue, err error) {
 	return n, nil
 }
 
-// DeleteUser implements [storage.UserDeletionAdapter]. From its first step on the
-// user does not exist; a deletion that is interrupted afterwards is finished by the
-// next call.
+// DeleteUser implements [storage.UserDeletionAdapter]. From its first step on the user
+// does not exist for other calls. A deletion that is interrupted afterwards is finished
+// by the next DeleteUser, which returns the user, or by a CreateUser with the same id.
 func (s *Store) DeleteUser(ctx context.Context, id string) (storage.User, error) {
 	u, err := s.users.delete(ctx, id)
 	return u.orZero(err)

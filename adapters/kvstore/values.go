@@ -49,8 +49,8 @@ func (s *stamp) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// decode returns the value of a record. It returns an error if the value cannot
-// be read or lacks what it needs; its text quotes no value.
+// decode returns the value of a record. It returns an error if the value cannot be read
+// or lacks what it needs. The text of the error quotes no value.
 func decode[V value](r *Record) (v V, err error) {
 	if f, is := any(&v).(flat); !is || !readFlat(r.Value, f) {
 		v = *new(V)
@@ -76,8 +76,9 @@ func encode(v value) ([]byte, error) {
 	return raw, nil
 }
 
-// encodeOver returns v as JSON, with the members of the old value that the type
-// of v has no fields for.
+// encodeOver returns v as JSON, together with the members of the old value that the type
+// of v has no fields for. It returns errJSON if v cannot be encoded, or if old is no
+// JSON object.
 func encodeOver(old []byte, v value) ([]byte, error) {
 	raw, err := encode(v)
 	if err != nil {
@@ -95,8 +96,8 @@ func encodeOver(old []byte, v value) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// forget removes from all the members that a struct has fields for, embedded ones
-// included.
+// forget deletes from the map those members for which the struct type has a field. A
+// field of an embedded struct counts, too.
 func forget(all map[string]json.RawMessage, of reflect.Type) {
 	for f := range of.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -107,7 +108,7 @@ func forget(all map[string]json.RawMessage, of reflect.Type) {
 	}
 }
 
-// isText reports whether JSON can hold the texts as they are.
+// isText reports whether all texts are UTF-8, so that JSON holds them as they are.
 func isText(texts ...string) bool {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
@@ -130,8 +131,8 @@ func open[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// opened decodes what open returned into to. It leaves to as it is if there is
-// nothing, and returns errJSON if raw is no JSON.
+// opened decodes raw, which open returned, into *to. Numbers become [json.Number]. If
+// raw is empty it leaves *to as it is. It returns errJSON if raw is no JSON.
 func opened[T map[string]any | []map[string]any](raw json.RawMessage, to *T) error {
 	if len(raw) == 0 {
 		return nil
@@ -152,6 +153,9 @@ type owner struct {
 	Born string `json:"born,omitempty"`
 }
 
+// isWhole implements value. An owner has the id of a user; an owner of sessions has no
+// Born.
 func (o owner) isWhole() bool { return o.User != "" }
 
+// of implements ownedValue: it returns the id of the user.
 func (o owner) of() string { return o.User }
