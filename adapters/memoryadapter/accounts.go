@@ -40,8 +40,8 @@ func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID st
 	return account, err
 }
 
-// ListAccounts implements [storage.AccountAdapter]. They are in the order
-// of their keys.
+// ListAccounts implements [storage.AccountAdapter]. It orders the accounts by provider,
+// and then by the account's id at the provider.
 func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.accounts {
@@ -73,7 +73,7 @@ func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID
 	return account, err
 }
 
-// BeginSignUp implements [storage.SignUpAdapter].
+// BeginSignUp implements [storage.SignUpAdapter]. A record stays until EndSignUp.
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (id string, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		key := pair{provider, providerAccountID}
@@ -88,7 +88,7 @@ func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, 
 	return id, err
 }
 
-// EndSignUp implements [storage.SignUpAdapter].
+// EndSignUp implements [storage.SignUpAdapter]. Without a record it returns ErrNotFound.
 func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
 	return a.withData(ctx, func(d *data) error {
 		_, err := take(d, d.signUps, pair{provider, providerAccountID})
@@ -107,7 +107,8 @@ func take[K comparable, V any](d *data, m map[K]V, k K) (V, error) {
 	return v, nil
 }
 
-// byAccountKey compares accounts by provider and then by the account's id there.
+// byAccountKey compares accounts by provider, and then by the account's id at the
+// provider.
 func byAccountKey(a, b storage.Account) int {
 	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 }

@@ -14,6 +14,7 @@ import (
 // Audit implements [storage.AuditAdapter].
 func (s peopleStores) Audit() storage.AuditStore { return auditLog{s.of} }
 
+// auditLog is the audit log of an adapter.
 type auditLog struct{ a *Adapter }
 
 // Append implements [storage.AuditStore].
@@ -65,8 +66,8 @@ func (s auditLog) Erase(ctx context.Context, userID string) (n int, err error) {
 	return n, err
 }
 
-// erase removes user, client and personal data from stored records, and returns
-// how many records it was given.
+// erase removes user, client and personal data from the given records, all of which are
+// stored, and returns the number of records.
 func (d *data) erase(records []storage.AuditRecord) int {
 	for _, r := range records {
 		r.UserID, r.Client, r.Personal = "", "", nil
@@ -75,8 +76,9 @@ func (d *data) erase(records []storage.AuditRecord) int {
 	return len(records)
 }
 
-// recordsWhere returns the first most of the records that is accepts, in an
-// order. It does not copy what they refer to.
+// recordsWhere returns the stored records for which the function is returns true, sorted
+// by the function order, and no more than the first most. The records share their slices
+// with the store.
 func (d *data) recordsWhere(is func(*storage.AuditRecord) bool, order func(a, b storage.AuditRecord) int, most int) (list []storage.AuditRecord) {
 	for _, r := range d.audit {
 		if is(&r) {
@@ -108,6 +110,7 @@ func newestRecord(a, b storage.AuditRecord) int {
 	return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.ID, a.ID))
 }
 
+// copyRecord returns a copy of a record, with its time in UTC and to the millisecond.
 func copyRecord(r storage.AuditRecord) storage.AuditRecord {
 	r.Time, r.Data, r.Personal = utc(r.Time), bytes.Clone(r.Data), bytes.Clone(r.Personal)
 	return r

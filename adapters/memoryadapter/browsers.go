@@ -12,6 +12,7 @@ import (
 // Browsers implements [storage.BrowserAdapter].
 func (a *Adapter) Browsers() storage.BrowserStore { return browsers{a} }
 
+// browsers is the store of known browsers of an adapter.
 type browsers struct{ a *Adapter }
 
 // Put implements [storage.BrowserStore]. An unknown user is ErrNotFound.
@@ -41,7 +42,8 @@ func (s browsers) Get(ctx context.Context, id, userID string) (b storage.Browser
 	return b, err
 }
 
-// Renew implements [storage.BrowserStore].
+// Renew implements [storage.BrowserStore]. If there are rows with the ID next, it
+// returns ErrConflict.
 func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) error {
 	return s.a.withData(ctx, func(d *data) error {
 		var rows []storage.Browser
@@ -65,7 +67,7 @@ func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) er
 	})
 }
 
-// List implements [storage.BrowserStore]. The one that was seen last comes first.
+// List implements [storage.BrowserStore]. The browser that was seen last comes first.
 func (s browsers) List(ctx context.Context, userID string) (list []storage.Browser, err error) {
 	err = s.a.withData(ctx, func(d *data) error {
 		for _, b := range d.browsers {

@@ -14,6 +14,7 @@ const mostChallenges = 1000
 // Challenges implements [storage.ChallengeAdapter].
 func (a *Adapter) Challenges() storage.ChallengeStore { return challenges{a} }
 
+// challenges is the store of challenges of an adapter.
 type challenges struct{ a *Adapter }
 
 // Create implements [storage.ChallengeStore].
@@ -54,8 +55,9 @@ func (s challenges) List(ctx context.Context, q storage.ChallengeQuery) (list []
 	return list, err
 }
 
-// isAsked reports whether a query lists a challenge. An empty tenant matches only
-// itself, other empty members match all.
+// isAsked reports whether a query names a challenge. An empty tenant in the query
+// matches only challenges without a tenant. Any other empty member matches every
+// challenge.
 func isAsked(q storage.ChallengeQuery, c storage.Challenge) bool {
 	return c.Tenant == q.Tenant && matches(q.Purpose, c.Purpose) && matches(q.UserID, c.UserID) && matches(q.Identifier, c.Identifier)
 }
@@ -96,7 +98,7 @@ func (s challenges) Take(ctx context.Context, id string) (c storage.Challenge, e
 	return c, err
 }
 
-// Delete implements [storage.ChallengeStore]. Without a user it removes nothing.
+// Delete implements [storage.ChallengeStore]. With an empty userID it removes nothing.
 func (s challenges) Delete(ctx context.Context, userID string, purposes ...string) (n int, err error) {
 	err = s.a.withData(ctx, func(d *data) error {
 		n = removeIf(d, d.challenges, func(_ string, c storage.Challenge) bool {

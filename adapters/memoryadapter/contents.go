@@ -9,7 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Contents is everything a store holds, each list in a fixed order.
+// Contents is what a store holds, except sign-ups, suspensions, activities, revocations
+// and leases. Each list has a fixed order.
 type Contents struct {
 	Users              []storage.User
 	Accounts           []storage.Account
@@ -27,8 +28,9 @@ type Contents struct {
 // RecoveryCode is the hash of a recovery code of a user.
 type RecoveryCode struct{ UserID, Hash string }
 
-// Contents returns a copy of everything the store holds. It waits for its turn,
-// so it must not be called from within a transaction of the same store.
+// Contents returns a copy of what the store holds; the type [Contents] says what is left
+// out. It waits until no transaction runs. So the function that InTx calls must not call
+// it on the outer adapter, where it would wait forever.
 func (a *Adapter) Contents() (c Contents) {
 	_ = a.withData(context.Background(), func(d *data) error {
 		for _, id := range slices.Sorted(maps.Keys(d.users)) {

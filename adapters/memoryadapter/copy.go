@@ -14,8 +14,8 @@ import (
 // Open-ended members go through JSON, as they would in a database: what reads
 // back differs in type here as it would there.
 
-// copyUser returns a copy of a user without the suspension. It returns an error
-// if Extra cannot be encoded as JSON.
+// copyUser returns a copy of a user without the suspension, with times in UTC and to the
+// millisecond. It returns an error if Extra cannot be encoded as JSON.
 func copyUser(u storage.User) (out storage.User, err error) {
 	out = storage.User{ID: u.ID, Name: u.Name, Email: u.Email, EmailVerified: utc(u.EmailVerified), Image: u.Image}
 	out.Created, out.Provisioned = utc(u.Created), utc(u.Provisioned)
@@ -23,6 +23,8 @@ func copyUser(u storage.User) (out storage.User, err error) {
 	return out, err
 }
 
+// copyAccount returns a copy of an account, with times in UTC and to the millisecond. It
+// returns an error if an open-ended member cannot be encoded as JSON.
 func copyAccount(a storage.Account) (out storage.Account, err error) {
 	out = a
 	out.Tokens.ExpiresAt = utc(a.Tokens.ExpiresAt)
@@ -36,6 +38,7 @@ func copyAccount(a storage.Account) (out storage.Account, err error) {
 	return out, err
 }
 
+// copySession returns a copy of a session, with times in UTC and to the millisecond.
 func copySession(s storage.StoredSession) storage.StoredSession {
 	s.Expires, s.Created = utc(s.Expires), utc(s.Created)
 	s.ProviderIssued, s.Proved = utc(s.ProviderIssued), utc(s.Proved)
@@ -43,6 +46,8 @@ func copySession(s storage.StoredSession) storage.StoredSession {
 	return s
 }
 
+// copyAuthenticator returns a copy of a passkey, with times in UTC and to the
+// millisecond.
 func copyAuthenticator(k storage.Authenticator) storage.Authenticator {
 	k.Created, k.Used = utc(k.Created), utc(k.Used)
 	k.CredentialID = bytes.Clone(k.CredentialID)
@@ -68,7 +73,8 @@ func copyJSON[T map[string]any | []map[string]any](v T) (out T, err error) {
 	return out, err
 }
 
-// utc returns an instant as a database would: in UTC, to the millisecond.
+// utc returns an instant as a database would: in UTC, truncated to the millisecond. The
+// zero time stays zero.
 func utc(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

@@ -9,8 +9,8 @@ import (
 // pair is a key of two texts: provider and account id, or identifier and token.
 type pair [2]string
 
-// data is everything a store holds. The holder of the turn may use it. All
-// changes go through put and remove, so that they can be taken back.
+// data is everything a store holds. Only the call or transaction that has the turn may
+// use it. All changes go through put and remove, so that they can be taken back.
 type data struct {
 	users          map[string]storage.User
 	emails         map[string]string // to user id
@@ -34,6 +34,7 @@ type data struct {
 	undo  []func() // take their changes back; the last one is called first
 }
 
+// revocation is what is stored of a call of Revoke.
 type revocation struct{ at, expires time.Time }
 
 func newData() *data {
@@ -111,8 +112,8 @@ func (d *data) remember(undo func()) {
 	}
 }
 
-// rollback takes back the changes that were made since len(d.undo) was mark, the
-// last one first.
+// rollback takes back, the last one first, the changes that were made since len(d.undo)
+// was mark.
 func (d *data) rollback(mark int) {
 	for i := len(d.undo) - 1; i >= mark; i-- {
 		d.undo[i]()

@@ -5,7 +5,8 @@
 //	store := memoryadapter.New(memoryadapter.Options{})
 //	auth, err := latchkey.New(latchkey.Config{Adapter: store, Providers: …})
 //
-// It has every ability there is. [Adapter.Contents] shows what it holds.
+// It serves every feature of latchkey. Limits and used values are not in it: latchkey
+// keeps those in memory by itself. [Adapter.Contents] shows what the store holds.
 //
 // Calls take turns, and so do transactions, which last as long as the function
 // they run: do not wait for a network in one. Nothing is removed by itself:

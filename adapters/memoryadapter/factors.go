@@ -12,6 +12,7 @@ import (
 // Factors implements [storage.FactorAdapter].
 func (a *Adapter) Factors() storage.FactorStore { return factors{a} }
 
+// factors is the store of second factors and recovery codes of an adapter.
 type factors struct{ a *Adapter }
 
 // Create implements [storage.FactorStore]. An unknown user is ErrNotFound.

@@ -16,7 +16,8 @@ type lease struct {
 // abandonedFor is how long a lease that has expired without Release is remembered.
 const abandonedFor = 24 * time.Hour
 
-// SwapTokens implements [storage.TokenAdapter].
+// SwapTokens implements [storage.TokenAdapter]. It returns an error if next has a member
+// that cannot be encoded as JSON.
 func (a *Adapter) SwapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
 	return a.withData(ctx, func(d *data) error {
 		key := pair{provider, providerAccountID}
@@ -37,7 +38,8 @@ func (a *Adapter) SwapTokens(ctx context.Context, provider, providerAccountID st
 	})
 }
 
-// Lease implements [storage.LeaseStore].
+// Lease implements [storage.LeaseStore]. It uses the clock of the process. The holder of
+// an expired lease is remembered for a day.
 func (a *Adapter) Lease(ctx context.Context, key, holder string, life time.Duration) (given storage.Lease, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		now := time.Now()

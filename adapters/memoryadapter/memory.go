@@ -13,8 +13,8 @@ type Options struct {
 	PlainTokens bool
 }
 
-// Adapter is a store in memory. Make one with [New]. It is safe for concurrent
-// use.
+// Adapter is a store in memory. Make one with [New]. It is safe for concurrent use:
+// calls and transactions take turns.
 type Adapter struct {
 	plain bool
 	turn  chan struct{} // holds one token: its holder may use data
@@ -57,10 +57,11 @@ func New(o Options) *Adapter {
 	return a
 }
 
-// InTx implements [storage.TxAdapter]. Transactions run one after the other, and
-// all other calls wait meanwhile. f must use the adapter that it gets: a call to
-// the outer one waits for f to end. The cost of a rollback grows with what f did,
-// not with what the store holds.
+// InTx implements [storage.TxAdapter]. Transactions run one after the other, and all
+// other calls wait meanwhile. f must use the adapter that it gets: a call to the outer
+// one waits for f to end, so f must not wait for such a call. If ctx has ended when f
+// returns, everything is rolled back, and InTx returns the error of ctx. f is called
+// once. The cost of a rollback grows with what f did, not with what the store holds.
 func (a *Adapter) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return a.withData(ctx, func(d *data) error {
 		mark := len(d.undo)
@@ -85,7 +86,8 @@ func (a *Adapter) InTx(ctx context.Context, f func(storage.Adapter) error) error
 	})
 }
 
-// Sweep implements [storage.SweepAdapter].
+// Sweep implements [storage.SweepAdapter]. It removes a lease that expired without
+// Release only a day after its expiry.
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		n = removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool { return s.Expires.Before(before) }) +
@@ -99,9 +101,10 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error
 	return n, err
 }
 
-// withData waits for its turn, calls f and returns its error. In a transaction it
-// calls f at once. It returns the error of ctx if ctx ends before f begins. f
-// must not call the adapter.
+// withData waits for the turn, calls f and returns the error of f. An adapter that is
+// bound to a transaction has the turn already, and f is called at once. If ctx ends
+// before f begins, withData returns the error of ctx and does not call f. f must not
+// call the adapter.
 func (a *Adapter) withData(ctx context.Context, f func(*data) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 // Passwords implements [storage.PasswordAdapter].
 func (a *Adapter) Passwords() storage.PasswordStore { return passwords{a} }
 
+// passwords is the store of passwords of an adapter.
 type passwords struct{ a *Adapter }
 
 // Get implements [storage.PasswordStore].

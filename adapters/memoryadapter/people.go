@@ -37,9 +37,11 @@ func (p place) compare(o place) int {
 // parts are the parts of all lists in their order.
 const parts = "cuien"
 
+// String returns the place as a position, for q.After of a later query.
 func (p place) String() string { return string(p.part) + strconv.Quote(p.key) + p.id }
 
-// parsePlace reads what String returns, and returns an error for any other text.
+// parsePlace returns the place of a position that String returned. It returns an error
+// for a text that is not of that form.
 func parsePlace(text string) (p place, err error) {
 	if text == "" || !strings.Contains(parts, text[:1]) {
 		return p, fmt.Errorf("memoryadapter: %q is no position", text)
@@ -81,9 +83,11 @@ func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n i
 	return n, err
 }
 
-// page returns up to q.Limit users after q.After, in the order of the places that
-// where returns, and the position to go on from. That is "" at the end. It looks
-// at no more than q.Window users. It returns an error if q.After is no position.
+// page returns users in the order of their places, and the position to go on from, which
+// is "" at the end. The users are those after the position q.After for which where
+// returns true and that the filters of q leave in. page returns at most q.Limit users
+// and looks at no more than q.Window; both are positive. It returns an error if q.After
+// is neither empty nor a position.
 func (p people) page(ctx context.Context, q *storage.PeopleQuery, where func(*storage.PeopleQuery, *storage.User) (place, bool)) (users []storage.User, next string, err error) {
 	var after place
 	if q.After != "" {
@@ -122,7 +126,8 @@ func (p people) page(ctx context.Context, q *storage.PeopleQuery, where func(*st
 	return users, next, err
 }
 
-// placeInList returns where a user stands in a list. The result is always true.
+// placeInList returns where a user stands in a list of the order q.Order. The second
+// result is always true.
 func placeInList(q *storage.PeopleQuery, u *storage.User) (place, bool) {
 	switch {
 	case q.Order == storage.ByID:
@@ -144,8 +149,8 @@ func reversed(id string) string {
 	return string(b) + "\xff"
 }
 
-// placeInSearch returns where a user stands in a search, and false if the user is
-// not found by it.
+// placeInSearch returns where a user stands in a search for q.Prefix and q.Folded. It
+// returns false if neither finds the user. An empty one finds no user.
 func placeInSearch(q *storage.PeopleQuery, u *storage.User) (place, bool) {
 	if q.Prefix != "" && strings.HasPrefix(u.Email, q.Prefix) {
 		return place{'e', u.Email, u.ID}, true
@@ -156,7 +161,8 @@ func placeInSearch(q *storage.PeopleQuery, u *storage.User) (place, bool) {
 	return place{}, false
 }
 
-// fits reports whether the filters of a query leave a user in.
+// fits reports whether the filters of a query leave a user in. Prefix and Folded are not
+// among them: see placeInSearch.
 func (d *data) fits(q *storage.PeopleQuery, u *storage.User) bool {
 	switch {
 	case q.Verified != nil && *q.Verified == u.EmailVerified.IsZero(),
@@ -173,6 +179,8 @@ func (d *data) fits(q *storage.PeopleQuery, u *storage.User) bool {
 		(q.Kind == "" || d.hasAccount(u.ID, func(a *storage.Account) bool { return a.Type == q.Kind }))
 }
 
+// hasAccount reports whether the user has an account for which the function is returns
+// true.
 func (d *data) hasAccount(userID string, is func(*storage.Account) bool) bool {
 	for _, a := range d.accounts {
 		if a.UserID == userID && is(&a) {
@@ -182,7 +190,8 @@ func (d *data) hasAccount(userID string, is func(*storage.Account) bool) bool {
 	return false
 }
 
-// person returns a copy of a user with the suspension there is.
+// person returns a copy of a user with the user's suspension, in force or not, if there
+// is one.
 func (d *data) person(u storage.User) (storage.User, error) {
 	out, err := copyUser(u)
 	if s, suspended := d.suspensions[u.ID]; suspended {

@@ -151,7 +151,8 @@ func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (n in
 	return n, err
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter].
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. The returned
+// sessions have no Token.
 func (a *Adapter) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool {
@@ -181,7 +182,8 @@ func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time)
 	})
 }
 
-// RevokedAt implements [storage.RevocationStore].
+// RevokedAt implements [storage.RevocationStore]. A revocation stays on record until
+// Sweep removes it.
 func (a *Adapter) RevokedAt(ctx context.Context, keys ...string) (at map[string]time.Time, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		at = map[string]time.Time{}
@@ -203,8 +205,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// stored returns the text that a token is stored as: its SHA-256, or with
-// PlainTokens itself. A copy of the memory then opens no session.
+// stored returns the text that a token is stored as: its SHA-256 in hexadecimal, so that
+// a copy of the memory opens no session. With the option PlainTokens it returns the
+// token itself.
 func stored(a *Adapter, token string) string {
 	if a.plain {
 		return token

@@ -12,6 +12,7 @@ import (
 // Suspensions implements [storage.SuspensionAdapter].
 func (s peopleStores) Suspensions() storage.SuspensionStore { return suspensions{s.of} }
 
+// suspensions is the store of suspensions of an adapter.
 type suspensions struct{ a *Adapter }
 
 // Put implements [storage.SuspensionStore].
@@ -51,9 +52,11 @@ func (s suspensions) Delete(ctx context.Context, userID string) (v storage.Suspe
 // Activities implements [storage.ActivityAdapter].
 func (s peopleStores) Activities() storage.ActivityStore { return activities{s.of} }
 
+// activities is the store of activities of an adapter.
 type activities struct{ a *Adapter }
 
-// Append implements [storage.ActivityStore].
+// Append implements [storage.ActivityStore]. An unknown user is ErrNotFound. An activity
+// with the same ID is replaced.
 func (s activities) Append(ctx context.Context, v storage.Activity) error {
 	return s.a.withData(ctx, func(d *data) error {
 		if _, known := d.users[v.UserID]; !known {

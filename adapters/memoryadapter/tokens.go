@@ -58,8 +58,8 @@ func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (k 
 	return k, err
 }
 
-// ListAuthenticators implements [storage.AuthenticatorAdapter]. They are in
-// the order of their ids.
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. It orders the passkeys
+// by credential id.
 func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.authenticators {

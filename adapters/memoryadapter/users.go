@@ -8,7 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [storage.Adapter].
+// CreateUser implements [storage.Adapter]. It replaces an empty ID by a random one. A
+// taken ID is ErrConflict.
 func (a *Adapter) CreateUser(ctx context.Context, u storage.User) (out storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		u, err := copyUser(u)
@@ -44,8 +45,9 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return a.findUser(ctx, func(d *data) string { return d.accounts[pair{provider, providerAccountID}].UserID })
 }
 
-// findUser returns the user with the id that which returns, or ErrNotFound. which
-// is called when it is the caller's turn.
+// findUser waits for the turn and calls the function which for the id of a user. It
+// returns that user with the suspension there is, or ErrNotFound if there is no such
+// user.
 func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[which(d)]
@@ -110,9 +112,9 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, er
 	return u, err
 }
 
-// claimEmail gives an e-mail address to a user. It returns ErrConflict if a user
-// has the address already, even this one. It does nothing if the address is
-// empty.
+// claimEmail gives an e-mail address to a user. It returns ErrConflict if the address is
+// taken, even by this user. It does nothing if the address is empty. It leaves the
+// user's former address alone.
 func (d *data) claimEmail(id, email string) error {
 	if email == "" {
 		return nil
@@ -124,7 +126,7 @@ func (d *data) claimEmail(id, email string) error {
 	return nil
 }
 
-// changed returns u with the changes of c.
+// changed returns u with the changes of c. It leaves the e-mail index alone.
 func changed(u storage.User, c storage.UserChange) storage.User {
 	set(&u.Name, c.Name)
 	set(&u.Email, c.Email)
