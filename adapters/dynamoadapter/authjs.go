@@ -22,8 +22,8 @@ type authJS struct {
 	sessions *sessionItems
 }
 
-// newAuthJS returns the stores on the items of Auth.js in a table. It makes no
-// call.
+// newAuthJS returns the stores on the items of Auth.js in a table, with the usual names
+// in place of empty ones in o.Layout. It makes no call.
 func newAuthJS(c Client, table string, o Options) *authJS {
 	layout := o.Layout.named()
 	db := &conn{client: c, table: table, pk: layout.PartitionKey, sk: layout.SortKey, ttl: layout.ttl()}

@@ -11,9 +11,10 @@ import (
 )
 
 // accountItems takes accounts through their states: begun, claimed by a note, linked.
-// An account is written without the keys of the index first, so that Auth.js does not
-// find it; then its note, which decides whose it is; then the keys. A call that finds
-// a note and an account without keys adds the keys.
+// The note is a record of this package that leads from the account to its user. An
+// account is written without the keys of the index first, so that Auth.js does not find
+// it; then its note, which decides whose it is; then the keys. A call that finds a note
+// and an account without keys adds the keys.
 type accountItems struct {
 	*sharedItems
 	users *userItems
@@ -26,8 +27,9 @@ func fitsAccount(user, provider, id string) bool {
 	return isKey(ofUser+user, ofAccount+provider+"#"+id)
 }
 
-// begin writes an account that belongs to no user yet. It writes over one that
-// was begun before, by any call. It returns ErrConflict if the user has the
+// begin writes an account that belongs to no user yet. born is the birth of the user,
+// see birthOf. begin writes over an account that was begun before, by any call, and over
+// one of a former user of the same id. It returns ErrConflict if the user has the
 // account already.
 func (s *accountItems) begin(ctx context.Context, in item, born string) error {
 	e := newExpression()
@@ -39,8 +41,8 @@ func (s *accountItems) begin(ctx context.Context, in item, born string) error {
 	return orConflict(ctx, err)
 }
 
-// claim gives the account to a holder by its note. It returns ErrConflict if
-// another user has it, and errBusy after mostTries tries.
+// claim gives the account, which was begun, to a holder by its note. It returns
+// ErrConflict if another user has the account, and errBusy after mostTries tries.
 func (s *accountItems) claim(ctx context.Context, provider, id string, by holder) error {
 	note := by.note(noteOfAccount(provider, id), time.Time{})
 	var seen string
@@ -76,8 +78,9 @@ const mostTries = 500
 
 var errBusy = errors.New("dynamoadapter: others changed an item each time this call was about to")
 
-// publish adds the keys of the index to an account that was begun. It returns
-// ErrConflict if another account has taken its place, or none is there.
+// publish adds the keys of the index to an account that was begun and claimed. It
+// returns ErrConflict if the stored item has another version than in, or if there is
+// none.
 func (s *accountItems) publish(ctx context.Context, in item) error {
 	e := newExpression()
 	e.and(e.name(versionField) + " = " + e.value(in[versionField]))
@@ -90,11 +93,13 @@ func (s *accountItems) publish(ctx context.Context, in item) error {
 	return orConflict(ctx, err)
 }
 
-// withdraw removes an account that was begun. One that stays belongs to no user.
+// withdraw removes an account that was begun. It ignores errors: an account that stays
+// belongs to no user.
 func (s *accountItems) withdraw(ctx context.Context, in item) { _, _ = s.remove(ctx, in) }
 
-// held returns the account of a holder, and publishes it if it was only begun. It
-// returns ErrNotFound if the account is not the holder's or the user was deleted.
+// held returns the account of a holder, and first publishes it if it was only begun. It
+// returns ErrNotFound if the holder does not have the account, or if the user was
+// deleted.
 func (s *accountItems) held(ctx context.Context, provider, id string, by holder) (item, error) {
 	if !fitsAccount(by.User, provider, id) {
 		return nil, storage.ErrNotFound
@@ -122,19 +127,21 @@ func (s *accountItems) held(ctx context.Context, provider, id string, by holder)
 	return in, nil
 }
 
+// isAccount reports whether an item is that of the account. It returns false for nil.
 func isAccount(in item, provider, id string) bool {
 	return in != nil && textOf(in["provider"]) == provider && textOf(in["providerAccountId"]) == id
 }
 
-// isBorn reports whether an account can be of the user with that birth. Accounts that
-// Auth.js has linked do not say.
+// isBorn reports whether an account can belong to the user with that birth. An account
+// that Auth.js has linked has no birth, so isBorn returns true for it.
 func isBorn(in item, born string) bool {
 	of, says := in[bornField]
 	return !says || textOf(of) == born
 }
 
-// find returns the account of a user that was not deleted, by its note or else by
-// the index. It returns ErrNotFound if there is none.
+// find returns the account of a user that was not deleted. It looks for the account by
+// its note, and then by the index. An account that it finds by its note and that was
+// only begun is published first. find returns ErrNotFound if there is no account.
 func (s *accountItems) find(ctx context.Context, provider, id string) (item, error) {
 	if !fitsAccount("", provider, id) {
 		return nil, storage.ErrNotFound
@@ -163,7 +170,7 @@ func (s *accountItems) find(ctx context.Context, provider, id string) (item, err
 }
 
 // indexed reads the account that a key from the index leads to. It returns ErrNotFound
-// if its user was deleted.
+// if there is no such account, if it was only begun, or if its user was deleted.
 func (s *accountItems) indexed(ctx context.Context, key item, provider, id string) (item, error) {
 	in, err := s.get(ctx, key)
 	if err != nil {
@@ -179,9 +186,10 @@ func (s *accountItems) indexed(ctx context.Context, key item, provider, id strin
 	return in, err
 }
 
-// isLinked reports whether an account signs its user in. An account with the
-// field pendingField was begun and perhaps not finished. It is linked if a lookup
-// by the account finds the same user.
+// isLinked reports whether an account signs its user in. It returns true for an account
+// without the field pendingField. An account with the field was begun and perhaps not
+// finished: isLinked then looks the account up, and reports whether the same user has
+// it.
 func (s *accountItems) isLinked(ctx context.Context, in item) (bool, error) {
 	if _, pending := in[pendingField]; !pending {
 		return true, nil

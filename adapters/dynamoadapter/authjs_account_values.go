@@ -20,8 +20,9 @@ var fieldsOfAccount = []string{
 	"authorization_details", "token_extra", "email", "emailVouched", bornField, pendingField, versionField, "expires",
 }
 
-// item returns the item of an account that is begun. It returns errTooLong,
-// errNoUTF8, errMember or errReserved for an account that cannot be stored.
+// item returns the item of an account that is begun. born is the birth of its user. It
+// returns errTooLong, errNoUTF8, errMember or errReserved for an account that cannot be
+// stored.
 func (s *accountItems) item(account storage.Account, born string) (item, error) {
 	t := account.Tokens
 	if !fitsAccount(account.UserID, account.Provider, account.ProviderAccountID) {

@@ -7,8 +7,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound; an
-// account of a deleted user is free.
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound. An account
+// of a deleted user counts as free.
 func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error {
 	born, err := a.users.birthOf(ctx, account.UserID)
 	if err != nil {
@@ -43,7 +43,8 @@ func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error
 	return err
 }
 
-// GetUserByAccount implements [storage.Adapter].
+// GetUserByAccount implements [storage.Adapter]. It finds accounts that Auth.js has
+// linked, too, and finishes a LinkAccount that was interrupted.
 func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	in, err := a.accounts.find(ctx, provider, providerAccountID)
 	if err != nil {
@@ -52,7 +53,8 @@ func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccount
 	return a.GetUser(ctx, textOf(in["userId"]))
 }
 
-// GetAccount implements [storage.AccountAdapter].
+// GetAccount implements [storage.AccountAdapter]. It finds accounts that Auth.js has
+// linked, too, and finishes a LinkAccount that was interrupted.
 func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	in, err := a.accounts.find(ctx, provider, providerAccountID)
 	if err != nil {
@@ -61,8 +63,8 @@ func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID str
 	return a.accounts.asAccount(in), nil
 }
 
-// ListAccounts implements [storage.AccountAdapter]. They are in the order of
-// their keys, and those that Auth.js has linked are among them.
+// ListAccounts implements [storage.AccountAdapter]. It lists accounts that Auth.js has
+// linked, too, and orders them by sort key.
 func (a *authJS) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	born, err := a.users.birthOf(ctx, userID)
 	if err != nil {

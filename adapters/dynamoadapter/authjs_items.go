@@ -25,18 +25,21 @@ type sharedItems struct {
 	layout Layout
 }
 
+// userAt returns the keys of a user's item.
 func (s *sharedItems) userAt(id string) item { return s.db.at(ofUser+id, ofUser+id) }
 
+// accountAt returns the keys of an account's item. user is the id of its user.
 func (s *sharedItems) accountAt(user, provider, id string) item {
 	return s.db.at(ofUser+user, ofAccount+provider+"#"+id)
 }
 
+// sessionAt returns the keys of a session's item. user is the id of its user.
 func (s *sharedItems) sessionAt(user, token string) item {
 	return s.db.at(ofUser+user, ofSession+token)
 }
 
-// index returns the keys of the items that the index has under its two keys. The index
-// may be late.
+// index returns the keys of the items that the index has under the pair of pk and sk.
+// The index may be late, so a caller reads the items again.
 func (s *sharedItems) index(ctx context.Context, pk, sk string) ([]item, error) {
 	found, err := s.db.query(ctx, &dynamodb.QueryInput{
 		TableName: &s.db.table, IndexName: &s.layout.Index, KeyConditionExpression: new("#pk = :pk AND #sk = :sk"),
@@ -59,8 +62,9 @@ func (s *sharedItems) get(ctx context.Context, key item) (item, error) {
 	return found[0], nil
 }
 
-// create writes an item that does not exist yet, and otherwise returns ErrConflict. By
-// the item's version it recognises a call that the client has repeated.
+// create writes an item that does not exist yet, and otherwise returns ErrConflict. If
+// the stored item has the version of in, the client has repeated the call, and create
+// returns nil.
 func (s *sharedItems) create(ctx context.Context, in item) error {
 	_, err := s.db.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &s.db.table, Item: in, ConditionExpression: new("attribute_not_exists(#pk) OR #v = :v"),
@@ -72,8 +76,10 @@ func (s *sharedItems) create(ctx context.Context, in item) error {
 	return failure(ctx, err)
 }
 
-// remove deletes an item as it was read, and returns what it was. It returns
-// ErrNotFound if the item does not exist any more, or is another.
+// remove deletes the item that was read, and returns the item as it was deleted. It
+// returns ErrNotFound if the item does not exist any more, or has another version.
+// Auth.js never changes the version, so a write of Auth.js does not prevent the
+// deletion.
 func (s *sharedItems) remove(ctx context.Context, seen item) (item, error) {
 	e := newExpression()
 	e.and("attribute_exists(" + e.name(s.db.pk) + ")")
@@ -95,7 +101,7 @@ func (s *sharedItems) remove(ctx context.Context, seen item) (item, error) {
 	return out.Attributes, nil
 }
 
-// ignore returns nil for an expected error, and any other error as it is.
+// ignore returns nil if err is one of the expected errors, and any other error as it is.
 func ignore(err error, expected ...error) error {
 	for _, e := range expected {
 		if errors.Is(err, e) {

@@ -25,7 +25,8 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t storage.Verifica
 	return a.items.create(ctx, in)
 }
 
-// UseVerificationToken implements [storage.VerificationTokenAdapter].
+// UseVerificationToken implements [storage.VerificationTokenAdapter]. A link without an
+// expiry is ErrNotFound, and is deleted.
 func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	if !isKey(ofLink+identifier, ofLink+token) {
 		return storage.VerificationToken{}, storage.ErrNotFound

@@ -22,7 +22,7 @@ func (h holder) note(k kvstore.Key, until time.Time) kvstore.Record {
 	return kvstore.Record{Key: k, Version: newUUID(), Value: value, Until: until}
 }
 
-// holderOf returns the holder, which is zero if the record is no note.
+// holderOf returns the holder in a note, and the zero holder if the record is no note.
 func holderOf(note kvstore.Record) (h holder) {
 	_ = json.Unmarshal(note.Value, &h)
 	return h

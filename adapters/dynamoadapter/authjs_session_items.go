@@ -11,15 +11,16 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// sessionItems reads and ends sessions.
+// sessionItems reads and ends sessions. The note of a session is a record of this
+// package that leads from the token to the user until the index does.
 type sessionItems struct {
 	*sharedItems
 	now func() time.Time
 }
 
-// find returns the items of a session and of its user, as of now, and a nil user
-// if there is none. The index leads to them, or else the note. It returns
-// ErrNotFound for an unknown session.
+// find returns the items of a session and of its user by consistent reads, and a nil
+// user if there is none. It learns the user's id from the index, or else from the note.
+// It returns ErrNotFound for an unknown session.
 func (s *sessionItems) find(ctx context.Context, token string) (session, user item, err error) {
 	if token == "" || !isKey(ofSession+token) {
 		return nil, nil, storage.ErrNotFound
@@ -44,8 +45,8 @@ func (s *sessionItems) find(ctx context.Context, token string) (session, user it
 	return s.of(ctx, holderOf(notes[0]).User, token)
 }
 
-// of returns the items of a user's session and of the user, which is nil if there
-// is no user. It returns ErrNotFound for an unknown session.
+// of returns the items of a user's session and of the user; the latter is nil if there
+// is no user. It returns ErrNotFound if the user has no session with the token.
 func (s *sessionItems) of(ctx context.Context, user, token string) (session, of item, err error) {
 	found, err := s.db.items(ctx, s.sessionAt(user, token), s.userAt(user))
 	for _, one := range found {
@@ -77,8 +78,9 @@ func (s *sessionItems) renew(ctx context.Context, in item, expires time.Time) er
 	return orConflict(ctx, err)
 }
 
-// end removes a session as it was read, and its note, and returns what it was. It
-// returns ErrNotFound if another call has removed or written it.
+// end removes the session that was read, and its note, and returns the session as it was
+// removed. It returns ErrNotFound if another call has removed or replaced the session. A
+// renewal by Auth.js does not prevent the removal.
 func (s *sessionItems) end(ctx context.Context, in item) (storage.StoredSession, error) {
 	out, err := s.remove(ctx, in)
 	if err != nil {
@@ -88,7 +90,8 @@ func (s *sessionItems) end(ctx context.Context, in item) (storage.StoredSession,
 	return asSession(out)
 }
 
-// list returns the sessions of a user, those of Auth.js included.
+// list returns the items of a user's sessions, those of Auth.js included. Some may be no
+// sessions: asSession tells.
 func (s *sessionItems) list(ctx context.Context, userID string) ([]item, error) {
 	if !isKey(ofUser + userID) {
 		return nil, nil

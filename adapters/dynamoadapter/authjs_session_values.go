@@ -43,7 +43,8 @@ func (s *sessionItems) item(row storage.StoredSession) (item, error) {
 	return in, nil
 }
 
-// asSession returns the session of an item, or ErrNotFound if the item is none.
+// asSession returns the session of an item, or ErrNotFound if the item is no session. A
+// session that Auth.js has made gets an ID that is made of its token.
 func asSession(in item) (storage.StoredSession, error) {
 	expires, says := expiryOf(in["expires"])
 	token := textOf(in["sessionToken"])

@@ -9,7 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateSession implements [storage.SessionStore].
+// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]. It does
+// not ask whether there is such a user. It stores the token as it is.
 func (a *authJS) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	in, err := a.sessions.item(s)
 	if err != nil {
@@ -73,8 +74,8 @@ func (a *authJS) DeleteSession(ctx context.Context, token string) (storage.Store
 	return a.sessions.end(ctx, in)
 }
 
-// ListSessions implements [storage.SessionListAdapter]. A renewal by Auth.js that
-// meets the end of a session leaves an item that says no user, and opens nothing.
+// ListSessions implements [storage.SessionListAdapter]. It leaves out items that are no
+// sessions: Auth.js makes such an item when it renews a session that has just ended.
 func (a *authJS) ListSessions(ctx context.Context, userID string) (list []storage.StoredSession, err error) {
 	found, err := a.sessions.list(ctx, userID)
 	for _, in := range found {
@@ -101,8 +102,9 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 	return storage.ErrNotFound
 }
 
-// DeleteSessions implements [storage.SessionListAdapter]. It goes on after a session that
-// it cannot end, and returns how many it has ended with all errors joined.
+// DeleteSessions implements [storage.SessionListAdapter]. It goes on after a session
+// that it cannot end. It returns how many it has ended, and all errors joined. It also
+// removes items that ListSessions leaves out, and does not count them.
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	found, err := a.sessions.list(ctx, userID)
 	for _, in := range found {
@@ -118,8 +120,9 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 	return n, err
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Auth.js has no items
-// for what a provider calls its sessions, so that it is [errors.ErrUnsupported].
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It always returns
+// an error that wraps [errors.ErrUnsupported]: Auth.js has no items for what a provider
+// calls its sessions.
 func (*authJS) DeleteProviderSessions(context.Context, []string, []string, time.Time) ([]storage.StoredSession, error) {
 	return nil, fmt.Errorf("dynamoadapter: the layout of Auth.js does not name sessions as their provider does: %w", errors.ErrUnsupported)
 }

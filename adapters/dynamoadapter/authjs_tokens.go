@@ -15,7 +15,8 @@ var fieldsOfTokens = []string{
 	"refresh_token", "access_token", "expires_at", "token_type", "scope", "id_token", "session_state", "authorization_details", "token_extra",
 }
 
-// SwapTokens implements [storage.TokenAdapter].
+// SwapTokens implements [storage.TokenAdapter]. It returns errNoUTF8 or errMember for
+// tokens that cannot be stored.
 func (a *authJS) SwapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
 	in, err := a.accounts.find(ctx, provider, providerAccountID)
 	if err != nil {
@@ -41,8 +42,9 @@ func (a *authJS) SwapTokens(ctx context.Context, provider, providerAccountID str
 }
 
 // swap replaces the tokens of the account that was read by those of after, and leaves
-// the rest. It returns ErrConflict if the tokens are others by now. By the version of
-// after it recognises a call that the client has repeated.
+// the other attributes as stored. It returns ErrConflict if the stored access token or
+// refresh token is not that of read, or if there is no account. If the stored item has
+// the version of after, the client has repeated the call, and swap returns nil.
 func (s *accountItems) swap(ctx context.Context, read, after item) error {
 	e := newExpression()
 	var same, set, remove []string

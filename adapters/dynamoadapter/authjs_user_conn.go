@@ -34,7 +34,7 @@ var (
 // bornElsewhere is the birth of a user that Auth.js has made.
 const bornElsewhere = "authjs"
 
-// Get implements [kvstore.Conn].
+// Get implements [kvstore.Conn]. The key of a user must be the only key.
 func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
 	if len(keys) != 1 || keys[0].Kind != kvstore.KindUser {
 		return p.conn.Get(ctx, keys...)
@@ -47,9 +47,10 @@ func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Recor
 	return []kvstore.Record{r}, err
 }
 
-// record returns a user as package kvstore writes one. Six members are attributes of
-// Auth.js. The others come from detailsField, except as, which only items have. A user
-// without born was made by Auth.js: record sets bornElsewhere.
+// record returns the record of a user's item, as package kvstore writes one. Six members
+// are attributes of Auth.js. The others come from detailsField, without the member as,
+// which only items have. A user without born was made by Auth.js: record sets
+// bornElsewhere.
 func (p userConn) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
 	members := detailsOf(in)
 	delete(members, "as")
@@ -85,8 +86,9 @@ func detailsOf(in item) map[string]any {
 	return members
 }
 
-// versionOf returns the version of our last write, with a digest behind it if
-// Auth.js has written since.
+// versionOf returns the version of our last write. If Auth.js has written the user
+// since, it adds "~" and a digest. For a user whom only Auth.js has written, it returns
+// "~" and the digest.
 func versionOf(in item) string {
 	v, digest := textOf(in[versionField]), digestOf(in)
 	if v != "" && detailsOf(in)["as"] == digest {
@@ -105,8 +107,9 @@ func digestOf(in item) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// userItem returns the item of a user's record, as record reads it. It returns
-// errMember, errTooLong or errReserved for a record that has no such item.
+// userItem is the reverse of the method record: it returns the item to store for a
+// user's record. It returns errMember, errTooLong or errReserved for a record that
+// cannot be stored.
 func (p userConn) userItem(r kvstore.Record) (item, error) {
 	var known struct {
 		ID, Name, Email, Image, State string
@@ -142,7 +145,8 @@ func (p userConn) userItem(r kvstore.Record) (item, error) {
 }
 
 // keepExtra adds the members of extra in a record's value to the item. It returns
-// errReserved if one has the name of another attribute.
+// errReserved if one has the name of another attribute, and errMember if extra is no
+// JSON object.
 func (p userConn) keepExtra(in item, value []byte) error {
 	var of struct{ Extra json.RawMessage }
 	if json.Unmarshal(value, &of) != nil {
@@ -168,7 +172,8 @@ func (p userConn) keepExtra(in item, value []byte) error {
 	return nil
 }
 
-// Put implements [kvstore.Conn].
+// Put implements [kvstore.Conn]. If Auth.js has written the user since the version over
+// was read, that is ErrConflict, too. A user whose id idOf would replace is errMember.
 func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	if r.Kind != kvstore.KindUser {
 		return p.conn.Put(ctx, r, over)
@@ -204,8 +209,10 @@ func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error 
 	return err
 }
 
-// write puts after over the item that was read. It replaces the item of another user as
-// a whole.
+// write stores the item after in place of the item before, which was read, or is nil if
+// there was none. If the item before is of another user of the same id, write replaces
+// it as a whole. Otherwise it leaves attributes that this package does not know. It
+// returns ErrConflict as replace and update do.
 func (p userConn) write(ctx context.Context, before, after item) error {
 	if before == nil {
 		return p.replace(ctx, before, after)
@@ -216,8 +223,9 @@ func (p userConn) write(ctx context.Context, before, after item) error {
 	return p.update(ctx, before, after)
 }
 
-// replace writes a whole item over the one that was read. If before is nil, there
-// must be no item. It returns ErrConflict if that is no longer so.
+// replace stores the whole item after in place of the item before, which was read. If
+// before is nil, there must be no item. replace returns ErrConflict if the condition of
+// the method same is not met.
 func (p userConn) replace(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	_, err := p.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -226,8 +234,9 @@ func (p userConn) replace(ctx context.Context, before, after item) error {
 	return orConflict(ctx, err)
 }
 
-// update writes the attributes that this package knows, and leaves others as they
-// are. It returns ErrConflict if before is no longer there.
+// update writes those attributes of the item after that this package knows, and leaves
+// others as they are. The item before was read, and is not nil. update returns
+// ErrConflict if the condition of the method same is not met.
 func (p userConn) update(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	var set, remove []string
@@ -258,8 +267,9 @@ func orConflict(ctx context.Context, err error) error {
 	return failure(ctx, err)
 }
 
-// same returns the condition that an item still has the attributes by which
-// either side decides. If before is nil, the condition is that there is no item.
+// same returns the condition that the stored item has the same values as the item before
+// in all attributes by which either side decides. If before is nil, the condition is
+// that there is no item.
 func (p userConn) same(before item) *expression {
 	e := newExpression()
 	if before == nil {
@@ -277,9 +287,9 @@ func (p userConn) same(before item) *expression {
 	return e
 }
 
-// Delete implements [kvstore.Conn]. With a deleted user it removes everything that is
-// left of that user, so that no later user of the same id has it. A write of Auth.js
-// does not stop it.
+// Delete implements [kvstore.Conn]. If the user is marked as gone, it first removes all
+// accounts and sessions that are left of that user, so that no later user of the same id
+// gets them. A write of Auth.js does not stop the deletion of such a user.
 func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	if k.Kind != kvstore.KindUser {
 		return p.conn.Delete(ctx, k, version)

@@ -14,8 +14,9 @@ type userItems struct {
 	store *kvstore.Store
 }
 
-// wantFree returns ErrConflict for an e-mail address that the index has for another
-// user. Claims decide about addresses that the index does not know yet.
+// wantFree returns ErrConflict if the index has the e-mail address for a user with
+// another id than the given one. The index may be late: claims decide about addresses
+// that it does not know yet.
 func (s *userItems) wantFree(ctx context.Context, email, id string) error {
 	u, err := s.byIndex(ctx, email)
 	if err == nil && u.ID != id {
@@ -24,9 +25,9 @@ func (s *userItems) wantFree(ctx context.Context, email, id string) error {
 	return ignore(err, storage.ErrNotFound)
 }
 
-// byIndex returns the user that the index has with an e-mail address, as Auth.js
-// has made it. It returns ErrNotFound if there is none, or if the user has
-// another address by now.
+// byIndex returns the user that the index has with an e-mail address, such as one that
+// Auth.js has made. It returns ErrNotFound if there is none, or if the user has another
+// address by now.
 func (s *userItems) byIndex(ctx context.Context, email string) (storage.User, error) {
 	if email == "" || !isKey(ofUser+email) {
 		return storage.User{}, storage.ErrNotFound
@@ -47,9 +48,9 @@ func (s *userItems) byIndex(ctx context.Context, email string) (storage.User, er
 	return storage.User{}, storage.ErrNotFound
 }
 
-// asUser returns the user of an item that was read with a session, or ErrNotFound
-// for nil. It reads the user again if the item says that the user is being made
-// or deleted.
+// asUser returns the user of an item that was read with a session. It returns
+// ErrNotFound if the item is nil. It reads the user again if the item says that the user
+// is being made or deleted.
 func (s *userItems) asUser(ctx context.Context, id string, in item) (storage.User, error) {
 	if in == nil {
 		return storage.User{}, storage.ErrNotFound
@@ -63,8 +64,10 @@ func (s *userItems) asUser(ctx context.Context, id string, in item) (storage.Use
 	}, nil
 }
 
-// birthOf returns a text that is chosen when a user is created. It distinguishes a user
-// from a deleted one that had the same id. It returns ErrNotFound if no user has the id.
+// birthOf returns the birth of the user with the id: a text that is chosen when a user
+// is created, and that distinguishes the user from a deleted one with the same id. It is
+// bornElsewhere for a user that Auth.js has made. birthOf returns ErrNotFound if no user
+// has the id.
 func (s *userItems) birthOf(ctx context.Context, id string) (string, error) {
 	if idOf(id) != id {
 		return "", storage.ErrNotFound
@@ -85,8 +88,8 @@ func (s *userItems) birthOf(ctx context.Context, id string) (string, error) {
 	return birthIn(detailsOf(in)), nil
 }
 
-// birthIn returns the text of birthOf that the details of a user hold, or bornElsewhere if
-// another program has created the user.
+// birthIn returns the birth that the details of a user hold, or bornElsewhere if there
+// is none, since Auth.js has made the user.
 func birthIn(details map[string]any) string {
 	if born, is := details["born"].(string); is {
 		return born
@@ -94,8 +97,9 @@ func birthIn(details map[string]any) string {
 	return bornElsewhere
 }
 
-// idOf returns the id itself if it is plain, as all ids of Auth.js are, and otherwise
-// a UUID that is made of it.
+// idOf returns the id itself if it is plain, as all ids of Auth.js are: 1 to 64 letters,
+// digits, "-" and "_". For any other id it returns a UUID that is made of the id, always
+// the same.
 func idOf(id string) string {
 	isPlain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'

@@ -8,7 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
-// sweep removes the accounts and sessions of a user, those of Auth.js included.
+// sweep removes the accounts and sessions of the user with the key k, those of Auth.js
+// included, and their notes. It returns the first error, and then leaves the rest.
 func (p userConn) sweep(ctx context.Context, k kvstore.Key) error {
 	for _, begin := range []string{ofSession, ofAccount} {
 		found, err := p.partition(ctx, keyText(k), begin)
@@ -30,10 +31,12 @@ func (p userConn) sweep(ctx context.Context, k kvstore.Key) error {
 	return nil
 }
 
+// keyOf returns the keys of an item.
 func (p userConn) keyOf(one item) item { return item{p.pk: one[p.pk], p.sk: one[p.sk]} }
 
-// forget removes the note of an item that a user had, unless the item was written anew,
-// which happens before its note is. A note that stays leads to nothing.
+// forget removes a note that leads to the user, after the item that the note is of was
+// deleted. It keeps the note if there is such an item again: a call writes the item
+// before its note. It ignores errors: a note that stays leads to nothing.
 func (p userConn) forget(ctx context.Context, note kvstore.Key, user string, of item) {
 	found, err := p.conn.Get(ctx, note)
 	if err != nil || len(found) == 0 || holderOf(found[0]).User != user {

@@ -7,8 +7,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [storage.Adapter]. An id that is not made of up to 64
-// letters, digits, "-" and "_" is replaced.
+// CreateUser implements [storage.Adapter]. It replaces an empty ID by a random UUID, and
+// an ID that is not plain by the one that idOf returns. An e-mail address of a user that
+// Auth.js has made is ErrConflict, too.
 func (a *authJS) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	if u.ID == "" {
 		u.ID = newUUID()
@@ -21,7 +22,8 @@ func (a *authJS) CreateUser(ctx context.Context, u storage.User) (storage.User, 
 	return a.Store.CreateUser(ctx, u)
 }
 
-// GetUserByEmail implements [storage.Adapter].
+// GetUserByEmail implements [storage.Adapter]. It finds users that Auth.js has made by
+// the index, which may be late.
 func (a *authJS) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	u, err := a.Store.GetUserByEmail(ctx, email)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -30,7 +32,8 @@ func (a *authJS) GetUserByEmail(ctx context.Context, email string) (storage.User
 	return u, err
 }
 
-// UpdateUser implements [storage.Adapter].
+// UpdateUser implements [storage.Adapter]. An e-mail address of a user that Auth.js has
+// made is ErrConflict, too.
 func (a *authJS) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	if c.Email != nil && *c.Email != "" {
 		if _, err := a.GetUser(ctx, id); err != nil {
@@ -43,7 +46,8 @@ func (a *authJS) UpdateUser(ctx context.Context, id string, c storage.UserChange
 	return a.Store.UpdateUser(ctx, id, c)
 }
 
-// BeginSignUp implements [storage.SignUpAdapter].
+// BeginSignUp implements [storage.SignUpAdapter]. It records idOf(userID) in place of
+// userID.
 func (a *authJS) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	return a.Store.BeginSignUp(ctx, provider, providerAccountID, idOf(userID))
 }

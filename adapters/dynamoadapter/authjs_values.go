@@ -26,7 +26,7 @@ var (
 
 func number(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
 
-// orNull returns the attribute of a text. Auth.js keeps the empty text as null.
+// orNull returns the attribute of a text, and null for the empty text, as Auth.js does.
 func orNull(s string) types.AttributeValue {
 	if s == "" {
 		return &types.AttributeValueMemberNULL{Value: true}
@@ -52,7 +52,8 @@ func isoOf(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// timeOf reads a time as ISO text. It returns the zero time for anything else.
+// timeOf reads a time that is stored as ISO text. It returns the zero time for anything
+// else.
 func timeOf(v types.AttributeValue) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, textOf(v))
 	if err != nil {
@@ -86,13 +87,13 @@ func expiryOf(v types.AttributeValue) (time.Time, bool) {
 	return time.UnixMilli(int64(math.Round(seconds * 1000))).UTC(), true
 }
 
+// boolOf returns the value of a Boolean attribute. It returns false for anything else.
 func boolOf(v types.AttributeValue) bool {
 	b, is := v.(*types.AttributeValueMemberBOOL)
 	return is && b.Value
 }
 
-// attributeOf returns the attribute of a value, which must be one that JSON can
-// hold. It returns errMember otherwise.
+// attributeOf returns v as an attribute. It returns errMember if JSON cannot hold v.
 func attributeOf(v any) (types.AttributeValue, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -133,7 +134,9 @@ func attribute(v any) types.AttributeValue {
 	return &types.AttributeValueMemberNULL{Value: true}
 }
 
-// valueOf returns the value of an attribute as JSON has it. Sets are lists.
+// valueOf returns the value of an attribute as JSON has it, with numbers as
+// [json.Number]. A set of texts or numbers becomes a slice of texts. It returns nil for
+// null and for any other type.
 func valueOf(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -168,7 +171,8 @@ func membersOf(all item) map[string]any {
 	return members
 }
 
-// extraOf returns the attributes that are neither keys nor fields, nil if there are none.
+// extraOf returns the values of the attributes that no list of fields names. It returns
+// nil if there are none.
 func extraOf(all item, fields ...[]string) map[string]any {
 	rest := maps.Clone(all)
 	for _, name := range slices.Concat(fields...) {
@@ -180,8 +184,9 @@ func extraOf(all item, fields ...[]string) map[string]any {
 	return membersOf(rest)
 }
 
-// putExtra adds members without a field of their own. It returns errReserved for
-// the name of a field, and errMember for a value that JSON cannot hold.
+// putExtra adds the members of extra to the item. It returns errReserved for a member
+// that a list of fields names, and errMember for a value that JSON cannot hold; the item
+// may have some members then.
 func putExtra(in item, extra map[string]any, fields ...[]string) error {
 	reserved := slices.Concat(fields...)
 	for name, v := range extra {
@@ -197,6 +202,7 @@ func putExtra(in item, extra map[string]any, fields ...[]string) error {
 	return nil
 }
 
+// areUTF8 reports whether all texts are UTF-8.
 func areUTF8(texts ...string) bool {
 	for _, s := range texts {
 		if !utf8.ValidString(s) {
@@ -206,8 +212,7 @@ func areUTF8(texts ...string) bool {
 	return true
 }
 
-// isKey reports whether DynamoDB takes each text as a key: UTF-8 of at most 1024
-// bytes.
+// isKey reports whether DynamoDB takes all texts as keys: UTF-8 of at most 1024 bytes.
 func isKey(texts ...string) bool {
 	for _, s := range texts {
 		if len(s) > 1024 || !utf8.ValidString(s) {
@@ -217,12 +222,14 @@ func isKey(texts ...string) bool {
 	return true
 }
 
+// newUUID returns a random UUID of version 4.
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return uuid(b)
 }
 
+// uuid returns b in the form of a UUID of version 4. Six bits of b are lost.
 func uuid(b [16]byte) string {
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])

@@ -18,16 +18,18 @@ type CheckClient interface {
 	DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTimeToLiveInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
-// Check reports whether an adapter can work with a table, and changes nothing. The
-// error is [ErrNotMigrated] if the table does not exist, and otherwise names what is
-// wrong with its keys or its index.
+// Check returns nil if an adapter with these options can work with the table. It changes
+// nothing. It returns [ErrNotMigrated] if the table does not exist. Other errors say
+// what is wrong with the Layout, the keys of the table or its index, or that the table
+// is still being made.
 func Check(ctx context.Context, c CheckClient, table string, o Options) error {
 	_, err := o.Layout.examine(ctx, c, table)
 	return err
 }
 
-// Warnings returns what a table that [Check] accepts lacks and an adapter can do
-// without: the removal of what has expired. Its errors are those of Check.
+// Warnings returns what a table lacks that an adapter can do without: the removal of
+// what has expired. It returns nil if the table lacks nothing. For a table that [Check]
+// does not accept it returns the error of Check.
 func Warnings(ctx context.Context, c CheckClient, table string, o Options) ([]string, error) {
 	found, err := o.Layout.examine(ctx, c, table)
 	if err != nil {
@@ -43,7 +45,8 @@ func Warnings(ctx context.Context, c CheckClient, table string, o Options) ([]st
 	return []string{"the removal of what has expired, which is a time to live on the attribute " + o.Layout.ttl() + hintOf(o.Layout, found)}, nil
 }
 
-// examine describes a table. It returns the errors of [Check].
+// examine returns the description of a table that can be used, and otherwise the errors
+// of [Check].
 func (l Layout) examine(ctx context.Context, c describer, table string) (*types.TableDescription, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -62,9 +65,9 @@ func (l Layout) examine(ctx context.Context, c describer, table string) (*types.
 	return found, nil
 }
 
-// hintOf returns a hint for a table that may be one of Auth.js, or "". The keys
-// of such a table are ours too, and its index, which other tables may have as
-// well, is no reason to refuse it.
+// hintOf returns a hint for an error message if l is the layout of this package and the
+// table has the index of Auth.js. Otherwise it returns "". Such a table has our keys,
+// and other tables may have such an index, so the table is not refused for it.
 func hintOf(l Layout, t *types.TableDescription) string {
 	theirs := AuthJS().named()
 	if l.authJS || theirs.indexOf(t) == nil {
@@ -73,7 +76,8 @@ func hintOf(l Layout, t *types.TableDescription) string {
 	return ". It has the index of Auth.js' tables: if it is one, its layout is AuthJS(), in a URL layout=authjs"
 }
 
-// expires reports whether DynamoDB removes items, or is about to, by our attribute.
+// expires reports whether DynamoDB removes items, or is about to, by the attribute of
+// the layout. It returns false for nil.
 func (l Layout) expires(t *types.TimeToLiveDescription) bool {
 	return t != nil && t.AttributeName != nil && *t.AttributeName == l.ttl() &&
 		(t.TimeToLiveStatus == types.TimeToLiveStatusEnabled || t.TimeToLiveStatus == types.TimeToLiveStatusEnabling)

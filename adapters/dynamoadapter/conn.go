@@ -37,6 +37,7 @@ type conn struct {
 	ttl    string // when DynamoDB may remove an item, in seconds
 }
 
+// item is an item of the table or a part of one, such as its keys.
 type item = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -60,10 +61,13 @@ var kindNames = map[kvstore.Kind]string{
 // keyText returns the text of both keys of a record's item.
 func keyText(k kvstore.Key) string { return kindNames[k.Kind] + "#" + k.Name }
 
+// at returns an item with nothing but its keys.
 func (c *conn) at(pk, sk string) item { return item{c.pk: text(pk), c.sk: text(sk)} }
 
+// keyItem returns the keys of a record's item.
 func (c *conn) keyItem(k kvstore.Key) item { return c.at(keyText(k), keyText(k)) }
 
+// userText returns the partition key of what belongs to a user.
 func userText(user string) string { return keyText(kvstore.Key{Kind: kvstore.KindUser, Name: user}) }
 
 // owns begins the sort key of what belongs to a user.
@@ -74,7 +78,7 @@ func (c *conn) ownItem(user string, entry kvstore.Key) item {
 	return c.at(userText(user), owns+string(entry.Kind)+"#"+entry.Name)
 }
 
-// recordOf returns the record in an item. The item does not have its Until.
+// recordOf returns the record in an item, without Until.
 func recordOf(k kvstore.Key, found item) kvstore.Record {
 	return kvstore.Record{Key: k, Version: textOf(found["v"]), Value: []byte(textOf(found["value"]))}
 }
@@ -96,8 +100,8 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 // mostKeys is what DynamoDB takes in one batch.
 const mostKeys = 100
 
-// items returns the items that exist, in any order, by consistent reads. In a batch it
-// asks again for what an answer had no room for.
+// items returns those of the items that exist, in any order, by consistent reads. If an
+// answer has no room for all items, it asks again for the others.
 func (c *conn) items(ctx context.Context, keys ...item) (found []item, err error) {
 	if len(keys) == 1 {
 		out, err := c.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &c.table, Key: keys[0], ConsistentRead: new(true)})
@@ -196,7 +200,8 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	return kvstore.Record{}, storage.ErrConflict
 }
 
-// Own implements [kvstore.Conn].
+// Own implements [kvstore.Conn]. An entry that is to be kept longer already stays as it
+// is.
 func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key, until time.Time) error {
 	in := &dynamodb.PutItemInput{TableName: &c.table, Item: c.ownItem(user, entry)}
 	if !until.IsZero() {
@@ -213,8 +218,8 @@ func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key, until ti
 	return failure(ctx, err)
 }
 
-// seconds returns the value of the attribute by which DynamoDB removes an item,
-// rounded up.
+// seconds returns the attribute by which DynamoDB removes an item: the first whole
+// second after until.
 func seconds(until time.Time) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(until.Unix()+1, 10)}
 }
@@ -225,8 +230,8 @@ func (c *conn) Disown(ctx context.Context, user string, entry kvstore.Key) error
 	return failure(ctx, err)
 }
 
-// Owned implements [kvstore.Conn]. DynamoDB removes what has expired by itself, often
-// days late.
+// Owned implements [kvstore.Conn]. It leaves out expired entries and does not remove
+// them: DynamoDB does so by itself, often days late.
 func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, err error) {
 	items, err := c.partition(ctx, userText(user), owns)
 	now := time.Now().Unix()
@@ -242,8 +247,8 @@ func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, e
 	return entries, err
 }
 
-// partition returns all items of a partition with a sort key that begins with a text, by
-// consistent reads.
+// partition returns all items of the partition pk whose sort key begins with the text
+// begin, by consistent reads and in the order of their sort keys.
 func (c *conn) partition(ctx context.Context, pk, begin string) ([]item, error) {
 	return c.query(ctx, &dynamodb.QueryInput{
 		TableName: &c.table, ConsistentRead: new(true), KeyConditionExpression: new("#pk = :pk AND begins_with(#sk, :sk)"),
@@ -252,7 +257,7 @@ func (c *conn) partition(ctx context.Context, pk, begin string) ([]item, error) 
 	})
 }
 
-// query returns the items of all pages.
+// query returns the items of all pages. It changes in.
 func (c *conn) query(ctx context.Context, in *dynamodb.QueryInput) (all []item, err error) {
 	for {
 		out, err := c.client.Query(ctx, in)
@@ -266,10 +271,11 @@ func (c *conn) query(ctx context.Context, in *dynamodb.QueryInput) (all []item, 
 	}
 }
 
-// failure wraps the client's error in one without what was sent. It returns nil
-// for nil, and the error of ctx if that has ended. A missing table is an
-// [ErrNotMigrated], and an error that passes by itself a
-// [storage.ErrUnavailable].
+// failure returns an error of the client as one of this package. It returns nil for nil,
+// and the error of ctx if that has ended. A missing table becomes [ErrNotMigrated], and
+// an error that passes by itself [storage.ErrUnavailable]; each wraps the client's error
+// as well. It has no case for a condition that was not met: a caller asks isRefused
+// first, or calls orConflict.
 func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

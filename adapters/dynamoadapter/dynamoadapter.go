@@ -26,8 +26,8 @@ type Adapter struct {
 	shared bool // Auth.js reads the same items
 }
 
-// SharesTokens implements [storage.TokenSharer]. It returns true for the layout of
-// Auth.js, which reads the same accounts.
+// SharesTokens implements [storage.TokenSharer]. It returns true if the layout is that
+// of [AuthJS], since Auth.js reads the same accounts.
 func (a *Adapter) SharesTokens() bool { return a.shared }
 
 // stores has the methods of an Adapter in each layout.
@@ -49,7 +49,8 @@ type stores interface {
 }
 
 // New returns an adapter on a table that [Migrate] has made. It makes no call.
-// Credentials, region, retries and time limits are the client's.
+// Credentials, region, retries and time limits are the client's. It returns an error if
+// the client is nil, if the name of the table is empty, or if o.Layout cannot be used.
 func New(c Client, table string, o Options) (*Adapter, error) {
 	if c == nil || table == "" {
 		return nil, errors.New("dynamoadapter: a client and the name of a table are needed")

@@ -31,7 +31,7 @@ func (l Layout) named() Layout {
 	}
 }
 
-// ttl returns the attribute by which DynamoDB removes items.
+// ttl returns the name of the attribute by which DynamoDB removes items.
 func (l Layout) ttl() string {
 	if l.authJS {
 		return "expires"
@@ -39,9 +39,9 @@ func (l Layout) ttl() string {
 	return "ttl"
 }
 
-// check returns an error for names of keys without [AuthJS]. It also returns one
-// if two of the keys have one name, or one has the name of an attribute of
-// records.
+// check returns an error if a field is set and the Layout is not one that [AuthJS]
+// returned. It also returns an error if two keys have the same name, or if a key has the
+// name of an attribute of records.
 func (l Layout) check() error {
 	if !l.authJS {
 		if l != (Layout{}) {
@@ -64,7 +64,8 @@ func (l Layout) check() error {
 	return nil
 }
 
-// keys returns the names of the key attributes, which every item may have.
+// keys returns the names of the four key attributes in the layout of Auth.js, the usual
+// ones in place of empty ones.
 func (l Layout) keys() []string {
 	l = l.named()
 	return []string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey}

@@ -60,8 +60,8 @@ func Migrate(ctx context.Context, c MigrationClient, table string, o Options) er
 	return l.expire(ctx, c, table)
 }
 
-// isReady reports whether the table can be used, and in the layout of Auth.js its
-// index. It returns false for nil.
+// isReady reports whether the table can be used. In the layout of Auth.js its index must
+// be usable, too. isReady returns false for nil.
 func (l Layout) isReady(t *types.TableDescription) bool {
 	if t == nil || t.TableStatus != types.TableStatusActive && t.TableStatus != types.TableStatusUpdating {
 		return false
@@ -70,7 +70,8 @@ func (l Layout) isReady(t *types.TableDescription) bool {
 	return !l.authJS || index != nil && index.IndexStatus == types.IndexStatusActive
 }
 
-// indexOf returns the index of Auth.js, nil if the table has none.
+// indexOf returns the index of the table that has the name in the layout, or nil if
+// there is none.
 func (l Layout) indexOf(t *types.TableDescription) *types.GlobalSecondaryIndexDescription {
 	for i, index := range t.GlobalSecondaryIndexes {
 		if index.IndexName != nil && *index.IndexName == l.Index {
@@ -85,8 +86,8 @@ type describer interface {
 	DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// describe returns nil for a table that does not exist, and an error for one that does
-// not fit the layout.
+// describe returns the description of a table, and nil without an error if the table
+// does not exist. It returns an error for a table that does not fit the layout.
 func (l Layout) describe(ctx context.Context, c describer, table string) (*types.TableDescription, error) {
 	out, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if _, absent := errors.AsType[*types.ResourceNotFoundException](err); absent {
@@ -98,8 +99,9 @@ func (l Layout) describe(ctx context.Context, c describer, table string) (*types
 	return out.Table, l.fits(out.Table)
 }
 
-// fits returns an error for a table with other keys, without the index, or with one that
-// has other keys or not all attributes.
+// fits returns an error for a table that has not the keys of the layout. In the layout
+// of Auth.js it also returns an error if the index is missing, has other keys or lacks
+// attributes.
 func (l Layout) fits(t *types.TableDescription) error {
 	if err := sameKeys("the table", t.KeySchema, l.PartitionKey, l.SortKey); err != nil || !l.authJS {
 		return err
@@ -114,8 +116,8 @@ func (l Layout) fits(t *types.TableDescription) error {
 	return sameKeys("the index "+l.Index, index.KeySchema, l.IndexPartitionKey, l.IndexSortKey)
 }
 
-// sameKeys returns an error if a schema has other keys. of names the table or
-// index in it.
+// sameKeys returns an error if the keys of a schema are not pk and sk. The error names
+// the table or index by the text of.
 func sameKeys(of string, schema []types.KeySchemaElement, pk, sk string) error {
 	keys := map[types.KeyType]string{}
 	for _, k := range schema {
@@ -127,10 +129,12 @@ func sameKeys(of string, schema []types.KeySchemaElement, pk, sk string) error {
 	return nil
 }
 
+// keySchema returns the schema of a table or index with the two keys.
 func keySchema(pk, sk string) []types.KeySchemaElement {
 	return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
 }
 
+// textAttributes returns the definitions of attributes that are texts.
 func textAttributes(names ...string) (all []types.AttributeDefinition) {
 	for _, name := range names {
 		all = append(all, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
@@ -138,8 +142,8 @@ func textAttributes(names ...string) (all []types.AttributeDefinition) {
 	return all
 }
 
-// create begins to create the table. It returns nil if another instance is
-// creating it.
+// create asks DynamoDB to create the table, and does not wait for it. It returns nil if
+// another instance is creating it.
 func (l Layout) create(ctx context.Context, c MigrationClient, table string) error {
 	in := &dynamodb.CreateTableInput{
 		TableName: &table, BillingMode: types.BillingModePayPerRequest,
@@ -158,8 +162,8 @@ func (l Layout) create(ctx context.Context, c MigrationClient, table string) err
 	return failure(ctx, err)
 }
 
-// expire switches the time to live on, unless it is on already. It does nothing
-// on a server without time to live.
+// expire switches the time to live on. It returns nil if it is on already, or if the
+// server has no time to live.
 func (l Layout) expire(ctx context.Context, c MigrationClient, table string) error {
 	_, err := c.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName:               &table,
