@@ -48,7 +48,7 @@ func (d *accountDoc) UnmarshalBSON(doc []byte) error {
 	return err
 }
 
-// newAccountDoc returns the document of an account. It returns errText or
+// newAccountDoc returns the document of an account, with a new id. It returns errText or
 // errValue for an account that cannot be stored.
 func newAccountDoc(a storage.Account) (d accountDoc, err error) {
 	t := &a.Tokens
@@ -77,6 +77,7 @@ func newAccountDoc(a storage.Account) (d accountDoc, err error) {
 	return d, err
 }
 
+// account returns the account of the document.
 func (d *accountDoc) account() storage.Account {
 	a := storage.Account{
 		ID: d.ID.Hex(), UserID: d.UserID.Hex(), Type: storage.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.AccountID,
@@ -95,7 +96,7 @@ func (d *accountDoc) account() storage.Account {
 	return a
 }
 
-// seconds returns a number of any kind that BSON has, and 0 for anything else.
+// seconds returns an int32, int64 or float64 as an integer, and 0 for anything else.
 func seconds(n any) int64 {
 	switch n := n.(type) {
 	case int32:
@@ -108,6 +109,7 @@ func seconds(n any) int64 {
 	return 0
 }
 
+// accountKey returns the filter for the document of an account.
 func accountKey(provider, providerAccountID string) bson.D {
 	return bson.D{{Key: "provider", Value: provider}, {Key: "providerAccountId", Value: providerAccountID}}
 }
@@ -145,8 +147,8 @@ func (a *Adapter) findAccount(ctx context.Context, provider, providerAccountID s
 	return d, a.users.checkExists(ctx, d.UserID)
 }
 
-// ListAccounts implements [storage.AccountAdapter]. They are in the order of
-// provider and id.
+// ListAccounts implements [storage.AccountAdapter]. It orders the accounts by provider,
+// and then by the account's id at the provider.
 func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	found, err := ownedBy[accountDoc](ctx, a.accounts, userID)
 	for _, d := range found {

@@ -33,7 +33,8 @@ type authenticatorDoc struct {
 	Handle     []byte        `bson:"userHandle,omitempty"`
 }
 
-// newAuthenticatorDoc returns the document of a passkey, or errText.
+// newAuthenticatorDoc returns the document of a passkey, with a new id. It returns
+// errText for a text that is not UTF-8.
 func newAuthenticatorDoc(k storage.Authenticator) (d authenticatorDoc, err error) {
 	transports := strings.Join(k.Transports, ",")
 	if !storable(k.ProviderAccountID, k.DeviceType, transports, k.Name, k.AAGUID) {
@@ -47,8 +48,8 @@ func newAuthenticatorDoc(k storage.Authenticator) (d authenticatorDoc, err error
 	}, nil
 }
 
-// authenticator returns the passkey of the document. It returns errValue if its
-// id or key is no base64.
+// authenticator returns the passkey of the document. It returns errValue if the
+// credential id or the public key is no base64.
 func (d *authenticatorDoc) authenticator() (k storage.Authenticator, err error) {
 	credential, errCredential := base64.StdEncoding.DecodeString(d.Credential)
 	key, errKey := base64.StdEncoding.DecodeString(d.PublicKey)
@@ -66,6 +67,7 @@ func (d *authenticatorDoc) authenticator() (k storage.Authenticator, err error) 
 	return k, nil
 }
 
+// credentialKey returns the filter for the document of a passkey.
 func credentialKey(id []byte) bson.D {
 	return bson.D{{Key: "credentialID", Value: base64.StdEncoding.EncodeToString(id)}}
 }
@@ -102,8 +104,8 @@ func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k
 	return d.authenticator()
 }
 
-// ListAuthenticators implements [storage.AuthenticatorAdapter]. They are in the
-// order of their ids.
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. It orders the passkeys
+// by credential id.
 func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	found, err := ownedBy[authenticatorDoc](ctx, a.authenticators, userID)
 	for _, d := range found {
@@ -127,8 +129,8 @@ func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID [
 	return k, fail(ctx, "update authenticator counter", err)
 }
 
-// changeAuthenticator sets fields of the passkey that filter names, and returns
-// it as it is then. It returns ErrNotFound if there is none.
+// changeAuthenticator sets fields of the passkey that filter names, and returns the
+// changed passkey. It returns ErrNotFound if filter names none.
 func changeAuthenticator(ctx context.Context, a *Adapter, filter, to bson.D) (k storage.Authenticator, err error) {
 	var d authenticatorDoc
 	if err := a.authenticators.change(ctx, filter, bson.D{{Key: "$set", Value: to}}, &d); err != nil {

@@ -9,9 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Check reports whether a database has the unique indexes that [Migrate] makes, and
-// changes nothing. Without one of them nothing can be added to its collection: the
-// error then wraps [ErrNotMigrated] and names the collections.
+// Check returns nil if a database has the unique indexes that [Migrate] makes. It
+// changes nothing. If some are missing, the error wraps [ErrNotMigrated] and names their
+// collections; an adapter can add nothing to those. A nil db is an error, and so is a
+// failure of the database. The options do not matter.
 func Check(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
 		return errNoDatabase
@@ -33,9 +34,10 @@ func Check(ctx context.Context, db *mongo.Database, o Options) error {
 	return nil
 }
 
-// Warnings returns what a database that [Check] accepts lacks and the adapter can do
-// without, such as the removal of what has expired, which [Adapter.Sweep] does as
-// well. Its errors are those of Check.
+// Warnings returns what a database lacks that the adapter can do without, such as the
+// removal of what has expired, which [Adapter.Sweep] does as well. It returns nil if the
+// database lacks nothing. For a database that [Check] does not accept it returns the
+// error of Check.
 func Warnings(ctx context.Context, db *mongo.Database, o Options) ([]string, error) {
 	if err := Check(ctx, db, o); err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func Warnings(ctx context.Context, db *mongo.Database, o Options) ([]string, err
 	return lacking, nil
 }
 
-// optionalIndex is one that the adapter can do without.
+// optionalIndex is an index that the adapter can do without.
 type optionalIndex struct {
 	collection, what string
 	is               func(index) bool
@@ -85,7 +87,8 @@ func optionalIndexes() (all []optionalIndex) {
 	return all
 }
 
-// hasIndex reports whether a collection has an index that is accepts.
+// hasIndex reports whether a collection has an index for which the function is returns
+// true.
 func hasIndex(ctx context.Context, db *mongo.Database, collection string, is func(index) bool) (bool, error) {
 	found, err := indexes(ctx, db.Collection(collection))
 	return slices.ContainsFunc(found, is), err

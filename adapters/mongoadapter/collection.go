@@ -17,15 +17,16 @@ import (
 // tries bounds how often a command is repeated after another call was faster.
 const tries = 8
 
-// collection is a collection whose rule a unique index keeps, or its ids alone.
+// collection is a collection with the unique index that it needs. Some need none but
+// that of their ids.
 type collection struct {
 	*mongo.Collection
 	unique string // the fields of that index; empty: none but that of the ids
 	fits   atomic.Bool
 }
 
-// fit returns an error that wraps ErrNotMigrated if the unique index is missing.
-// It asks the server until the index is there, and never again after that.
+// fit returns an error that wraps ErrNotMigrated if the unique index is missing. It asks
+// the server at each call until it has found the index, and never again after that.
 func (c *collection) fit(ctx context.Context) error {
 	if c.unique == "" || c.fits.Load() {
 		return nil
@@ -43,8 +44,9 @@ func (c *collection) fit(ctx context.Context) error {
 	return fmt.Errorf("%s: %w", c.Name(), ErrNotMigrated)
 }
 
-// add inserts a document. It returns ErrConflict if a unique index refuses the
-// document, and ErrNotMigrated if the unique index is missing.
+// add inserts a document. It returns ErrConflict if a unique index refuses the document.
+// If the unique index is missing, it inserts nothing, and the error wraps
+// ErrNotMigrated.
 func (c *collection) add(ctx context.Context, doc any) error {
 	if err := c.fit(ctx); err != nil {
 		return err
@@ -62,14 +64,14 @@ func orConflict(err error) error {
 	return err
 }
 
-// remove deletes one document that filter names, and reads what it was into doc.
-// It returns ErrNotFound if there is none.
+// remove deletes one document that filter names, and decodes the deleted document into
+// doc. It returns ErrNotFound if filter names none.
 func (c *collection) remove(ctx context.Context, filter bson.D, doc any) error {
 	return orNotFound(c.FindOneAndDelete(ctx, filter).Decode(doc))
 }
 
-// change updates one document that filter names, and reads what it is now into
-// doc. It returns ErrNotFound if there is none, and ErrConflict if a unique index
+// change updates one document that filter names, and decodes the changed document into
+// doc. It returns ErrNotFound if filter names none, and ErrConflict if a unique index
 // refuses the change.
 func (c *collection) change(ctx context.Context, filter, update bson.D, doc any) error {
 	after := options.FindOneAndUpdate().SetReturnDocument(options.After)
@@ -85,8 +87,9 @@ type index struct {
 	Expires   any    `bson:"expireAfterSeconds"`      // a number, where the server removes by it; nil: it does not
 }
 
-// everywhere reports whether an index has every document with a text in its field, and
-// takes no two texts for one.
+// everywhere reports whether an index has all documents whose field is a text that is
+// not empty, and compares texts byte by byte. An index of several fields must have all
+// documents.
 func (i index) everywhere() bool {
 	if len(i.Collation) > 0 || len(i.Partial) > 1 || len(i.Partial) == 1 && len(i.Key) != 1 {
 		return false
@@ -103,7 +106,8 @@ func (i index) everywhere() bool {
 // allTexts has conditions that leave out no text but the empty one.
 var allTexts = []bson.E{{Key: "$gt", Value: ""}, {Key: "$exists", Value: true}, {Key: "$type", Value: "string"}}
 
-// fields returns the names of the index's fields, with commas between them.
+// fields returns the names of the index's fields, in their order and with commas between
+// them.
 func (i index) fields() string {
 	names := make([]string, len(i.Key))
 	for n, field := range i.Key {

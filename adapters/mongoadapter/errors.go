@@ -27,7 +27,7 @@ type Violation struct {
 // values of documents.
 type ViolationError struct{ Violations []Violation }
 
-// Error implements error.
+// Error lists the rules with their collections and numbers of values.
 func (e *ViolationError) Error() string {
 	list := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
@@ -46,7 +46,8 @@ type failure struct {
 func (f *failure) Error() string { return "mongo: " + f.operation + ": " + f.code }
 func (f *failure) Unwrap() error { return f.cause }
 
-// Is reports whether the error is temporary: the library then asks users to try again.
+// Is reports whether target is [storage.ErrUnavailable] and the error is temporary. The
+// library then asks users to try again.
 func (f *failure) Is(target error) bool {
 	return target == storage.ErrUnavailable && (mongo.IsTimeout(f.cause) || mongo.IsNetworkError(f.cause) || isElecting(f.cause))
 }
@@ -62,9 +63,10 @@ func isElecting(err error) bool {
 // NotPrimaryOrSecondary.
 var notServing = []int{11600, 91, 10107, 13435, 11602, 189, 13436}
 
-// fail returns what a caller may see of a driver's error. The errors of the contract stay
-// as they are. The end of the context comes before everything else, whatever the driver
-// says.
+// fail returns what a caller may see of an error. It returns nil for nil. If ctx has
+// ended, the result wraps the error of ctx, whatever the driver says. Otherwise it
+// returns ErrNotFound or ErrConflict alone if err wraps one of them, and a failure that
+// wraps err for any other error.
 func fail(ctx context.Context, operation string, err error) error {
 	if err == nil {
 		return nil
@@ -80,8 +82,8 @@ func fail(ctx context.Context, operation string, err error) error {
 	return &failure{operation, reason(err), err}
 }
 
-// reason returns what went wrong. It never repeats the driver's own sentences, which
-// quote values.
+// reason returns the text of a failure: what went wrong. It never repeats the driver's
+// own sentences, which quote values.
 func reason(err error) string {
 	for _, plain := range []error{errText, errValue, errBusy, ErrNotMigrated} {
 		if errors.Is(err, plain) {

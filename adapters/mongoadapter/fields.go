@@ -31,9 +31,9 @@ var (
 	unescape = strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$", "%00", "\x00")
 )
 
-// toFields returns members as fields of a document, without those in taken: their
-// names have a field of their own. It returns nil for no members, and errValue
-// for a value that cannot be stored.
+// toFields returns members as fields of a document. It leaves out the members that taken
+// names, since those names are fields of the document already. It returns nil for no
+// members, and errValue for a value that cannot be stored.
 func toFields(members map[string]any, taken ...string) (bson.M, error) {
 	if len(members) == 0 {
 		return nil, nil
@@ -89,8 +89,9 @@ func toBSON(v any) (any, error) {
 	}
 }
 
-// toNumber returns a number as BSON stores it, with every digit of a whole number
-// of up to 34 digits. It returns errValue for a number that is too large.
+// toNumber returns a number as BSON stores it. A whole number of up to 34 digits keeps
+// every digit; any other number becomes a float64. It returns errValue for a number that
+// is too large.
 func toNumber(n json.Number) (any, error) {
 	if whole, err := n.Int64(); err == nil {
 		return whole, nil
@@ -107,10 +108,10 @@ func toNumber(n json.Number) (any, error) {
 	return f, nil
 }
 
-// exactly decodes a document into the struct that fields points to, each field by
-// its exact name. It returns the members that meet a field in lower case only.
-// The driver would take such a member, say Email of a provider's answer, for the
-// field email.
+// exactly decodes a document into the struct that fields points to, each field by its
+// exact name. names has the names of the fields. The driver ignores case, and would take
+// a member Email of a provider's answer for the field email. exactly returns such
+// members as strays, and nil if there are none.
 func exactly(doc bson.Raw, names []string, fields any) (strays bson.M, err error) {
 	elements, err := doc.Elements()
 	if err != nil {
@@ -140,7 +141,8 @@ func exactly(doc bson.Raw, names []string, fields any) (strays bson.M, err error
 	return strays, bson.Unmarshal(doc, fields)
 }
 
-// beside adds strays to members, which may point to nil.
+// beside adds strays to the map that members points to. If that is nil, it becomes
+// strays.
 func beside(members *bson.M, strays bson.M) {
 	if *members == nil {
 		*members = strays

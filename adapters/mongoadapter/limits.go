@@ -22,8 +22,11 @@ type limitDoc struct {
 	Expires time.Time `bson:"expires"`
 }
 
-// Take implements [storage.Limiter]. The clock is that of the instance: one that
-// is ahead lets events of others through as late as that.
+// Take implements [storage.Limiter]. If r.Events or r.Per is not positive, there is no
+// limit: Take counts nothing and returns 0. It uses the clock of the instance. An
+// instance whose clock is ahead may delay events of the others by that difference. If
+// other calls change the key at each of its tries, Take returns an error and counts
+// nothing.
 func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, ctx.Err()
@@ -37,8 +40,9 @@ func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Du
 	return 0, fail(ctx, "take", errBusy)
 }
 
-// take counts an event by one command with a filter for what the event is counted on.
-// decided is false if another call has changed that since it was read.
+// take counts an event in one command if the event fits, or returns how long until it
+// does. decided is false, and nothing is counted, if other calls have changed the limit
+// since take read it, so that the event may not fit any more.
 func take(ctx context.Context, limits *collection, id string, share, per time.Duration) (wait time.Duration, decided bool, err error) {
 	now := time.Now()
 	var d limitDoc
@@ -72,7 +76,8 @@ func take(ctx context.Context, limits *collection, id string, share, per time.Du
 	return 0, err == nil && done.MatchedCount == 1, err
 }
 
-// Return implements [storage.ReturningLimiter].
+// Return implements [storage.ReturningLimiter]. It does nothing if r.Events or r.Per is
+// not positive.
 func (a *Adapter) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 {
 		return ctx.Err()
@@ -83,7 +88,7 @@ func (a *Adapter) Return(ctx context.Context, key string, r storage.Rate) error 
 	return fail(ctx, "return", err)
 }
 
-// Forget implements [storage.Limiter].
+// Forget implements [storage.Limiter]. It returns nil if nothing is counted under key.
 func (a *Adapter) Forget(ctx context.Context, key string) error {
 	_, err := a.limits.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}})
 	return fail(ctx, "forget", err)
@@ -95,7 +100,8 @@ type usedDoc struct {
 	Expires time.Time `bson:"expires"`
 }
 
-// Use implements [storage.ReplayStore].
+// Use implements [storage.ReplayStore]. It judges by the clock of the instance whether a
+// value has expired.
 func (a *Adapter) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
 	id := keyOf(key)
 	err := a.used.add(ctx, usedDoc{id, expires})

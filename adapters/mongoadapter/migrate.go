@@ -35,7 +35,8 @@ type unique struct {
 	texts      bool // only where the field is a text, and not empty
 }
 
-// isKeptBy reports whether an index keeps the rule.
+// isKeptBy reports whether an index keeps the rule for all documents that the rule is
+// about.
 func (u unique) isKeptBy(i index) bool {
 	return i.Unique && i.fields() == strings.Join(u.fields, ",") && i.everywhere()
 }
@@ -71,10 +72,11 @@ func Migrate(ctx context.Context, db *mongo.Database, o Options) error {
 	return nil
 }
 
+// migration makes indexes. It does nothing about an index that is there already.
 type migration struct{ db *mongo.Database }
 
-// violations returns a *ViolationError if several documents have a value that
-// must be unique.
+// violations returns a *ViolationError with every rule that documents break because
+// several have a value that must be unique. It returns nil if they break none.
 func (m migration) violations(ctx context.Context) error {
 	var broken ViolationError
 	for _, u := range uniques {
@@ -108,8 +110,8 @@ func (m migration) violations(ctx context.Context) error {
 	return nil
 }
 
-// makeUnique makes the unique indexes. If the server has no partial indexes, it
-// makes a sparse one instead.
+// makeUnique makes the unique indexes. That of e-mail addresses is a partial index, or a
+// sparse one if the server has no partial indexes.
 func (m migration) makeUnique(ctx context.Context) error {
 	for _, u := range uniques {
 		o := options.Index().SetUnique(true)
@@ -131,8 +133,8 @@ func (m migration) makeUnique(ctx context.Context) error {
 	return nil
 }
 
-// makePlain makes the indexes by which everything of a user, and every session of a
-// provider's, is found.
+// makePlain makes the indexes by which the adapter finds all documents of a user, and
+// all sessions of one session or user at a provider.
 func (m migration) makePlain(ctx context.Context) error {
 	for _, name := range owned {
 		if err := m.make(ctx, name, options.Index(), "userId"); err != nil {
@@ -164,7 +166,8 @@ func (m migration) makeExpiry(ctx context.Context) error {
 	return nil
 }
 
-// make creates an index on fields. It does nothing if the same index is there.
+// make creates an index on fields. It returns nil if the same index is there, and an
+// error that isOptionConflict knows if that index has other options.
 func (m migration) make(ctx context.Context, collection string, o *options.IndexOptionsBuilder, fields ...string) error {
 	var keys bson.D
 	for _, field := range fields {
@@ -182,6 +185,7 @@ func isUnsupported(err error) bool {
 // isOptionConflict reports whether the server has such an index with other options.
 func isOptionConflict(err error) bool { return hasCode(err, optionsConflict, keySpecsConflict) }
 
+// hasCode reports whether err is an answer of the server with one of the codes.
 func hasCode(err error, codes ...int) bool {
 	answer, is := errors.AsType[mongo.ServerError](err)
 	for _, code := range codes {

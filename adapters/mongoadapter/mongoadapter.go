@@ -86,9 +86,9 @@ func New(db *mongo.Database, o Options) (*Adapter, error) {
 
 var errNoDatabase = errors.New("mongoadapter: no database")
 
-// withMajority returns db without the preferences of its client. A read from
-// elsewhere than the primary, or a write that only one server has, could bring
-// back a session that was ended.
+// withMajority returns db with reads from the primary and with the concern "majority"
+// for reads and writes, whatever its client has. A read from another server, or a write
+// that only one server has, could bring back a session that was ended.
 func withMajority(db *mongo.Database) *mongo.Database {
 	return db.Client().Database(db.Name(), options.Database().
 		SetReadPreference(readpref.Primary()).
@@ -98,8 +98,9 @@ func withMajority(db *mongo.Database) *mongo.Database {
 		SetBSONOptions(&options.BSONOptions{DefaultDocumentM: true}))
 }
 
-// objectID returns the ObjectID of a user with this id. For other texts it is always the
-// same one, so that a recorded sign-up finds its user.
+// objectID returns the ObjectID of a user with this id. For a text that is no ObjectID
+// it returns the first 12 bytes of the SHA-256, always the same, so that a recorded
+// sign-up finds its user.
 func objectID(id string) bson.ObjectID {
 	if oid, is := parseID(id); is {
 		return oid
@@ -108,15 +109,16 @@ func objectID(id string) bson.ObjectID {
 	return bson.ObjectID(sum[:12])
 }
 
-// parseID parses the id of a user of this store. It returns false for any other
-// text, which no user has.
+// parseID parses the id of a user of this store: an ObjectID in lower-case hexadecimal.
+// It returns false for any other text, which no user has.
 func parseID(id string) (oid bson.ObjectID, is bool) {
 	oid, err := bson.ObjectIDFromHex(id)
 	return oid, err == nil && oid.Hex() == id
 }
 
-// keyOf returns the id of a document for a composed name. It is short, has nothing of the
-// name in it, and no two names share one.
+// keyOf returns the id of a document for a name of several parts: a hash, which is short
+// and has nothing of the name in it. Each part has its length in front, so that two
+// names never share an id.
 func keyOf(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
@@ -129,8 +131,8 @@ func keyOf(parts ...string) string {
 // errText does not quote the text, which may be a token.
 var errText = errors.New("a text is not UTF-8")
 
-// storable reports whether the database can hold all the texts, so that it is worth
-// asking for them.
+// storable reports whether all texts are UTF-8. The database cannot hold other texts, so
+// a caller need not search for them.
 func storable(texts ...string) bool {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
@@ -140,8 +142,8 @@ func storable(texts ...string) bool {
 	return true
 }
 
-// find reads one document that filter names into doc: all of it, or only the
-// given fields. It returns ErrNotFound if there is none.
+// find reads one document that filter names into doc: the whole document, or only the
+// given fields. It returns ErrNotFound if filter names none.
 func find(ctx context.Context, c *collection, filter bson.D, doc any, fields ...string) error {
 	wanted := make(bson.D, len(fields))
 	for i, name := range fields {
@@ -154,7 +156,8 @@ func find(ctx context.Context, c *collection, filter bson.D, doc any, fields ...
 	return orNotFound(c.FindOne(ctx, filter, o).Decode(doc))
 }
 
-// findAll reads all documents that filter names.
+// findAll reads all documents that filter names, in any order. It returns no error if
+// there are none.
 func findAll[T any](ctx context.Context, c *collection, filter bson.D) (list []T, err error) {
 	found, err := c.Find(ctx, filter)
 	if err != nil {

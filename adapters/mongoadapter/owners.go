@@ -16,7 +16,7 @@ type owners struct {
 	owned []*collection
 }
 
-// byID returns the filter of a user that is not being deleted.
+// byID returns the filter of the user with this id who is not leaving.
 func byID(id bson.ObjectID) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
 }
@@ -44,10 +44,10 @@ func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 	return err == nil, err
 }
 
-// claim calls write, which needs an id or an e-mail address, and returns its
-// error. Those of a user with an interrupted deletion are free: claim finishes
-// the deletion, and tries the write again. It returns ErrConflict if another user
-// has one of them.
+// claim calls write, which gives a user the id and, unless email is empty, the e-mail
+// address. It returns the error of write. If write returns ErrConflict because a leaving
+// user has the id or the address, claim finishes that user's deletion and calls write
+// again. It returns ErrConflict if any other user has the id or the address.
 func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
 	for range tries {
 		err := write()
@@ -71,11 +71,14 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 	return storage.ErrConflict
 }
 
-// add adds a document that belongs to a user. A document that holds its key for a
-// deleted user is removed first. It returns ErrConflict if another user's
-// document has the key, and ErrNotFound for an unknown owner. A concurrent
-// deletion of the owner may have looked before the document was there: add then
-// removes it again.
+// add adds doc, the document with the given id that belongs to owner. key is the filter
+// of its unique key. If a document of a deleted user has the key, add removes that
+// document first. It returns ErrConflict if a document of another or the same user has
+// the key.
+//
+// It returns ErrNotFound if the owner is unknown or leaving. It asks for the owner only
+// after it has added the document, since a concurrent deletion of the owner may have
+// missed the document; if the owner is gone, it removes the document again.
 func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
 	err := c.add(ctx, doc)
 	for range tries {
@@ -100,8 +103,8 @@ func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID
 	return storage.ErrNotFound
 }
 
-// clear removes a document that holds a key for a deleted user. It returns
-// ErrConflict if it belongs to a user.
+// clear removes the document with the given key if its user was deleted. It returns nil
+// if there is no such document, and ErrConflict if the user lives.
 func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 	var held struct {
 		ID     bson.ObjectID `bson:"_id"`
@@ -124,7 +127,8 @@ func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 	return err
 }
 
-// checkExists returns ErrNotFound for a deleted owner.
+// checkExists returns ErrNotFound if there is no user with this id, or if the user is
+// leaving.
 func (s *owners) checkExists(ctx context.Context, owner bson.ObjectID) error {
 	lives, err := s.lives(ctx, owner)
 	if err == nil && !lives {
@@ -133,8 +137,8 @@ func (s *owners) checkExists(ctx context.Context, owner bson.ObjectID) error {
 	return err
 }
 
-// ownedBy returns the documents of a user in a collection. It returns none for a
-// text that is no id of a user.
+// ownedBy returns the documents of a user in a collection, in any order. It returns none
+// for a text that is no id of a user. It does not ask whether the user is leaving.
 func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, error) {
 	owner, is := parseID(userID)
 	if !is {
@@ -143,9 +147,9 @@ func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, err
 	return findAll[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
 }
 
-// finishDeletion removes what belongs to a user that is being deleted, and then
-// the user, and returns the user. It returns ErrNotFound if another call has
-// removed the user. A new user with the same id stays.
+// finishDeletion removes what belongs to a leaving user, and then the user, and returns
+// the user. It returns ErrNotFound if another call has removed the user meanwhile. It
+// never removes a user who is not leaving.
 func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (storage.User, error) {
 	for _, c := range s.owned {
 		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {

@@ -17,7 +17,8 @@ type sessionTokens struct{ plain bool }
 // hash in a copy of the database could present it as an old plain token.
 const hashed = "sha256:"
 
-// stored returns what the database has in place of a token.
+// stored returns what the database has in place of a token: the token itself with the
+// option PlainTokens, and otherwise a hash.
 func (t sessionTokens) stored(token string) string {
 	if t.plain {
 		return token
@@ -26,9 +27,10 @@ func (t sessionTokens) stored(token string) string {
 	return hashed + hex.EncodeToString(sum[:])
 }
 
-// filter returns the filter for the session of a token, which may still be kept plain.
-// A token that looks like a hash is never looked for as it is. The error is ErrNotFound
-// for a token that no session can have.
+// filter returns the filter for the session of a token. Without PlainTokens the filter
+// finds both the hash and the plain token, which Auth.js may have stored. It never looks
+// for a plain token that has the form of a hash. It returns ErrNotFound for a token that
+// no session can have.
 func (t sessionTokens) filter(token string) (bson.D, error) {
 	if token == "" || !storable(token) || t.plain && strings.HasPrefix(token, hashed) {
 		return nil, storage.ErrNotFound

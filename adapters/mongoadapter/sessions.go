@@ -36,8 +36,9 @@ type sessionDoc struct {
 	ActsIn   string        `bson:"actorSession,omitempty"`
 }
 
-// newSessionDoc returns the document of a session, with a token as it is stored.
-// It returns errText for a text that is not UTF-8.
+// newSessionDoc returns the document of a session, with a new id. token is the stored
+// form of the session's token. newSessionDoc returns errText for a text that is not
+// UTF-8, unless that is the user agent, which it corrects.
 func newSessionDoc(s storage.StoredSession, token string) (d sessionDoc, err error) {
 	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
 		return d, errText
@@ -54,8 +55,8 @@ func newSessionDoc(s storage.StoredSession, token string) (d sessionDoc, err err
 	return d, nil
 }
 
-// session returns the session of the document. Its Token is the given one, which
-// may be "", since the document may have only a hash.
+// session returns the session of the document with the given token, which may be "",
+// since the document may have only a hash.
 func (d *sessionDoc) session(token string) storage.StoredSession {
 	return storage.StoredSession{
 		ID: cmp.Or(d.Named, d.ID.Hex()), Token: token, UserID: cmp.Or(d.User, d.UserID.Hex()), Expires: utc(d.Expires), Created: utc(d.Created),
@@ -65,6 +66,7 @@ func (d *sessionDoc) session(token string) storage.StoredSession {
 	}
 }
 
+// utc returns t in UTC. The zero time stays zero.
 func utc(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -72,8 +74,8 @@ func utc(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore].
-// Whether there is such a user is not asked: they may be kept elsewhere.
+// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]. It does
+// not ask whether there is such a user: users may be kept elsewhere.
 func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	d, err := newSessionDoc(s, a.tokens.stored(s.Token))
 	if _, never := a.tokens.filter(s.Token); err == nil && never != nil {
@@ -85,7 +87,8 @@ func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) er
 	return fail(ctx, "create session", err)
 }
 
-// GetSession implements [storage.SessionStore].
+// GetSession implements [storage.SessionStore]. It replaces a plain token in the
+// database by its hash, unless [Options].PlainTokens is set.
 func (a *Adapter) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	d, err := a.findSession(ctx, token)
 	if err != nil {
@@ -94,8 +97,8 @@ func (a *Adapter) GetSession(ctx context.Context, token string) (storage.StoredS
 	return d.session(token), nil
 }
 
-// findSession returns the document of a session, or ErrNotFound. If the database
-// has the plain token, it replaces that by the hash.
+// findSession returns the document of a session, or ErrNotFound. If the database has the
+// plain token and should have the hash, findSession writes the hash.
 func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, err error) {
 	filter, err := a.tokens.filter(token)
 	if err != nil {
@@ -111,7 +114,9 @@ func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, 
 	return d, err
 }
 
-// GetSessionAndUser implements [storage.SessionAdapter]. It takes two round trips.
+// GetSessionAndUser implements [storage.SessionAdapter]. It takes two round trips, and a
+// third to replace a plain token by its hash, as GetSession does. A session of a user
+// who is kept elsewhere is ErrNotFound.
 func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
 	var u storage.User
 	d, err := a.findSession(ctx, token)
@@ -165,8 +170,8 @@ func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []stora
 	return list, fail(ctx, "list sessions", err)
 }
 
-// ofUser returns the filter of a user's sessions. The user may be kept elsewhere, under
-// an id of another type.
+// ofUser returns the filter of the sessions of the user with the given id. A user who is
+// kept elsewhere may have an id of any form.
 func ofUser(id string) bson.D {
 	owner := bson.D{{Key: "userId", Value: objectID(id)}}
 	if _, is := parseID(id); is {
@@ -206,7 +211,8 @@ func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (int,
 	return int(gone.DeletedCount), nil
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter].
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It removes the
+// sessions one by one. The returned sessions have no Token.
 func (a *Adapter) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	field, names := "providerSid", sids
 	if len(sids) == 0 {

@@ -17,8 +17,8 @@ type signUpDoc struct {
 	Begun  time.Time     `bson:"begun"`
 }
 
-// BeginSignUp implements [storage.SignUpAdapter]. The record lasts 30 days at
-// least.
+// BeginSignUp implements [storage.SignUpAdapter]. It returns an ObjectID in hexadecimal,
+// even if userID has another form. A record lasts 30 days at least.
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	d := signUpDoc{keyOf(provider, providerAccountID), objectID(userID), time.Now()}
 	for range tries {
@@ -40,7 +40,7 @@ func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, 
 	return "", fail(ctx, "begin sign-up", storage.ErrConflict)
 }
 
-// EndSignUp implements [storage.SignUpAdapter].
+// EndSignUp implements [storage.SignUpAdapter]. It returns nil if there is no record.
 func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
 	_, err := a.signUps.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(provider, providerAccountID)}})
 	return fail(ctx, "end sign-up", err)

@@ -14,12 +14,12 @@ import (
 // next batch takes to be known from the last.
 const batch = 1000
 
-// Sweep implements [storage.SweepAdapter], for servers that do not remove by
-// themselves what has expired. It removes limits and used values, too, and leases a day
-// after they have expired: until then the next holder learns that one was abandoned. If
-// the deadline of ctx leaves no time for another batch it returns a
-// [storage.ErrUnfinished]: the server does not tell how much an interrupted
-// command has removed.
+// Sweep implements [storage.SweepAdapter], for servers that do not remove by themselves
+// what has expired. It removes sessions, links, revocations, limits and used values that
+// expired before the instant. It removes leases a day after that: until then the next
+// holder learns that one was abandoned. It works in batches. If the deadline of ctx
+// leaves no time for another batch it returns [storage.ErrUnfinished], since the server
+// does not tell how much an interrupted command has removed.
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	var longest time.Duration
 	for _, c := range []*collection{a.sessions, a.links, a.revocations, a.limits, a.used, a.leases} {

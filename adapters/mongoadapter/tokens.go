@@ -20,9 +20,9 @@ func (a *Adapter) SwapTokens(ctx context.Context, provider, providerAccountID st
 	return fail(ctx, "swap tokens", swapTokens(ctx, a, provider, providerAccountID, old, next))
 }
 
-// swapTokens replaces the tokens of an account if it still has the old access and
-// refresh tokens. It returns ErrConflict if it has others, and ErrNotFound if
-// there is no account.
+// swapTokens replaces the tokens of an account if the stored access token and refresh
+// token are those of old. Otherwise it returns ErrConflict, and ErrNotFound if there is
+// no account or its user was deleted.
 func swapTokens(ctx context.Context, a *Adapter, provider, providerAccountID string, old, next storage.Tokens) error {
 	change, err := tokenChange(next)
 	if err != nil {
@@ -46,8 +46,8 @@ func swapTokens(ctx context.Context, a *Adapter, provider, providerAccountID str
 	return storage.ErrConflict
 }
 
-// textOrNone returns the condition that a field has a text. For the empty text the field
-// is absent or null.
+// textOrNone returns the condition that a field is the text. For an empty text the
+// condition is that the field is absent, null or empty.
 func textOrNone(text string) any {
 	if text == "" {
 		return bson.D{{Key: "$in", Value: bson.A{nil, ""}}}
@@ -60,7 +60,8 @@ var tokenFields = []string{
 	"access_token", "refresh_token", "id_token", "expires_at", "scope", "session_state", "token_type", "authorization_details", "tokenExtra",
 }
 
-// tokenChange returns the update that replaces the tokens of an account and nothing else.
+// tokenChange returns the update that replaces the tokens of an account and nothing
+// else. It returns errText or errValue for tokens that cannot be stored.
 func tokenChange(t storage.Tokens) (bson.D, error) {
 	d, err := newAccountDoc(storage.Account{Tokens: t})
 	if err != nil {
@@ -95,9 +96,11 @@ type leaseDoc struct {
 	Expires time.Time `bson:"expires"`
 }
 
-// Lease implements [storage.LeaseStore]. The clock is that of the instance, so those of
-// several instances should agree: a difference longer than the lease may cost a second
-// holder. What has expired is remembered for a day.
+// Lease implements [storage.LeaseStore]. It uses the clock of the instance, so the
+// clocks of several instances should agree: an instance whose clock is ahead may give
+// the lease to a second holder too early. The holder of an expired lease is remembered
+// for a day. If other calls are faster at each of its tries, Lease returns a lease that
+// is not held, with a Wait of one millisecond.
 func (a *Adapter) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
 	if !storable(holder) {
 		return storage.Lease{}, fail(ctx, "lease", errText)
@@ -111,8 +114,9 @@ func (a *Adapter) Lease(ctx context.Context, key, holder string, life time.Durat
 	return storage.Lease{Wait: time.Millisecond}, nil // others are faster each time
 }
 
-// lease takes what is free, or its own, by one command. decided is false if another call
-// has changed the lease meanwhile.
+// lease gives the lease to holder in one command if it is free or holder's own.
+// Otherwise it returns how long to wait. decided is false if other calls have changed
+// the lease meanwhile; the caller then tries again.
 func lease(ctx context.Context, leases *collection, id, holder string, life time.Duration) (given storage.Lease, decided bool, err error) {
 	now := time.Now()
 	until := now.Add(life)
@@ -142,7 +146,8 @@ func lease(ctx context.Context, leases *collection, id, holder string, life time
 	return storage.Lease{Wait: left}, last.Holder != holder && left > 0, err
 }
 
-// Release implements [storage.LeaseStore].
+// Release implements [storage.LeaseStore]. It returns nil if the lease is another
+// holder's, or if there is none.
 func (a *Adapter) Release(ctx context.Context, key, holder string) error {
 	if !storable(holder) {
 		return fail(ctx, "release", ctx.Err())

@@ -33,8 +33,9 @@ func (d *userDoc) UnmarshalBSON(doc []byte) error {
 	return err
 }
 
-// newUserDoc returns the document of a user, with a new id if the user has none.
-// It returns errText or errValue for a user that cannot be stored.
+// newUserDoc returns the document of a user. Its id is a new one if the user has none,
+// and otherwise what objectID returns. newUserDoc returns errText or errValue for a user
+// that cannot be stored.
 func newUserDoc(u storage.User) (d userDoc, err error) {
 	if !storable(u.ID, u.Name, u.Email, u.Image) {
 		return d, errText
@@ -47,7 +48,7 @@ func newUserDoc(u storage.User) (d userDoc, err error) {
 	return d, err
 }
 
-// user returns the user, which is zero for a document that was not found.
+// user returns the user of the document. It returns the zero User for the zero document.
 func (d *userDoc) user() storage.User {
 	if d.ID.IsZero() {
 		return storage.User{}
@@ -59,7 +60,8 @@ func (d *userDoc) user() storage.User {
 	return u
 }
 
-// CreateUser implements [storage.Adapter].
+// CreateUser implements [storage.Adapter]. It replaces an empty ID by a new one, and an
+// ID that is no ObjectID by the one that is made of it. A taken ID is ErrConflict.
 func (a *Adapter) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	d, err := newUserDoc(u)
 	if err == nil {
@@ -104,15 +106,16 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return u, fail(ctx, "get user by account", err)
 }
 
-// UpdateUser implements [storage.Adapter].
+// UpdateUser implements [storage.Adapter]. It ignores Provisioned, and writes nothing if
+// c names no other field.
 func (a *Adapter) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	u, err := a.changeUser(ctx, id, c)
 	return u, fail(ctx, "update user", err)
 }
 
-// changeUser changes a user and returns the user as it is then. It returns
-// ErrNotFound for an unknown user, and ErrConflict if another user has the e-mail
-// address.
+// changeUser changes a user and returns the changed user. It returns ErrNotFound for an
+// unknown user, ErrConflict if another user has the e-mail address, and errText for a
+// text that is not UTF-8.
 func (a *Adapter) changeUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	oid, is := parseID(id)
 	if !is {
@@ -146,10 +149,11 @@ func (a *Adapter) changeUser(ctx context.Context, id string, c storage.UserChang
 	return d.user(), err
 }
 
-// update names what becomes of single fields.
+// update is a change of single fields of a document.
 type update struct{ changed, dropped bson.D }
 
-// set changes a field; one that is empty is dropped.
+// set adds the change of a field to the update. The field gets the value to, or is
+// removed if empty is true.
 func (u *update) set(name string, to any, empty bool) {
 	if empty {
 		u.dropped = append(u.dropped, bson.E{Key: name, Value: ""})
@@ -158,7 +162,7 @@ func (u *update) set(name string, to any, empty bool) {
 	}
 }
 
-// doc returns the update as the server wants it. It is empty if nothing changes.
+// doc returns the update as the server wants it, and nil if nothing changes.
 func (u *update) doc() (doc bson.D) {
 	if len(u.changed) > 0 {
 		doc = append(doc, bson.E{Key: "$set", Value: u.changed})
@@ -169,9 +173,10 @@ func (u *update) doc() (doc bson.D) {
 	return doc
 }
 
-// DeleteUser implements [storage.UserDeletionAdapter]. From its first step on the
-// user does not exist. An interrupted deletion is finished by the next call, or by
-// the next sign-up with the same e-mail address.
+// DeleteUser implements [storage.UserDeletionAdapter]. From its first step on the user
+// does not exist for other calls. An interrupted deletion is finished by the next
+// DeleteUser, or by the next CreateUser or UpdateUser that needs the id or the e-mail
+// address.
 func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, err error) {
 	oid, is := parseID(id)
 	if !is {
