@@ -11,16 +11,18 @@ import (
 // ErrNotMigrated is the error of calls on a bucket that is not there.
 var ErrNotMigrated = errors.New("there is no such bucket: was Migrate forgotten?")
 
-// Check reports whether [New] accepts a bucket, and changes nothing. The error is
-// [ErrNotMigrated] if the bucket does not exist, and otherwise names the settings
-// that would lose or bring back something.
+// Check returns nil if [New] accepts a bucket. It changes nothing. It returns
+// [ErrNotMigrated] if the bucket does not exist, and [ErrNoJetStream] if JetStream is
+// off at the server. Otherwise the error names the settings by which the bucket would
+// lose records or bring them back. The options do not matter.
 func Check(ctx context.Context, js jetstream.JetStream, bucket string, o Options) error {
 	_, err := examine(ctx, js, bucket)
 	return err
 }
 
-// Warnings returns what a bucket that [Check] accepts lacks: copies and files, which
-// an adapter can do without until a server is lost. Its errors are those of Check.
+// Warnings returns what a bucket lacks that an adapter can do without until a server is
+// lost: three copies that are online, and files. It returns nil if the bucket lacks
+// nothing. For a bucket that [Check] does not accept it returns the error of Check.
 func Warnings(ctx context.Context, js jetstream.JetStream, bucket string, o Options) ([]string, error) {
 	found, err := examine(ctx, js, bucket)
 	if err != nil {
@@ -29,7 +31,8 @@ func Warnings(ctx context.Context, js jetstream.JetStream, bucket string, o Opti
 	return lacks(found), nil
 }
 
-// examine reads the settings of a bucket. It returns the errors of [Check].
+// examine reads the settings of a bucket. It returns the errors of [Check]; with an
+// error about the settings it returns the settings, too.
 func examine(ctx context.Context, js jetstream.JetStream, bucket string) (found *jetstream.StreamInfo, err error) {
 	if js == nil || bucket == "" {
 		return nil, errNeeded

@@ -24,11 +24,13 @@ type conn struct {
 	way      string           // what comes before them in what is sent to another domain or account
 }
 
+// subject returns the subject of a record's key.
 func (c *conn) subject(k kvstore.Key) string { return c.subjects + string(k.Kind) + "." + k.Name }
 
-// list returns the subject of a user's entries, without the entry.
+// list returns what the subjects of all entries of a user's list begin with.
 func (c *conn) list(user string) string { return c.subjects + "b." + user + "." }
 
+// entry returns the subject of an entry of a user's list.
 func (c *conn) entry(user string, entry kvstore.Key) string {
 	return c.list(user) + string(entry.Kind) + "." + entry.Name
 }
@@ -41,15 +43,15 @@ type message struct {
 	value    []byte
 }
 
-// record returns the record of a message. Its version has the sequence too, so that a
-// write over what was just read needs no further read.
+// record returns the record of a message. The record's version has the message's
+// sequence behind an "@", so that a write over what was just read needs no further read.
 func (m message) record(k kvstore.Key) kvstore.Record {
 	return kvstore.Record{Key: k, Version: m.version + "@" + strconv.FormatUint(m.sequence, 10), Value: m.value}
 }
 
-// seen returns the message that a version of record stands for, without its
-// value. known is false if the version lacks the sequence, and the message has to
-// be read. An empty version stands for a key without a message.
+// seen returns the message that a version of record stands for, without its value. known
+// is false if the version has no sequence: the caller must then read the message. An
+// empty version stands for a key without a message.
 func seen(version string) (m message, known bool) {
 	if version == "" {
 		return m, true
@@ -61,8 +63,9 @@ func seen(version string) (m message, known bool) {
 
 var errForeign = errors.New("a key holds what was not written by this package")
 
-// look reads a key from the leader of the bucket's copies. It returns the zero
-// message, and no error, for a key that was never written.
+// look reads a key from the leader of the bucket's copies. It returns the zero message,
+// and no error, for a key that was never written, and a message without a version for a
+// deleted key.
 func (c *conn) look(ctx context.Context, k kvstore.Key) (m message, err error) {
 	var raw *jetstream.RawStreamMsg
 	err = retry(ctx, func(ctx context.Context) (err error) {
@@ -156,9 +159,10 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	}
 }
 
-// written returns the message of a record. An end is written as a deletion with a
-// value. The server then removes that very message when it expires, and puts no
-// mark in its place that could collide with a write of ours.
+// written returns the message to publish for a record. It marks the message of a record
+// that was ended as a deletion, although it has a value. The server then removes that
+// very message when it expires, and puts no marker of its own in its place that could
+// collide with a write of ours.
 func (c *conn) written(r kvstore.Record) *nats.Msg {
 	m := nats.NewMsg(c.way + c.subject(r.Key))
 	m.Data = append(append(append(make([]byte, 0, len(r.Version)+1+len(r.Value)), r.Version...), '\n'), r.Value...)
@@ -184,7 +188,8 @@ func life(d time.Duration) string {
 	return strconv.Itoa(int(max(d, time.Minute)/time.Second) + 1)
 }
 
-// Delete implements [kvstore.Conn].
+// Delete implements [kvstore.Conn]. The server keeps a marker in place of the record for
+// a minute.
 func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	wanted, _ := seen(version)
 	for {
@@ -209,9 +214,9 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	}
 }
 
-// publish writes over the message that has the sequence; 0 stands for no message.
-// If that is no longer the last message of its subject, isConflict is true for
-// the error. So publish can be repeated.
+// publish writes over the message that has the sequence over; 0 stands for no message.
+// It calls message for each try. If the last message of the subject has another
+// sequence, isConflict is true for the error. So publish is safe to repeat.
 func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Msg) error {
 	return retry(ctx, func(ctx context.Context) error {
 		_, err := c.js.PublishMsg(ctx, message(), jetstream.WithExpectLastSequencePerSubject(over))
@@ -219,8 +224,9 @@ func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Ms
 	})
 }
 
-// Own implements [kvstore.Conn]. An entry is first written where none is, and read only
-// if there is one.
+// Own implements [kvstore.Conn]. It first writes the entry as if there were none, and
+// reads it only if there is one. An entry that is to be kept longer already stays as it
+// is.
 func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key, until time.Time) error {
 	for over := uint64(0); ; {
 		err := c.publish(ctx, over, func() *nats.Msg { return c.listed(user, entry, until) })
@@ -234,8 +240,9 @@ func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key, until ti
 	}
 }
 
-// listed returns the message of an entry. Its data say until when it is kept, in seconds
-// since 1970; those of one that is kept for ever are empty.
+// listed returns the message to publish for an entry. Its data are the time until which
+// the entry is kept, in seconds since 1970, and empty for an entry that is kept for
+// ever.
 func (c *conn) listed(user string, entry kvstore.Key, until time.Time) *nats.Msg {
 	m := nats.NewMsg(c.way + c.entry(user, entry))
 	if !until.IsZero() {
@@ -245,8 +252,9 @@ func (c *conn) listed(user string, entry kvstore.Key, until time.Time) *nats.Msg
 	return m
 }
 
-// lookEntry returns the sequence of an entry, or 0 if there is none, and whether
-// it is kept until the given time already.
+// lookEntry reads an entry. It returns the sequence of the entry's message, or 0 if
+// there is none. kept reports whether the entry is kept until the given time or longer;
+// a zero until means for ever.
 func (c *conn) lookEntry(ctx context.Context, user string, entry kvstore.Key, until time.Time) (sequence uint64, kept bool, err error) {
 	var raw *jetstream.RawStreamMsg
 	err = retry(ctx, func(ctx context.Context) (err error) {
@@ -266,16 +274,15 @@ func (c *conn) lookEntry(ctx context.Context, user string, entry kvstore.Key, un
 	return raw.Sequence, err != nil || !until.IsZero() && at >= until.Unix(), nil
 }
 
-// Disown implements [kvstore.Conn]. Entries are used once, so that nothing has
-// to stay in their place.
+// Disown implements [kvstore.Conn]. It leaves no marker: no entry is ever used again.
 func (c *conn) Disown(ctx context.Context, user string, entry kvstore.Key) error {
 	return failure(retry(ctx, func(ctx context.Context) error {
 		return c.stream.Purge(ctx, jetstream.WithPurgeSubject(c.entry(user, entry)))
 	}))
 }
 
-// Owned implements [kvstore.Conn]. The leader answers with the list of subjects; a
-// consumer, which is the usual way, may be at a follower.
+// Owned implements [kvstore.Conn]. It asks the leader for the subjects of the list. A
+// consumer, the usual way to list keys, may be at a follower, which is late.
 func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, err error) {
 	var info *jetstream.StreamInfo
 	err = retry(ctx, func(ctx context.Context) (err error) {

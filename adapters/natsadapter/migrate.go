@@ -37,8 +37,8 @@ func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, o Optio
 	}))
 }
 
-// newBucket returns the settings of a key–value bucket. They differ from those of the
-// NATS client in direct reads, which it always switches on.
+// newBucket returns the settings of a new key–value bucket. They differ from those of
+// the NATS client in that direct reads are off.
 func newBucket(bucket string, replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: streamOf(bucket), Subjects: []string{subjectsOf(bucket) + ">"}, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -48,7 +48,8 @@ func newBucket(bucket string, replicas int) jetstream.StreamConfig {
 	}
 }
 
-// mend changes the settings of an existing bucket to those that [New] and o ask for.
+// mend changes the settings of an existing bucket to those that [New] and o ask for. It
+// returns an error, and changes nothing, if a setting that it cannot change is wrong.
 func mend(ctx context.Context, js jetstream.JetStream, has jetstream.StreamConfig, o Options) error {
 	to := has
 	to.AllowDirect, to.AllowMsgTTL, to.Replicas = false, true, cmp.Or(o.Replicas, has.Replicas)

@@ -27,10 +27,11 @@ type Options struct {
 
 var errNeeded = errors.New("natsadapter: JetStream and a bucket are needed")
 
-// New returns an adapter on a bucket that [Migrate] has made. It asks the server
-// for the bucket's settings, and returns an error for a bucket that would lose
-// records or bring them back. A bucket that does not exist is [ErrNotMigrated].
-// Credentials, TLS and reconnecting are the client's; the clock is [time.Now].
+// New returns an adapter on a bucket that [Migrate] has made. It asks the server for the
+// bucket's settings, and returns the errors of [Check]: [ErrNotMigrated] for a bucket
+// that does not exist, [ErrNoJetStream], or one that names the settings by which the
+// bucket would lose records or bring them back. Credentials, TLS and reconnecting are
+// the client's; the clock is [time.Now]. The options do not matter.
 func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) (*Adapter, error) {
 	if js == nil || bucket == "" {
 		return nil, errNeeded
@@ -58,11 +59,13 @@ func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) 
 	return &Adapter{kvstore.New(c, kvstore.Options{})}, nil
 }
 
+// streamOf and subjectsOf return the name of a bucket's stream, and what the subjects of
+// its keys begin with.
 func streamOf(bucket string) string   { return "KV_" + bucket }
 func subjectsOf(bucket string) string { return "$KV." + bucket + "." }
 
-// fits returns an error that names each setting by which a bucket would lose
-// records or bring them back, or nil.
+// fits returns nil for settings that an adapter can work with, and otherwise an error
+// that names each setting by which the bucket would lose records or bring them back.
 func fits(s jetstream.StreamConfig) error {
 	var wrong []string
 	for _, rule := range []struct {

@@ -16,10 +16,11 @@ const (
 	rest     = 20 * time.Millisecond // before the same is asked again
 )
 
-// retry calls f, for a second at most each time, until a server answers, and returns
-// the answer. While copies choose a new leader no server answers, and the client does
-// not ask twice. retry gives up when ctx ends, or after patience if ctx has no
-// deadline, and returns that error together with the last one that said why.
+// retry calls f until a server answers, and returns the error of that call, or nil. Each
+// call of f gets a context that ends after a second. While copies choose a new leader no
+// server answers, and the client does not ask twice. retry gives up when ctx ends, or
+// after ten seconds if ctx has no deadline. It then returns the error of the context,
+// together with the last error that said more than that there was no answer.
 func retry(ctx context.Context, f func(context.Context) error) error {
 	if _, has := ctx.Deadline(); !has {
 		var cancel context.CancelFunc
@@ -52,8 +53,8 @@ func retry(ctx context.Context, f func(context.Context) error) error {
 // is off at the server.
 var ErrNoJetStream = errors.New("JetStream is off there: start the server with -js, or with jetstream in its configuration")
 
-// retryFirst makes the first call to a server, as retry does. It returns
-// ErrNoJetStream if the server is one without JetStream.
+// retryFirst calls f as retry does, for the first calls to a server. It returns
+// ErrNoJetStream if JetStream is off at the server.
 func retryFirst(ctx context.Context, js jetstream.JetStream, f func(context.Context) error) error {
 	return retry(ctx, func(ctx context.Context) error {
 		err := f(ctx)
@@ -75,8 +76,8 @@ const (
 	codeNotReady  = 10163
 )
 
-// isUnanswered reports whether no server has answered, or only one that cannot
-// know the answer for now.
+// isUnanswered reports whether err says that no server has answered, or only one that
+// cannot know the answer for now.
 func isUnanswered(err error) bool {
 	for _, silence := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse} {
 		if errors.Is(err, silence) {
@@ -94,9 +95,9 @@ func isConflict(err error) bool {
 	return is && (said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// failure returns the error with the name of this package. It returns nil and
-// errors of a context as they are, and wraps ErrNotMigrated for a missing bucket.
-// The texts of servers and of their client hold no values.
+// failure returns an error with the name of this package in front. It returns nil and
+// errors of a context as they are. For a missing bucket the result wraps ErrNotMigrated,
+// too. The texts of servers and of their client hold no values.
 func failure(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
