@@ -39,8 +39,9 @@ func (c conn) One(ctx context.Context, statement string, args []any, dest ...any
 	return c.seen(err)
 }
 
-// seen returns err as it is. If err shows that a connection is unfit, it first
-// resets the pool: the others most likely are unfit, too.
+// seen returns err as it is. If err shows that the server behind a connection cannot
+// serve, it first resets the pool, since other connections most likely lead to that
+// server, too. In a transaction it resets nothing.
 func (c conn) seen(err error) error {
 	if p, isPool := c.on.(*pool); isPool && sqlstore.Unfit(err) {
 		p.resetOnce()
@@ -57,8 +58,8 @@ type pool struct {
 
 const betweenResets = time.Second
 
-// resetOnce closes all connections of the pool, unless that was done within
-// betweenResets.
+// resetOnce has the pool close all its connections, those in use as soon as they are
+// returned. It does nothing if that was done less than betweenResets ago.
 func (p *pool) resetOnce() {
 	last, now := p.lastReset.Load(), time.Now().UnixNano()
 	if now-last > int64(betweenResets) && p.lastReset.CompareAndSwap(last, now) {
@@ -86,7 +87,7 @@ func (c conn) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	return c.seen(c.tx(ctx, f))
 }
 
-// tx does what Tx does, and leaves seen to its caller.
+// tx does what Tx does, but does not reset the pool: Tx does so by seen.
 func (c conn) tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	tx, err := c.begin(ctx)
 	if err != nil {
@@ -112,14 +113,16 @@ func (c conn) tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 // connection, which undoes as much.
 const maxRollback = 500 * time.Millisecond
 
-// rollback rolls tx back, even if ctx has ended, within maxRollback.
+// rollback rolls tx back, even if ctx has ended. It takes maxRollback at most, and
+// ignores errors.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxRollback)
 	defer cancel()
 	_ = tx.Rollback(ctx)
 }
 
-// begin starts a transaction, or a savepoint in the one there is.
+// begin starts a transaction (READ COMMITTED) on a pool, or a savepoint in a
+// transaction.
 func (c conn) begin(ctx context.Context) (pgx.Tx, error) {
 	pool, isPool := c.on.(interface {
 		BeginTx(ctx context.Context, o pgx.TxOptions) (pgx.Tx, error)

@@ -52,10 +52,10 @@ var (
 
 var errNoPool = errors.New("pgxadapter: no pool")
 
-// New returns a store in the database of p. It sends nothing to the database: the
-// tables are inspected when they are first used. If they do not fit the layout,
-// every call returns a [*sqlstore.MisfitError]. The caller configures and closes
-// the pool. A Layout that makes no sense is an error.
+// New returns a store in the database of p. It sends nothing to the database: the tables
+// are inspected when they are first used. If they do not fit the layout, every call
+// returns a [*sqlstore.MisfitError]. The caller configures and closes the pool. New
+// returns an error if p is nil or if o.Layout makes no sense.
 func New(p *pgxpool.Pool, o Options) (*Adapter, error) {
 	if p == nil {
 		return nil, errNoPool
@@ -72,10 +72,10 @@ func New(p *pgxpool.Pool, o Options) (*Adapter, error) {
 	return &Adapter{store}, nil
 }
 
-// Bind returns the adapter in a transaction of the caller's, which sees what the
-// transaction has done. It commits nothing: InTx is a savepoint, and what was
-// done is gone when the transaction is rolled back. It is good until tx ends,
-// and for one goroutine at a time.
+// Bind returns an adapter that works in tx, a transaction of the caller's, and sees what
+// tx has done. The adapter never commits or rolls back tx: its InTx is a savepoint, and
+// all that it does is gone if the caller rolls tx back. It may be used until tx ends, by
+// one goroutine at a time.
 func (a *Adapter) Bind(tx pgx.Tx) *Adapter { return &Adapter{a.Store.Bind(conn{tx})} }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
