@@ -26,8 +26,9 @@ type roles interface {
 	storage.LeaseStore
 }
 
-// newAuthJS returns the stores on the keys of Auth.js. rest keeps what Auth.js
-// has no keys for.
+// newAuthJS returns the stores on the keys of Auth.js, in the layout [Unstorage] if
+// isUnstorage is true, and otherwise in the layout [AuthJS]. rest keeps what Auth.js has
+// no keys for.
 func newAuthJS(c *conn, rest roles, isUnstorage bool) *authJS {
 	k := &keyspace{c, isUnstorage}
 	owned := &ownedKeys{k}

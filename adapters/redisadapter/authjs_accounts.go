@@ -8,6 +8,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// accountObject is the record of an account.
 type accountObject struct {
 	ID                string          `json:"id"`
 	UserID            string          `json:"userId"`
@@ -27,12 +28,12 @@ type accountObject struct {
 	EmailVouched      bool            `json:"emailVouched,omitempty"`
 }
 
-// accountID joins the two names as Auth.js does. The result is ambiguous, so a caller
-// that finds a record compares both.
+// accountID joins the two names as Auth.js does. Two accounts may have the same result,
+// so a caller that finds a record compares both names.
 func accountID(provider, id string) string { return provider + ":" + id }
 
-// asAccount returns the account in a text. It returns ErrNotFound if text is nil
-// or is not the record of this account.
+// asAccount returns the account in text, the value of a key. It returns ErrNotFound if
+// text is nil or is not the record of this account.
 func asAccount(text *string, provider, id string) (storage.Account, error) {
 	var o accountObject
 	if !decodeObject(text, &o) || o.Provider != provider || o.ProviderAccountID != id || o.UserID == "" {
@@ -90,7 +91,8 @@ func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccount
 	return a.GetUser(ctx, account.UserID)
 }
 
-// GetAccount implements [storage.AccountAdapter].
+// GetAccount implements [storage.AccountAdapter]. It does not ask whether the account's
+// user was deleted.
 func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	text, err := a.keys.text(ctx, a.keys.at(ofAccount, accountID(provider, providerAccountID)))
 	if err != nil {
@@ -99,8 +101,8 @@ func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID str
 	return asAccount(text, provider, providerAccountID)
 }
 
-// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound; an
-// account of a deleted user is free.
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound. An account
+// of a deleted user counts as free.
 func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error {
 	text, err := accountText(account)
 	if err != nil {
@@ -121,8 +123,9 @@ func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error
 	})
 }
 
-// ListAccounts implements [storage.AccountAdapter]. They are in the order of
-// their keys. Of those that Auth.js has linked only the last is known.
+// ListAccounts implements [storage.AccountAdapter]. Of the accounts that Auth.js has
+// linked it finds only the last. That one comes last; the others are in the order of
+// their keys.
 func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]storage.Account, error) {
 	all, _, err := a.owned.list(ctx, userID, ofAccount)
 	var list []storage.Account

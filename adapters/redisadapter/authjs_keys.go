@@ -35,8 +35,8 @@ type keyspace struct {
 	isUnstorage bool
 }
 
-// at returns the key of an id, with the prefix. unstorage shortens keys, so two
-// ids may have one key: a caller that finds a record compares the owner.
+// at returns the key of an id: the prefix, the part and the id. unstorage shortens keys,
+// so two ids may have the same key, and a caller that finds a record compares the id.
 func (s *keyspace) at(part, id string) string {
 	if s.isUnstorage {
 		return s.conn.prefix + unstorageKey(part+id)
@@ -44,8 +44,9 @@ func (s *keyspace) at(part, id string) string {
 	return s.conn.prefix + part + id
 }
 
-// unstorageKey returns a key as unstorage writes it: slashes become colons, several
-// colons one, and everything after a question mark is cut off.
+// unstorageKey returns a key as unstorage writes it. Slashes and backslashes become
+// colons, several colons become one, and colons at both ends are dropped. Everything
+// after a question mark is cut off.
 func unstorageKey(key string) string {
 	key, _, _ = strings.Cut(key, "?")
 	parts := strings.FieldsFunc(key, func(c rune) bool { return c == '/' || c == '\\' || c == ':' })
@@ -87,7 +88,9 @@ const mostTries = 1000
 // errStale reports that a key has changed since a plan was decided by its value.
 var errStale = errors.New("redisadapter: others changed a record each time it was about to be written")
 
-// commit carries out a plan. It returns errStale if the plan has to be decided anew.
+// commit carries out a plan. It returns errStale, and changes nothing, if something that
+// the plan was decided by has changed. If the plan deletes keys, commit waits for
+// replicas as [Options].Replicas says. It does nothing for an empty plan.
 func (s *keyspace) commit(ctx context.Context, p *plan) error {
 	keys := p.keys()
 	if len(keys) == 0 {
@@ -107,6 +110,7 @@ func (s *keyspace) commit(ctx context.Context, p *plan) error {
 	return nil
 }
 
+// ignoreStale returns nil for errStale, and any other error as it is.
 func ignoreStale(err error) error {
 	if errors.Is(err, errStale) {
 		return nil
@@ -114,9 +118,10 @@ func ignoreStale(err error) error {
 	return err
 }
 
-// change calls decide with an empty plan and commits the plan, until that
-// succeeds or decide returns an error. It returns errStale if other calls were
-// faster mostTries times.
+// change calls decide with an empty plan and commits the plan. If other calls have
+// changed meanwhile what the plan was decided by, it calls decide again with another
+// empty plan. It returns an error of decide as it is, and errStale after mostTries
+// tries.
 func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
 	for range mostTries {
 		var p plan
@@ -130,9 +135,9 @@ func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
 	return errStale
 }
 
-// end makes a change, as change does, that ends the record under a key. If decide
-// returns ErrNotFound, an earlier try may have ended the record before replicas
-// heard of it, so end waits for them before it returns ErrNotFound.
+// end makes a change that ends the record under a key, as change does. If decide returns
+// ErrNotFound, an earlier call may have ended the record without waiting for all
+// replicas. So end waits for replicas before it returns ErrNotFound.
 func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error) error {
 	err := s.change(ctx, decide)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -143,8 +148,9 @@ func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error
 	return err
 }
 
-// await waits until Options.Replicas replicas have all that this server has
-// written, by a write to a key without a value.
+// await waits until as many replicas as [Options].Replicas says have all that the server
+// has written so far. It returns an error if they do not. It does so by a write to key,
+// which must have no value.
 func (s *keyspace) await(ctx context.Context, key string) error {
 	if s.conn.replicas == 0 {
 		return nil
@@ -156,7 +162,7 @@ func (s *keyspace) await(ctx context.Context, key string) error {
 	return fault("delete", err)
 }
 
-// withPrefix returns the keys that begin with prefix, sorted.
+// withPrefix returns those of the keys that begin with prefix, sorted.
 func withPrefix(keys []string, prefix string) []string {
 	var some []string
 	for _, key := range keys {
@@ -168,7 +174,7 @@ func withPrefix(keys []string, prefix string) []string {
 	return some
 }
 
-// appendNew appends those of more to keys that keys does not have yet.
+// appendNew appends to keys those of more that keys does not have yet.
 func appendNew(keys, more []string) []string {
 	for _, key := range more {
 		if !slices.Contains(keys, key) {
@@ -191,6 +197,7 @@ func reference(text *string) string {
 	return *text
 }
 
+// newUUID returns a random UUID of version 4.
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

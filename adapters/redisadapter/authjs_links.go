@@ -6,6 +6,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// linkObject is the record of a magic link.
 type linkObject struct {
 	Identifier string `json:"identifier"`
 	Token      string `json:"token"`
@@ -13,6 +14,7 @@ type linkObject struct {
 	Purpose    string `json:"purpose,omitempty"` // ours
 }
 
+// keyOfLink returns the key of a magic link.
 func (a *authJS) keyOfLink(identifier, token string) string {
 	return a.keys.at(ofLink, identifier+":"+token)
 }

@@ -13,8 +13,9 @@ type ownedKeys struct{ keys *keyspace }
 // ownedText is the record of an account or a session.
 type ownedText struct{ key, text string }
 
-// list returns the records of a user under keys that begin with a part, and the
-// keys that our set has. It first removes keys without a value from our set.
+// list returns the records of a user under keys that begin with part, which is ofAccount
+// or ofSession, and all keys that our set has. It also removes keys of that part without
+// a value from our set, and ignores errors of that.
 func (s *ownedKeys) list(ctx context.Context, userID, part string) (all []ownedText, listed []string, err error) {
 	if listed, err = s.members(ctx, userID); err != nil {
 		return nil, nil, err
@@ -39,8 +40,8 @@ func (s *ownedKeys) list(ctx context.Context, userID, part string) (all []ownedT
 	return all, s.prune(ctx, userID, listed, absent), err
 }
 
-// pruneAll removes all keys without a value from our set, and the indexes that lead to
-// one.
+// pruneAll removes all keys without a value from our set, and the index of the last
+// session if that leads to a key without a value. It ignores errors of the first.
 func (s *ownedKeys) pruneAll(ctx context.Context, userID string) error {
 	listed, err := s.members(ctx, userID)
 	if err != nil {
@@ -56,8 +57,8 @@ func (s *ownedKeys) pruneAll(ctx context.Context, userID string) error {
 	return s.forgetIndex(ctx, s.keys.at(lastSessionOf, userID))
 }
 
-// forgetIndex removes an index if it leads to a key without a value. It does
-// nothing if the index has changed meanwhile.
+// forgetIndex removes an index of Auth.js if it leads to a key without a value. It does
+// nothing if the index changes meanwhile.
 func (s *ownedKeys) forgetIndex(ctx context.Context, index string) error {
 	last, err := s.keys.text(ctx, index)
 	if err != nil || last == nil {
@@ -74,7 +75,8 @@ func (s *ownedKeys) forgetIndex(ctx context.Context, index string) error {
 	return ignoreStale(s.keys.commit(ctx, &p)) // another session has begun
 }
 
-// withoutText returns the keys with a nil text. texts has one for each key.
+// withoutText returns the keys that have no value. texts has the value of each key, or
+// nil.
 func withoutText(keys []string, texts []*string) (absent []string) {
 	for i, text := range texts {
 		if text == nil {
@@ -87,8 +89,9 @@ func withoutText(keys []string, texts []*string) (absent []string) {
 // mostLooked is how many keys of our set a sign-in looks at.
 const mostLooked = 10
 
-// look returns some keys of our set, at random. A sign-in prunes those of them that have
-// no value, so that the set of a user that signs in and never reads it does not grow.
+// look returns up to ten keys of our set, at random. A sign-in removes those of them
+// that have no value, so that our set does not grow without end if its user signs in and
+// nothing ever lists it.
 func (s *ownedKeys) look(ctx context.Context, userID string) ([]string, error) {
 	keys, err := bounded(ctx, s.keys.conn, func() ([]string, error) {
 		return s.keys.conn.client.SRandMemberN(ctx, s.keys.at(ownedBy, userID), mostLooked).Result()
@@ -96,7 +99,7 @@ func (s *ownedKeys) look(ctx context.Context, userID string) ([]string, error) {
 	return keys, fault("SRANDMEMBER", err)
 }
 
-// drop plans the removal of keys without a value from our set.
+// drop plans to remove keys from our set. The plan depends on the keys having no value.
 func (s *ownedKeys) drop(p *plan, userID string, absent []string) {
 	for _, key := range absent {
 		p.want(key, nil)
@@ -115,9 +118,10 @@ func (s *ownedKeys) members(ctx context.Context, userID string) ([]string, error
 // mostPruned bounds what a reader of a list does for others.
 const mostPruned = 100
 
-// prune removes keys without a value from our set, at most mostPruned, if they
-// still have none. It returns listed without them, and listed as it is after an
-// error. Keys that stay do no harm there.
+// prune removes from our set those of absent, at most mostPruned, that still have no
+// value: all of them or, if one has a value again, none. It returns listed without the
+// removed keys; it may change listed in place. It ignores errors: keys that stay in our
+// set do no harm.
 func (s *ownedKeys) prune(ctx context.Context, userID string, listed, absent []string) []string {
 	if len(absent) == 0 {
 		return listed
@@ -131,20 +135,20 @@ func (s *ownedKeys) prune(ctx context.Context, userID string, listed, absent []s
 	return slices.DeleteFunc(listed, func(key string) bool { return slices.Contains(absent, key) })
 }
 
-// add plans the entry of a record in our set.
+// add plans to add the key of a record to our set.
 func (s *ownedKeys) add(p *plan, userID, key string) {
 	p.Add = append(p.Add, [2]string{s.keys.at(ownedBy, userID), key})
 }
 
-// remove plans the removal of a record and of its entries in our set and in the index.
+// remove plans to delete the record under key, and to remove key from our set. It also
+// plans to delete the index, such as lastSessionOf, if it leads to key.
 func (s *ownedKeys) remove(ctx context.Context, p *plan, index, userID, key string) error {
 	last, err := s.keys.text(ctx, s.keys.at(index, userID))
 	s.removeRead(p, index, userID, key, last)
 	return err
 }
 
-// removeRead plans what remove plans. last is the text of the index, which was
-// read before.
+// removeRead does what remove does, but reads nothing: last is the value of the index.
 func (s *ownedKeys) removeRead(p *plan, index, userID, key string, last *string) {
 	if reference(last) == key {
 		p.want(s.keys.at(index, userID), last)

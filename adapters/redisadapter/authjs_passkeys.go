@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// passkeyObject is the record of a passkey.
 type passkeyObject struct {
 	CredentialID      string  `json:"credentialID"` // base64, as is the key
 	UserID            string  `json:"userId"`
@@ -28,7 +29,7 @@ type passkeyObject struct {
 	UserHandle []byte `json:"userHandle,omitempty"`
 }
 
-// foundPasskey is a passkey and the text that says so.
+// foundPasskey is a passkey, with the value of its key.
 type foundPasskey struct {
 	storage.Authenticator
 	text *string
@@ -37,8 +38,9 @@ type foundPasskey struct {
 // credential returns a credential id in base64, as keys and records have it.
 func credential(id []byte) string { return base64.StdEncoding.EncodeToString(id) }
 
-// asPasskey returns the passkey in a text. It returns ErrNotFound if text is nil
-// or has no passkey with this id, and errMember if an id or key is no base64.
+// asPasskey returns the passkey in text, the value of a key. id is the credential id in
+// base64. asPasskey returns ErrNotFound if text is nil or has no passkey with this id,
+// and errMember if the id or the public key is no base64.
 func asPasskey(text *string, id string) (foundPasskey, error) {
 	var o passkeyObject
 	if !decodeObject(text, &o) || o.CredentialID != id || o.UserID == "" {
@@ -63,9 +65,9 @@ func asPasskey(text *string, id string) (foundPasskey, error) {
 	return foundPasskey{k, text}, nil
 }
 
-// passkeyText returns the record of a passkey, with the members of the record
-// over that it does not know. over may be nil. It returns errNoUTF8 or errMember
-// for what cannot be written.
+// passkeyText returns the record of a passkey as Auth.js writes it. over is the record
+// that it replaces, or nil; members of over that this package does not know are kept. It
+// returns errNoUTF8 or errMember for a passkey that cannot be written.
 func passkeyText(over *string, k storage.Authenticator) (string, error) {
 	if !areUTF8(append(slices.Clone(k.Transports), k.UserID, k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID)...) {
 		return "", errNoUTF8
@@ -92,9 +94,9 @@ func (s *passkeyKeys) find(ctx context.Context, id string) (foundPasskey, error)
 	return asPasskey(text, id)
 }
 
-// ids returns the credential ids of a user's passkeys, each once, and the value
-// that lists them, or nil. Auth.js lists a passkey once more whenever it was used
-// after another one.
+// ids returns the credential ids of a user's passkeys, each once, and the value of the
+// key that lists them, or nil. The list itself may have an id several times: Auth.js
+// adds the id again whenever the passkey is used after another one.
 func (s *passkeyKeys) ids(ctx context.Context, userID string) (ids []string, text *string, err error) {
 	text, err = s.keys.text(ctx, s.keys.at(passkeysOf, userID))
 	var listed []string
@@ -104,7 +106,7 @@ func (s *passkeyKeys) ids(ctx context.Context, userID string) (ids []string, tex
 	return appendNew(nil, listed), text, err
 }
 
-// removeAll plans the removal of all passkeys of a user.
+// removeAll plans to delete all passkeys of a user and the list of them.
 func (s *passkeyKeys) removeAll(ctx context.Context, p *plan, userID string) error {
 	ids, was, err := s.ids(ctx, userID)
 	if err != nil {
@@ -149,7 +151,7 @@ func (a *authJS) CreateAuthenticator(ctx context.Context, k storage.Authenticato
 	})
 }
 
-// without removes id from ids, in place.
+// without removes id from ids in place, and returns the shorter slice.
 func without(ids []string, id string) []string {
 	return slices.DeleteFunc(ids, func(one string) bool { return one == id })
 }
@@ -172,7 +174,8 @@ func (a *authJS) GetAuthenticator(ctx context.Context, credentialID []byte) (sto
 	return k.Authenticator, err
 }
 
-// ListAuthenticators implements [storage.AuthenticatorAdapter].
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. It leaves out passkeys
+// that cannot be read.
 func (a *authJS) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	ids, _, err := a.passkeys.ids(ctx, userID)
 	if err != nil {
@@ -212,9 +215,10 @@ func (a *authJS) UpdateAuthenticator(ctx context.Context, credentialID []byte, c
 	})
 }
 
-// changePasskey reads a passkey, calls f with it, stores it and returns it. It
-// begins again if the passkey has changed meanwhile. It returns ErrNotFound, or
-// an error of f.
+// changePasskey reads a passkey, calls f with it, stores the result and returns it. It
+// begins again if another call has changed the passkey meanwhile, so it may call f
+// several times. It returns ErrNotFound for an unknown passkey. If f returns an error,
+// nothing is stored, and the error is returned as it is.
 func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(*storage.Authenticator) error) (storage.Authenticator, error) {
 	id := credential(credentialID)
 	var changed foundPasskey

@@ -7,7 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// plan is a change, and what it was decided by.
+// plan is a change of several keys, with the values that it was decided by. It is
+// carried out whole, or not at all if one of these values has changed.
 type plan struct {
 	Want   [][2]any    `json:"want,omitempty"` // key and text, or false if the key must have no value
 	Owns   [][2]any    `json:"owns,omitempty"` // set and all of its members
@@ -38,8 +39,8 @@ for _, m in ipairs(plan.remove or {}) do redis.call('SREM', m[1], m[2]) end
 return 1
 `)
 
-// keys returns every key that the script reads or writes: some servers refuse a script
-// that names others.
+// keys returns every key that the script of the plan reads or writes, each once. Some
+// servers refuse a script that uses a key that was not named.
 func (p *plan) keys() (all []string) {
 	for _, w := range p.Want {
 		all = append(all, w[0].(string))
@@ -58,8 +59,8 @@ func (p *plan) keys() (all []string) {
 	return slices.Compact(all)
 }
 
-// want makes the change depend on the value of a key. If text is nil, the key
-// must have none.
+// want makes the plan depend on the value of a key. If text is nil, the key must have no
+// value.
 func (p *plan) want(key string, text *string) {
 	if text == nil {
 		p.Want = append(p.Want, [2]any{key, false})
@@ -71,8 +72,8 @@ func (p *plan) want(key string, text *string) {
 // set plans to write a text under a key, without an expiry.
 func (p *plan) set(key, text string) { p.Set = append(p.Set, [3]any{key, text, 0}) }
 
-// setUntil plans to write a text under a key that lives until a day after
-// expires. Auth.js keeps what has expired for ever.
+// setUntil plans to write a text under a key. The key lives until a day after expires,
+// or for a day if that instant has passed. Auth.js keeps for ever what has expired.
 func (p *plan) setUntil(key, text string, expires time.Time) {
 	left := max(time.Until(expires), 0) + 24*time.Hour
 	p.Set = append(p.Set, [3]any{key, text, left.Milliseconds()})

@@ -20,8 +20,8 @@ func (s *sessionKeys) find(ctx context.Context, token string) (foundSession, err
 	return asSession(text, token)
 }
 
-// list returns the sessions of a user with their tokens. Of those that Auth.js has
-// opened it knows only the last.
+// list returns the sessions of a user with their tokens. Of the sessions that Auth.js
+// has opened it finds only the last.
 func (s *sessionKeys) list(ctx context.Context, userID string) (list []foundSession, err error) {
 	all, _, err := s.owned.list(ctx, userID, ofSession)
 	for _, one := range all {
@@ -36,7 +36,8 @@ func (s *sessionKeys) list(ctx context.Context, userID string) (list []foundSess
 	return list, err
 }
 
-// end removes the session of a token and returns it as it was, or ErrNotFound.
+// end removes the session of a token and returns the session as it was. It returns
+// ErrNotFound for an unknown session.
 func (s *sessionKeys) end(ctx context.Context, token string) (removed foundSession, err error) {
 	key := s.keys.at(ofSession, token)
 	err = s.keys.end(ctx, key, func(p *plan) (err error) {
@@ -52,8 +53,9 @@ func (s *sessionKeys) end(ctx context.Context, token string) (removed foundSessi
 // mostEnded is how many sessions one script ends: other commands wait while it runs.
 const mostEnded = 100
 
-// endSome ends sessions of a user by one script if they are as they were found, and
-// otherwise each by itself. It returns how many it has ended.
+// endSome ends sessions of a user, which were found before, in one script. If one of
+// them has changed since, it ends each by itself. It returns how many it has ended, also
+// beside an error.
 func (s *sessionKeys) endSome(ctx context.Context, userID string, some []foundSession) (n int, err error) {
 	last, err := s.keys.text(ctx, s.keys.at(lastSessionOf, userID))
 	if err != nil {

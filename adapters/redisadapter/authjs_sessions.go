@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// sessionObject is the record of a session.
 type sessionObject struct {
 	SessionToken string `json:"sessionToken"`
 	UserID       string `json:"userId"`
@@ -36,15 +37,15 @@ type sessionObject struct {
 	ActorSession   string   `json:"actorSession,omitempty"`
 }
 
-// foundSession is a session and the text that says so.
+// foundSession is a session, with the value of its key.
 type foundSession struct {
 	storage.StoredSession
 	text *string
 }
 
-// asSession returns the session in a text. It returns ErrNotFound if text is nil
-// or has no session with this token: a token may look like the key of an index. A
-// session that Auth.js made gets an id from the hash of its token.
+// asSession returns the session in text, the value of a key. It returns ErrNotFound if
+// text is nil or has no session with this token: a token may look like the key of an
+// index. A session that Auth.js has made gets an id that is made of its token.
 func asSession(text *string, token string) (foundSession, error) {
 	var o sessionObject
 	if token == "" || !decodeObject(text, &o) || o.SessionToken != token || o.UserID == "" {
@@ -62,9 +63,9 @@ func asSession(text *string, token string) (foundSession, error) {
 	}, text}, nil
 }
 
-// sessionText returns the record of a session, with the members of the record
-// over that it does not know. over may be nil. It returns errNoUTF8 or errMember
-// for what cannot be written.
+// sessionText returns the record of a session as Auth.js writes it. over is the record
+// that it replaces, or nil; members of over that this package does not know are kept. It
+// returns errNoUTF8 or errMember for a session that cannot be written.
 func sessionText(over *string, s storage.StoredSession) (string, error) {
 	s.UserAgent = strings.ToValidUTF8(s.UserAgent, "\ufffd") // a browser may say anything
 	if !areUTF8(append(slices.Clone(s.AMR), s.Token, s.UserID, s.ID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
@@ -83,7 +84,8 @@ func sessionText(over *string, s storage.StoredSession) (string, error) {
 	}, nil)
 }
 
-// CreateSession implements [storage.SessionStore].
+// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]. It does
+// not ask whether there is such a user. It stores the token as it is.
 func (a *authJS) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	if s.ID == "" {
 		s.ID = newUUID()
@@ -120,8 +122,8 @@ func (a *authJS) GetSession(ctx context.Context, token string) (storage.StoredSe
 	return s.StoredSession, err
 }
 
-// GetSessionAndUser implements [storage.SessionAdapter], in two round trips: the
-// texts that others have written are not for a script to read.
+// GetSessionAndUser implements [storage.SessionAdapter]. It takes two round trips: a
+// script cannot be trusted to read values that other programs have written.
 func (a *authJS) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
 	s, err := a.GetSession(ctx, token)
 	if err != nil {
@@ -159,7 +161,8 @@ func (a *authJS) DeleteSession(ctx context.Context, token string) (storage.Store
 	return removed.StoredSession, nil
 }
 
-// ListSessions implements [storage.SessionListAdapter].
+// ListSessions implements [storage.SessionListAdapter]. Of the sessions that Auth.js has
+// opened it finds only the last.
 func (a *authJS) ListSessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
 	found, err := a.sessions.list(ctx, userID)
 	var list []storage.StoredSession
@@ -170,7 +173,8 @@ func (a *authJS) ListSessions(ctx context.Context, userID string) ([]storage.Sto
 	return list, err
 }
 
-// DeleteSessionByID implements [storage.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter]. It finds the sessions that
+// ListSessions finds; any other is ErrNotFound.
 func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error {
 	found, err := a.sessions.list(ctx, userID)
 	if err != nil {
@@ -185,7 +189,8 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 	return cmp.Or(a.keys.await(ctx, a.keys.at(lastSessionOf, userID)), storage.ErrNotFound)
 }
 
-// DeleteSessions implements [storage.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter]. It ends only sessions that
+// ListSessions finds: others that Auth.js has opened stay.
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	found, err := a.sessions.list(ctx, userID)
 	if err != nil {
@@ -208,8 +213,9 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 	return n, nil
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. Auth.js has no keys
-// for what a provider calls its sessions, so that it is [errors.ErrUnsupported].
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It always returns
+// an error that wraps [errors.ErrUnsupported]: Auth.js has no keys for what a provider
+// calls its sessions.
 func (*authJS) DeleteProviderSessions(context.Context, []string, []string, time.Time) ([]storage.StoredSession, error) {
 	return nil, fmt.Errorf("redisadapter: the layout of Auth.js does not name sessions as their provider does: %w", errors.ErrUnsupported)
 }

@@ -9,7 +9,8 @@ import (
 // userKeys reads users, and plans which user has an e-mail address.
 type userKeys struct{ keys *keyspace }
 
-// find returns the user of the id, or ErrNotFound with the text under its key.
+// find returns the user of the id. It returns ErrNotFound for an unknown user; the
+// result then has the value of the user's key, or nil.
 func (s *userKeys) find(ctx context.Context, id string) (foundUser, error) {
 	text, err := s.keys.text(ctx, s.keys.at(ofUser, id))
 	if err != nil {
@@ -18,17 +19,17 @@ func (s *userKeys) find(ctx context.Context, id string) (foundUser, error) {
 	return asUser(text, id)
 }
 
-// want makes a change depend on an existing user. It returns ErrNotFound if there
-// is none.
+// want makes a plan depend on the record of a user. It returns ErrNotFound if there is
+// no such user.
 func (s *userKeys) want(ctx context.Context, p *plan, id string) error {
 	u, err := s.find(ctx, id)
 	p.want(s.keys.at(ofUser, id), u.text)
 	return err
 }
 
-// wantFree makes a change depend on a key that may be written: it has no value, a
-// record of a deleted user, or no record of a user at all. It returns ErrConflict
-// for any other key.
+// wantFree makes a plan depend on a key that may be written. That is a key without a
+// value, one whose value is no JSON object, or one whose record names no user that
+// exists. It returns ErrConflict for any other key.
 func (s *userKeys) wantFree(ctx context.Context, p *plan, key string) error {
 	text, err := s.keys.text(ctx, key)
 	if err != nil {
@@ -49,9 +50,9 @@ func (s *userKeys) wantFree(ctx context.Context, p *plan, key string) error {
 	return ignoreMissing(err)
 }
 
-// claimEmail plans to give an e-mail address to a user. It returns ErrConflict if
-// another user has it. A key that leads to a user with another address by now is left
-// over, since Auth.js removes none, and counts as free.
+// claimEmail plans to give an e-mail address to a user. It does nothing for the empty
+// address. It returns ErrConflict if another user has the address. A key that leads to a
+// user who has another address by now counts as free: Auth.js does not remove such keys.
 func (s *userKeys) claimEmail(ctx context.Context, p *plan, email, id string) error {
 	if email == "" {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// userObject is the record of a user.
 type userObject struct {
 	ID            string  `json:"id"`
 	Name          *string `json:"name"`
@@ -15,15 +16,15 @@ type userObject struct {
 	Image         *string `json:"image"`
 }
 
-// foundUser is a user and the text that says so.
+// foundUser is a user, with the value of its key.
 type foundUser struct {
 	storage.User
 	text *string
 }
 
-// asUser returns the user in a text. Keys of other records begin like those of
-// users, so any other record is ErrNotFound, and so is nil. The result has the
-// text in any case.
+// asUser returns the user in text, the value of a key. It returns ErrNotFound if text is
+// nil, or if it is any other record: keys of other records begin like those of users.
+// The result has text in each case.
 func asUser(text *string, id string) (foundUser, error) {
 	var o userObject
 	if id == "" || !decodeObject(text, &o) || o.ID != id {
@@ -35,9 +36,9 @@ func asUser(text *string, id string) (foundUser, error) {
 	}, text}, nil
 }
 
-// userText returns the record of a user, with the members of the record over that
-// it does not know. over may be nil. It returns errNoUTF8 or errMember for what
-// cannot be written.
+// userText returns the record of a user as Auth.js writes it. over is the record that it
+// replaces, or nil; members of over that this package does not know are kept. It returns
+// errNoUTF8 or errMember for a user that cannot be written.
 func userText(over *string, u storage.User) (string, error) {
 	if !areUTF8(u.ID, u.Name, u.Email, u.Image) {
 		return "", errNoUTF8
@@ -53,7 +54,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// CreateUser implements [storage.Adapter].
+// CreateUser implements [storage.Adapter]. It replaces an empty ID by a random UUID. A
+// taken ID is ErrConflict.
 func (a *authJS) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	if u.ID == "" {
 		u.ID = newUUID()
@@ -101,7 +103,7 @@ func (a *authJS) GetUserByEmail(ctx context.Context, email string) (storage.User
 	return u.User, err
 }
 
-// UpdateUser implements [storage.Adapter].
+// UpdateUser implements [storage.Adapter]. It ignores Provisioned.
 func (a *authJS) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	var after foundUser
 	err := a.keys.change(ctx, func(p *plan) error {
@@ -140,8 +142,10 @@ func setIf[T any](field, to *T) {
 	}
 }
 
-// DeleteUser implements [storage.UserDeletionAdapter]. It removes what is in our
-// set of what the user owns and in the indexes of Auth.js.
+// DeleteUser implements [storage.UserDeletionAdapter]. It removes the accounts and
+// sessions that Latchkey has written, the account and the session that Auth.js has
+// written last, and all passkeys. Other accounts and sessions that Auth.js has written
+// stay, and lead to no user.
 func (a *authJS) DeleteUser(ctx context.Context, id string) (storage.User, error) {
 	var removed storage.User
 	err := a.keys.end(ctx, a.keys.at(ofUser, id), func(p *plan) error {

@@ -65,8 +65,8 @@ func decodeObject(text *string, v any) bool {
 	return true
 }
 
-// decodeOpen reads an open-ended member, in which large numbers keep their
-// digits. It returns nil for a member of another form.
+// decodeOpen returns an open-ended member, with numbers as [json.Number]. It returns nil
+// for a member of another form.
 func decodeOpen[T map[string]any | []map[string]any](raw json.RawMessage) (v T) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -89,10 +89,11 @@ func encodeOpen[T map[string]any | []map[string]any](v T) (json.RawMessage, erro
 	return raw, nil
 }
 
-// encodeObject returns the object over with the members of v and of extra written
-// into it. over may be nil. It removes members that v has fields for and leaves
-// out, and keeps those that v does not know. It ignores a member of extra with
-// the name of a field of v. It returns errMember if something cannot be encoded.
+// encodeObject returns a JSON object with the members of v and of extra. It keeps the
+// members of over, an object or nil, that v has no fields for. It does not keep a member
+// that v has a field for and leaves out. It ignores a member of extra with the name of a
+// field of v. It returns errMember if something cannot be encoded, or if over is no JSON
+// object.
 func encodeObject(over *string, v any, extra map[string]any) (string, error) {
 	all := members{}
 	if over != nil && json.Unmarshal([]byte(*over), &all) != nil {
@@ -162,6 +163,7 @@ func fieldsOf(v any) (names []string) {
 	return names
 }
 
+// areUTF8 reports whether all texts are UTF-8.
 func areUTF8(texts ...string) bool {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
@@ -171,7 +173,8 @@ func areUTF8(texts ...string) bool {
 	return true
 }
 
-// orNull returns nil for the empty text, which Auth.js keeps as null.
+// orNull returns a pointer to the text, or nil for the empty text, which Auth.js keeps
+// as null.
 func orNull(text string) *string {
 	if text == "" {
 		return nil
@@ -179,6 +182,7 @@ func orNull(text string) *string {
 	return &text
 }
 
+// orEmpty returns the text, and "" for nil.
 func orEmpty(text *string) string {
 	if text == nil {
 		return ""

@@ -17,9 +17,10 @@ const longestWait = time.Second
 // has moved the slot meanwhile.
 const attempts = 3
 
-// run runs a script by its hash, and sends the whole script to a server that does
-// not know it. With isEnd it waits for replicas, if Options.Replicas says so, and
-// returns an error if too few have the write. The result has the error.
+// run runs a script by its hash, and sends the whole script to a server that does not
+// know it. If isEnd is true, run waits for as many replicas as [Options].Replicas says,
+// and fails if fewer have the write, although the server has done it. The error is in
+// the result, which is never nil.
 func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, keys []string, args ...any) *redis.Cmd {
 	cmd, err := bounded(ctx, c, func() (*redis.Cmd, error) {
 		if isEnd && c.replicas > 0 {
@@ -34,9 +35,10 @@ func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, keys []stri
 	return cmd
 }
 
-// runReplicated runs a script and waits until the replicas have what it has
-// written. WAIT is about the writes of its own connection, so both go to one
-// node in one go, with the script as a whole.
+// runReplicated runs a script and waits until c.replicas replicas have what it has
+// written. An error of the script is in the result; any other error is returned. WAIT is
+// about the writes of its own connection, so the script, as a whole, and WAIT go to one
+// node in one pipeline.
 func (c *conn) runReplicated(ctx context.Context, s *redis.Script, keys []string, args []any) (*redis.Cmd, error) {
 	for attempt := 1; ; attempt++ {
 		node, err := c.primary(ctx, keys[0])
@@ -55,9 +57,9 @@ func (c *conn) runReplicated(ctx context.Context, s *redis.Script, keys []string
 	}
 }
 
-// judge returns an error if fewer replicas than wanted have what a script has
-// written. It returns nil if the script failed: the caller finds that error in
-// cmd.
+// judge returns an error if WAIT failed, or if fewer than c.replicas replicas have what
+// the script has written. cmd is the answer to the script, and reached the answer to
+// WAIT. If the script failed, judge returns nil: the caller finds that error in cmd.
 func (c *conn) judge(cmd *redis.Cmd, reached *redis.Cmd) error {
 	if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) {
 		return nil // the caller finds it in cmd
@@ -80,8 +82,8 @@ func (c *conn) primary(ctx context.Context, key string) (*redis.Client, error) {
 	return c.client.(*redis.Client), nil // New has looked
 }
 
-// waitFor returns how long to wait for replicas: longestWait, or less if ctx ends
-// sooner.
+// waitFor returns how long to wait for replicas: longestWait, or until the deadline of
+// ctx if that is sooner, and a millisecond at least.
 func waitFor(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return max(min(longestWait, time.Until(deadline)), time.Millisecond) // 0 would wait for ever
@@ -89,10 +91,10 @@ func waitFor(ctx context.Context) time.Duration {
 	return longestWait
 }
 
-// bounded calls f and returns its results, or the error of ctx as soon as that
-// ends. f then goes on in a goroutine. A client made without
-// ContextTimeoutEnabled waits as long as its own timeouts say, several times
-// over.
+// bounded calls f and returns its results, or the error of ctx as soon as ctx ends. f
+// may then still run, in a goroutine. If the client has ContextTimeoutEnabled, f ends
+// with its context by itself, and bounded needs no goroutine. Any other client waits as
+// long as its own timeouts say, several times over.
 func bounded[T any](ctx context.Context, c *conn, f func() (T, error)) (T, error) {
 	if err := ctx.Err(); err != nil || c.timely {
 		var none T

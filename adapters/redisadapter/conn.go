@@ -27,10 +27,11 @@ type conn struct {
 // kindList is the kind of key that lists what a user owns.
 const kindList kvstore.Kind = "b"
 
+// key returns the key of a record in Redis.
 func (c *conn) key(k kvstore.Key) string { return c.prefix + string(k.Kind) + ":" + k.Name }
 
-// Get implements [kvstore.Conn]. In a cluster, keys of different slots cannot be
-// asked for in one command, but they can be in one go.
+// Get implements [kvstore.Conn]. It asks for several keys in one pipeline: in a cluster
+// one command cannot have keys of different slots.
 func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
 	if len(keys) == 1 {
 		text, err := bounded(ctx, c, func() ([]byte, error) { return c.client.Get(ctx, c.key(keys[0])).Bytes() })
@@ -57,8 +58,9 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 	return records, nil
 }
 
-// found appends the record in the answer to a GET. It appends nothing if the key
-// has no value, and returns an error for any other failure.
+// found appends the record in an answer to GET: text or err. It appends nothing if err
+// says that the key has no value. It returns an error for any other err, and for a text
+// that is no record.
 func found(records []kvstore.Record, k kvstore.Key, text []byte, err error) ([]kvstore.Record, error) {
 	if errors.Is(err, redis.Nil) {
 		return records, nil
@@ -80,7 +82,9 @@ func record(k kvstore.Key, text []byte) (kvstore.Record, error) {
 	return kvstore.Record{Key: k, Version: string(version), Value: value}, nil
 }
 
-// Put implements [kvstore.Conn].
+// Put implements [kvstore.Conn]. It waits for replicas, as [Options].Replicas says, if r
+// is a mark, a revocation or a used value. If the server has no memory for a mark, it
+// deletes the record instead.
 func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	text := make([]byte, 0, len(r.Version)+1+len(r.Value))
 	text = append(append(append(text, r.Version...), '\n'), r.Value...)
@@ -99,8 +103,9 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	return nil
 }
 
-// life returns how long a key lives, in milliseconds, and 0 for ever. It is a minute at
-// least: Redis has a clock of its own, and removes at once what ends in the past.
+// life returns how long a key lives that may go at the given time, in milliseconds, and
+// 0 for ever if the time is zero. It returns a minute at least: Redis has a clock of its
+// own, and removes at once what ends in the past.
 func life(until time.Time) int64 {
 	if until.IsZero() {
 		return 0
@@ -108,7 +113,7 @@ func life(until time.Time) int64 {
 	return max(time.Until(until), time.Minute).Milliseconds()
 }
 
-// Delete implements [kvstore.Conn].
+// Delete implements [kvstore.Conn]. It waits for replicas, as [Options].Replicas says.
 func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	again := "0"
 	if c.replicas > 0 {
@@ -128,14 +133,15 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	return record(k, []byte(text))
 }
 
-// Own implements [kvstore.Conn]. Entries are the fields of a hash, which needs a
-// third of the room of a set as long as it is small. Fields have no expiry of their own
-// in Redis 7.0, so that each has the time at which it may go as its value.
+// Own implements [kvstore.Conn]. Entries are the fields of a hash: as long as it is
+// small, it needs a third of the room of a set. In Redis 7.0 fields have no expiry of
+// their own, so the value of each is the time at which it may go. Own also removes some
+// expired entries. An entry that is to be kept longer already stays as it is.
 func (c *conn) Own(ctx context.Context, user string, k kvstore.Key, until time.Time) error {
 	return fault("own", c.run(ctx, false, own, []string{c.listOf(user)}, fieldOf(k), life(until)).Err())
 }
 
-// fieldOf returns the field of a user's list that an entry is.
+// fieldOf returns the field of a user's list for an entry.
 func fieldOf(entry kvstore.Key) string { return string(entry.Kind) + ":" + entry.Name }
 
 // Disown implements [kvstore.Conn].
@@ -146,7 +152,8 @@ func (c *conn) Disown(ctx context.Context, user string, k kvstore.Key) error {
 	return fault("HDEL", err)
 }
 
-// Owned implements [kvstore.Conn].
+// Owned implements [kvstore.Conn]. It removes expired entries, and ignores errors of
+// that.
 func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
 	fields, err := bounded(ctx, c, func() (map[string]string, error) { return c.client.HGetAll(ctx, c.listOf(user)).Result() })
 	if err != nil {
@@ -170,7 +177,8 @@ func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
 // runs.
 const mostForgotten = 1000
 
-// forget removes entries that have expired. One that stays does no harm.
+// forget removes entries of a user's list that have expired. It ignores errors: an entry
+// that stays does no harm.
 func (c *conn) forget(ctx context.Context, user string, fields []string) {
 	for some := range slices.Chunk(fields, mostForgotten) {
 		_, err := bounded(ctx, c, func() (int64, error) { return c.client.HDel(ctx, c.listOf(user), some...).Result() })
@@ -180,15 +188,15 @@ func (c *conn) forget(ctx context.Context, user string, fields []string) {
 	}
 }
 
-// listOf returns the key that lists what a user owns.
+// listOf returns the key of the hash that lists what a user owns.
 func (c *conn) listOf(user string) string {
 	return c.key(kvstore.Key{Kind: kindList, Name: user})
 }
 
-// fault returns an error that names the operation that failed. It returns nil and
-// errors of a context as they are. An error that passes by itself is a
-// [storage.ErrUnavailable]. The texts of Redis and of its client hold no values,
-// except the arguments of a command that Redis does not know.
+// fault returns an error that names the operation that failed. It returns nil and errors
+// of a context as they are. If the error passes by itself, the result is also a
+// [storage.ErrUnavailable]. The texts of Redis and of its client hold no values, except
+// the arguments of a command that Redis does not know.
 func fault(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -205,7 +213,8 @@ type temporaryError struct{ error }
 func (p *temporaryError) Unwrap() error        { return p.error }
 func (p *temporaryError) Is(target error) bool { return target == storage.ErrUnavailable }
 
-// isTemporary reports whether the server or the pool recovers by itself.
+// isTemporary reports whether err is one from which the server or the pool recovers by
+// itself.
 func isTemporary(err error) bool {
 	for _, is := range []func(error) bool{
 		redis.IsLoadingError, redis.IsReadOnlyError, redis.IsClusterDownError, redis.IsTryAgainError, redis.IsMasterDownError,

@@ -38,7 +38,7 @@ if was and string.sub(was, string.find(was, '\n', 1, true) + 1) == ARGV[1] then 
 return 0
 `)
 
-// TakeLease implements [kvstore.LeaseConn].
+// TakeLease implements [kvstore.LeaseConn]. It rounds life up to a millisecond.
 func (c *conn) TakeLease(ctx context.Context, k kvstore.Key, holder string, life time.Duration) (storage.Lease, error) {
 	ms := max(1, (life + time.Millisecond - 1).Milliseconds())
 	answer, err := c.run(ctx, false, takeLease, []string{c.key(k)}, holder, ms).Int64Slice()

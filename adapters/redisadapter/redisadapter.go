@@ -74,10 +74,12 @@ type stores interface {
 // Auth.js, which reads the same accounts.
 func (a *Adapter) SharesTokens() bool { return a.shared }
 
-// New returns an adapter on a client: a [redis.Client], with or without
-// Sentinels, or a [redis.ClusterClient]. It makes no call. A client that reads
-// from replicas is an error: they know of a sign-out later than it was answered.
-// New cannot see this of a client for Sentinels: leave ReplicaOnly off.
+// New returns an adapter on a client: a [redis.Client], with or without Sentinels, or a
+// [redis.ClusterClient]. It makes no call. It returns an error for any other client, for
+// a number of replicas below zero, and for a cluster with a layout of Auth.js. It also
+// returns one for a client of a cluster that reads from replicas, which learn of a
+// sign-out only after it was answered. It cannot see this of a client for Sentinels:
+// leave ReplicaOnly off.
 func New(c redis.UniversalClient, o Options) (*Adapter, error) {
 	if o.Replicas < 0 {
 		return nil, errors.New("redisadapter: Options.Replicas is below zero")
@@ -98,7 +100,8 @@ func New(c redis.UniversalClient, o Options) (*Adapter, error) {
 	return nil, fmt.Errorf("redisadapter: a %T is neither a *redis.Client nor a *redis.ClusterClient", c)
 }
 
-// onOneServer returns an adapter on a server that has all keys, in either layout.
+// onOneServer returns an adapter on a server that has all keys, in any layout. In a
+// layout of Auth.js, "lk:" follows the prefix in the keys that Auth.js does not have.
 func onOneServer(base *conn, layout Layout) *Adapter {
 	if !layout.authJS {
 		return &Adapter{stores: kvstore.New(single{base, new(atomic.Bool)}, kvstore.Options{})}
@@ -108,8 +111,8 @@ func onOneServer(base *conn, layout Layout) *Adapter {
 	return &Adapter{newAuthJS(base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage), true}
 }
 
-// onCluster returns an adapter on a cluster. It returns an error for a client
-// that reads from replicas, and for the layouts of Auth.js.
+// onCluster returns an adapter on a cluster. It returns an error if the client reads
+// from replicas, or if the layout is one of Auth.js.
 func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, error) {
 	switch {
 	case o.ReadOnly:

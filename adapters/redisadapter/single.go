@@ -16,7 +16,9 @@ type single struct {
 	oneKey *atomic.Bool // it has turned out to refuse scripts that read a key that was not named
 }
 
-// GetWithUser implements [kvstore.Follower].
+// GetWithUser implements [kvstore.Follower]. If the server refuses scripts that read a
+// key that was not named, it returns the record alone, and sends the server no such
+// script again.
 func (s single) GetWithUser(ctx context.Context, k kvstore.Key) ([]kvstore.Record, error) {
 	if s.oneKey.Load() {
 		return s.Get(ctx, k)
@@ -32,8 +34,9 @@ func (s single) GetWithUser(ctx context.Context, k kvstore.Key) ([]kvstore.Recor
 	return followed(k, answer)
 }
 
-// followed returns the records in an answer of the script follow: the text of the first
-// record, the name of its user, the user's text.
+// followed returns the records in an answer of the script follow to the key k. The
+// answer has the text of the first record, then the name of its user and the text of the
+// user, as far as they exist.
 func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
 	var records []kvstore.Record
 	for i := 0; i < len(answer); i += 2 {
