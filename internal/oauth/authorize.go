@@ -21,8 +21,9 @@ type AuthRequest struct {
 
 	// Params come from the request that starts the sign-in, and so possibly from
 	// an attacker's link. They add to the provider's own parameters. They replace
-	// scope and those that Replaceable names, and never the parameters of the
-	// protocol. Of a repeated name the last value counts.
+	// scope, max_age (for OpenID Connect only with a shorter one) and those that
+	// Replaceable names, and never the parameters of the protocol. Of a repeated name
+	// the last value counts.
 	Params      url.Values
 	Replaceable []string
 
@@ -46,15 +47,16 @@ type Demands struct {
 	ACR    []string // one of these is the acr; nil: any, or none
 }
 
-// DemandsOf returns what the ID token has to fulfil for an authorization URL that was
-// made with a. That is the max_age of the URL, and a.ACRValues. It demands no acr_values
-// of other sources: providers use the parameter for other things.
+// DemandsOf returns what the ID token must state after a sign-in with authorizationURL,
+// which AuthorizationURL has made from a. That is the max_age in the URL, from any
+// source, and a.ACRValues, which the result shares. acr_values of other sources are not
+// demanded: providers use the parameter for other things.
 func (a *Ask) DemandsOf(authorizationURL string) Demands {
 	return Demands{MaxAge: maxAgeOf(authorizationURL), ACR: a.ACRValues}
 }
 
 // addTo sets in query the parameters of the fields that are not empty. It replaces what
-// query has under these names.
+// query has under these names. A MaxAge of 0 seconds is set; a nil MaxAge is not.
 func (a *Ask) addTo(query url.Values) {
 	for name, value := range map[string]string{
 		"prompt": a.Prompt, "acr_values": strings.Join(a.ACRValues, " "), "login_hint": a.LoginHint, "scope": a.Scope,
@@ -75,17 +77,25 @@ var reserved = []string{
 	"code_challenge", "code_challenge_method", "request", "request_uri",
 }
 
-// Scope returns the scopes that an authorization request asks for, separated by
-// spaces. The Params of a request or the query of a discovered endpoint can
-// replace them.
+// Scope returns the configured scopes, separated by spaces: the scope of
+// Authorization.Params, or else Config.Scopes. It makes no request. AuthorizationURL may
+// ask for others, because the query of the authorization endpoint and the Params and Ask
+// of a request can replace them.
 func (c *Client) Scope() string { return c.authorizationQuery(nil).Get("scope") }
 
-// AuthorizationURL returns the URL to which the caller sends the browser. If two sources
-// set the same parameter, the later source of these wins: response_type, client_id,
-// redirect_uri and scope; the provider's parameters; the endpoint's own query; r.Params;
-// r.Ask; the rest of r. For OpenID Connect, a max_age in r.Params must not be longer
-// than the provider's own. AuthorizationURL returns an error if the provider is not
-// supported or has no authorization endpoint, or if a max_age is no number.
+// AuthorizationURL returns the URL to which the caller sends the browser. It discovers
+// the endpoint if necessary, which can take a request. If two sources set the same
+// parameter, the later source in this list wins: response_type, client_id, redirect_uri
+// and scope of Config and r; the provider's parameters; the endpoint's own query; r.Ask;
+// response_mode, state, nonce and the code challenge of r.
+//
+// r.Params come before r.Ask. They add parameters, but replace only scope, max_age and
+// those that r.Replaceable names. Reserved names in r.Params are ignored. So is, for
+// OpenID Connect, a max_age that is longer than the provider's own.
+//
+// AuthorizationURL returns an error if discovery fails, if the provider is not supported
+// ([*UnsupportedError]) or has no authorization endpoint, or if, for OpenID Connect, a
+// max_age is not a whole number of seconds below 2^31.
 func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -119,7 +129,8 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 }
 
 // mayReplace reports whether Params may replace a parameter of the provider's own
-// . limitMaxAge undoes that for a max_age that is too long.
+// . The caller excludes reserved names first. limitMaxAge undoes the replacement
+// by a max_age that is too long.
 func (r *AuthRequest) mayReplace(name string) bool {
 	return name == "scope" || name == "max_age" || slices.Contains(r.Replaceable, name)
 }
@@ -139,8 +150,8 @@ func (c *Client) limitMaxAge(m *Metadata, query url.Values) error {
 	return errors.Join(errOwn, errSent)
 }
 
-// maxAgeOf returns the max_age, in seconds, that an authorization URL asks
-// for, or nil.
+// maxAgeOf returns the max_age, in seconds, in the query of an authorization URL. It
+// returns nil if there is none or it is malformed.
 func maxAgeOf(authorizationURL string) *int64 {
 	u, err := url.Parse(authorizationURL)
 	if err != nil {
@@ -183,14 +194,17 @@ func (r *AuthRequest) protect(query url.Values) {
 	}
 }
 
-// isReserved reports whether name is a parameter that a link must not set.
+// isReserved reports whether name is a parameter that a link must not set: one of the
+// protocol, or Config.ClientIDParam.
 func (c *Client) isReserved(name string) bool {
 	return slices.Contains(reserved, name) || name == c.config.ClientIDParam && name != ""
 }
 
-// authorizationQuery returns the configured part of the query. own is the query of the
-// authorization endpoint and replaces parameters of the same name. A name with an empty
-// list of values stays in the result, and is not sent.
+// authorizationQuery returns the parameters that all authorization requests share. own
+// is the query of the authorization endpoint, and replaces configured parameters of the
+// same name; nil: none. A name with an empty list of values stays in the result, and is
+// not sent. The caller may change the map, but not its lists, which belong to the
+// configuration.
 func (c *Client) authorizationQuery(own url.Values) url.Values {
 	query := url.Values{
 		"response_type": {"code"},

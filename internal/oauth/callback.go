@@ -19,11 +19,12 @@ type Callback struct {
 	err       error
 }
 
-// ParseCallback reads the parameters of an authorization response. It returns
-// an error if a parameter that matters occurs twice (RFC 6749 section 3.1),
-// because another reader might pick the other one. It also returns an error
-// for flows that were not asked for: tokens beside a code (RFC 9700 section
-// 2.1.2), and a response that is a JWT. It does not change params.
+// ParseCallback reads the parameters of an authorization response. An error that the
+// provider states is part of the result: see IsError. ParseCallback itself returns an
+// error if code, state, iss, error or response occurs twice (RFC 6749 section 3.1),
+// because another reader might pick the other value. It also returns an error for a
+// response of a flow that was not asked for: one with a token in it (RFC 9700 section
+// 2.1.2), or one that is a JWT. It does not change params.
 func ParseCallback(params url.Values) (*Callback, error) {
 	for _, name := range []string{"code", "state", "iss", "error", "response"} {
 		if len(params[name]) > 1 {
@@ -47,13 +48,15 @@ func ParseCallback(params url.Values) (*Callback, error) {
 	}, nil
 }
 
-// IsError reports whether the provider sent an error instead of a code.
+// IsError reports whether the response states an error. A code beside it must not be
+// used.
 func (cb *Callback) IsError() bool { return cb.err != nil }
 
-// CheckResponse returns an error unless cb comes from this provider and holds a
-// code. An error that the provider reports is a *ResponseError. CheckResponse
-// compares the issuer first: it trusts even an error only from the right provider
-// (RFC 9207 section 2.4).
+// CheckResponse returns nil if cb holds a code and no error, and is not from another
+// provider. It compares iss, if cb has it, with the issuer (RFC 9207 section 2.4).
+// Without iss, it returns an error only if the metadata promise an iss. It returns the
+// error that the provider states, a *ResponseError, only after that comparison. It does
+// not compare State. It returns an error, too, if discovery fails.
 func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -82,9 +85,10 @@ func (c *Client) differs(stated string, m *Metadata) string {
 // maxIssuer bounds an issuer in an error, in bytes.
 const maxIssuer = 200
 
-// issuedBy reports whether issuer, as the provider states it, is the right one. claims
-// are passed to MatchIssuer; they are nil outside ID tokens. An empty issuer is never
-// right. A provider that is configured without an issuer cannot state any.
+// issuedBy reports whether issuer, as the provider states it, is the right one. It asks
+// MatchIssuer, if set, and passes claims, which are nil outside ID tokens. Without
+// MatchIssuer, issuer must equal the issuer of m to the letter, so nothing matches if
+// that is unknown. An empty issuer is never right.
 func (c *Client) issuedBy(m *Metadata, issuer string, claims map[string]any) bool {
 	switch {
 	case issuer == "":

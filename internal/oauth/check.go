@@ -14,8 +14,8 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// check returns every fault in c that it can find without the signing key, joined, or
-// nil.
+// check returns the faults of c, joined, or nil. It leaves out those of the signing key,
+// which signer reports. c must have its defaults: see withDefaults.
 func (c *Config) check() error {
 	faults := []error{
 		c.checkIssuer(),
@@ -36,6 +36,7 @@ func (c *Config) check() error {
 // fault returns an error that names the wrong field of Config and the cure.
 func fault(field, text string) error { return errors.New(field + ": " + text) }
 
+// checkIssuer returns the fault of Issuer, which may be empty only if nothing needs it.
 func (c *Config) checkIssuer() error {
 	switch {
 	case c.Issuer != "":
@@ -48,6 +49,7 @@ func (c *Config) checkIssuer() error {
 	return nil
 }
 
+// checkIssuerURL requires Issuer to be a URL that checkURL accepts, without a query.
 func (c *Config) checkIssuerURL() error {
 	u, err := checkURL(c.Issuer, c.AllowInsecure)
 	switch {
@@ -62,8 +64,9 @@ func (c *Config) checkIssuerURL() error {
 	return nil
 }
 
-// checkEndpoint returns the fault of an endpoint, named by field. An empty endpoint has
-// none.
+// checkEndpoint returns an error that names field if checkURL does not accept endpoint.
+// It accepts an empty endpoint, and one that begins with a wrong Issuer, which
+// checkIssuer reports.
 func (c *Config) checkEndpoint(field, endpoint string) error {
 	if endpoint == "" || c.followsFromBadIssuer(endpoint) {
 		return nil
@@ -74,12 +77,14 @@ func (c *Config) checkEndpoint(field, endpoint string) error {
 	return nil
 }
 
-// followsFromBadIssuer reports whether the endpoint is wrong only because it
-// begins with a wrong Issuer. The error then names Issuer alone.
+// followsFromBadIssuer reports whether the endpoint begins with Issuer, and Issuer is
+// wrong. The error of check then names Issuer alone.
 func (c *Config) followsFromBadIssuer(endpoint string) bool {
 	return c.Issuer != "" && strings.HasPrefix(endpoint, strings.TrimRight(c.Issuer, "/")) && c.checkIssuerURL() != nil
 }
 
+// checkClient requires a ClientID, a known ClientAuth, and the secret or the key that it
+// needs.
 func (c *Config) checkClient() error {
 	if c.ClientID == "" {
 		return fault("ClientID", "is empty; set it to the id that the provider gave")
@@ -100,6 +105,7 @@ func (c *Config) checkClient() error {
 	return nil
 }
 
+// checkAlgs requires supported IDTokenAlgs, and a ClientSecret if one of them is HMAC.
 func (c *Config) checkAlgs() error {
 	for _, alg := range c.IDTokenAlgs {
 		switch {
@@ -113,6 +119,8 @@ func (c *Config) checkAlgs() error {
 	return nil
 }
 
+// checkLimits returns the faults of the numbers and durations, joined. c must have its
+// defaults.
 func (c *Config) checkLimits() error {
 	var faults []error
 	if c.CallTimeout < 0 {
@@ -131,7 +139,8 @@ func (c *Config) checkLimits() error {
 	return errors.Join(faults...)
 }
 
-// checkMaxAge returns a fault for a configured max_age that is not a number of seconds.
+// checkMaxAge returns a fault if a configured max_age is not a number of seconds. For
+// plain OAuth it returns nil.
 func (c *Config) checkMaxAge() error {
 	if !c.OIDC {
 		return nil
@@ -150,8 +159,8 @@ func (c *Config) checkMaxAge() error {
 }
 
 // signer checks that key and algorithm belong together and returns the signer of
-// assertions (RFC 7523; CVE-2020-15222). It returns nil, nil for any other method than
-// PrivateKeyJWT and without a SigningKey, which checkClient reports.
+// assertions (RFC 7523; CVE-2020-15222). It returns nil, nil if ClientAuth is not
+// PrivateKeyJWT, and also if SigningKey is nil, which checkClient reports.
 func (c *Config) signer() (jose.Signer, error) {
 	k := c.SigningKey
 	if c.ClientAuth != PrivateKeyJWT || k == nil {
@@ -207,14 +216,14 @@ type ed25519Signer struct{ jose.OpaqueSigner }
 // Algs returns both names.
 func (s ed25519Signer) Algs() []jose.SignatureAlgorithm { return ed25519Algs }
 
-// SignPayload signs payload under either name.
+// SignPayload signs payload with Ed25519, whichever of the names is asked for.
 func (s ed25519Signer) SignPayload(payload []byte, _ jose.SignatureAlgorithm) ([]byte, error) {
 	return s.OpaqueSigner.SignPayload(payload, jose.EdDSA)
 }
 
 // checkURL parses an absolute https URL and returns an error for one with userinfo or a
 // fragment. It accepts http on loopback hosts, or on any host if insecure (RFC 8414
-// section 2).
+// section 2). The text of an error has no subject; the caller puts the field in front.
 func checkURL(endpoint string, insecure bool) (*url.URL, error) {
 	u, err := url.Parse(endpoint)
 	switch {
@@ -232,6 +241,7 @@ func checkURL(endpoint string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
+// isLoopback reports whether host, without a port, is localhost or a loopback address.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

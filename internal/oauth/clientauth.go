@@ -24,8 +24,9 @@ type clientProof struct {
 	signer jose.Signer // private_key_jwt only
 }
 
-// authenticate adds the client id and the proof to the header or the form of a token
-// request. It returns an error if ClientSecret fails or returns nothing, or if the
+// authenticate adds the client id and the proof of the client to header or form, which
+// are those of a request to the token or revocation endpoint. With NoClientAuth it adds
+// the id alone. It returns an error if ClientSecret fails or returns nothing, or if the
 // assertion cannot be signed.
 func (p *clientProof) authenticate(ctx context.Context, m *Metadata, header http.Header, form url.Values) error {
 	id := p.config.ClientID
@@ -59,8 +60,8 @@ func (p *clientProof) authenticate(ctx context.Context, m *Metadata, header http
 	return nil
 }
 
-// secret calls ClientSecret for the secret, which may differ from call to call. It
-// returns an error if the secret is empty.
+// secret calls ClientSecret, which must not be nil, for the secret. The secret may
+// differ from call to call. secret returns an error if it is empty.
 func (c *Config) secret(ctx context.Context) (string, error) {
 	secret, err := c.ClientSecret(ctx)
 	if err != nil {
@@ -83,7 +84,8 @@ func (p *clientProof) assertWithSecret(m *Metadata, form url.Values, secret stri
 	return p.assert(m, form, signer)
 }
 
-// assert signs a fresh client assertion and adds it to form (RFC 7523 section 3).
+// assert makes a client assertion, valid for assertionLifetime and signed by signer, and
+// sets it in form (RFC 7523 section 3).
 func (p *clientProof) assert(m *Metadata, form url.Values, signer jose.Signer) error {
 	now := p.config.Time()
 	payload, err := json.Marshal(map[string]any{
@@ -110,9 +112,11 @@ func (p *clientProof) assert(m *Metadata, form url.Values, signer jose.Signer) e
 	return nil
 }
 
-// assertionAudience returns the audience of client assertions, a string or a []string.
-// By default it is the issuer as one string: an attacker that can make the client use an
-// endpoint of theirs could replay an assertion that names that endpoint.
+// assertionAudience returns the audience of client assertions, a string or a []string:
+// Config.AssertionAudience, if set. By default it is the issuer, with MatchIssuer the
+// configured issuer, and the token endpoint if there is no issuer. It is not an endpoint
+// where an issuer is known: an attacker that can make the client use an endpoint of
+// theirs could replay an assertion that names that endpoint.
 func (p *clientProof) assertionAudience(m *Metadata) any {
 	switch audience := p.config.AssertionAudience; len(audience) {
 	case 0:
@@ -127,6 +131,7 @@ func (p *clientProof) assertionAudience(m *Metadata) any {
 	return or(m.Issuer, m.TokenEndpoint)
 }
 
+// assertionHeader returns the options that set typ to JWT and, unless it is empty, kid.
 func assertionHeader(kid string) *jose.SignerOptions {
 	options := (&jose.SignerOptions{}).WithType("JWT")
 	if kid != "" {

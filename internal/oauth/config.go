@@ -152,7 +152,7 @@ type SigningKey struct {
 
 // Cache says how long answers about the provider itself (metadata and keys)
 // are remembered. A Cache is taken literally: zero means that nothing is
-// remembered. A nil *Cache in Config means the defaults given here.
+// remembered, except for MaxStale. A nil *Cache in Config means the defaults given here.
 type Cache struct {
 	MinAge, MaxAge time.Duration // the answer's own lifetime counts between these; default 5 min, 24 h
 
@@ -172,7 +172,7 @@ type Cache struct {
 	MaxKeyAge time.Duration
 
 	// MaxStale is for how long keys are used in all while newer ones cannot be
-	// fetched. Default 24 h.
+	// fetched. Zero: without end. Default 24 h.
 	MaxStale time.Duration
 
 	// KeyPause is how long an unknown key is no reason to ask for the keys
@@ -194,22 +194,24 @@ var defaultCache = Cache{
 // DefaultCache returns the cache rules that a nil Cache of [Config] means.
 func DefaultCache() Cache { return defaultCache }
 
-// forMetadata returns the rules for metadata. Stale metadata has no end:
-// endpoints seldom move, and keys, which do, are fetched from them.
+// forMetadata returns the rules for metadata. It sets MaxStale to 0, which means that
+// stale metadata stays in use until newer metadata can be fetched. Endpoints seldom
+// move. Keys do, and their URL is in the metadata.
 func (c Cache) forMetadata() Cache {
 	c.MaxStale = 0
 	return c
 }
 
-// forKeys returns the rules for keys. MaxKeyAge limits MaxAge, and KeyPause limits
-// MinAge.
+// forKeys returns the rules for keys. It lowers MaxAge to MaxKeyAge, and MinAge to
+// KeyPause, if those are shorter.
 func (c Cache) forKeys() Cache {
 	c.MaxAge = min(c.MaxAge, c.MaxKeyAge)
 	c.MinAge = min(c.MinAge, c.KeyPause, c.MaxAge)
 	return c
 }
 
-// withDefaults returns a copy that shares nothing changeable with c.
+// withDefaults returns a copy of c with the defaults in place of zero values. The copy
+// has lists, maps and a Cache of its own. It shares SigningKey, HTTP and Shared with c.
 func (c Config) withDefaults() Config {
 	c.ClientAuth = or(c.ClientAuth, ClientSecretBasic)
 	c.CallTimeout = or(c.CallTimeout, 5*time.Second)
@@ -247,11 +249,13 @@ func (c *Config) selfSufficient() bool {
 	return c.Authorization.URL != "" && c.Token.URL != "" && keys
 }
 
+// onlyHMAC reports whether IDTokenAlgs names HMAC algorithms alone, which need no JWKS.
 func (c *Config) onlyHMAC() bool {
 	asymmetric := func(alg string) bool { return !strings.HasPrefix(alg, "HS") }
 	return len(c.IDTokenAlgs) > 0 && !slices.ContainsFunc(c.IDTokenAlgs, asymmetric)
 }
 
+// or returns value, or fallback if value is the zero value.
 func or[T comparable](value, fallback T) T {
 	var zero T
 	if value == zero {

@@ -85,7 +85,8 @@ const (
 	CheckEarly     Check = "early" // from the future
 )
 
-// CheckOf returns the check that err failed, or "".
+// CheckOf returns the check that err failed. It returns "" if err is nil, or if the
+// failure has no Check.
 func CheckOf(err error) Check {
 	if failed, ok := errors.AsType[*checkError](err); ok {
 		return failed.check
@@ -102,7 +103,7 @@ type checkError struct {
 // Error returns the text.
 func (e *checkError) Error() string { return e.text }
 
-// failed returns the error of a check.
+// failed returns an error with a formatted text, for which CheckOf returns c.
 func failed(c Check, format string, args ...any) error {
 	return &checkError{c, fmt.Sprintf(format, args...)}
 }
@@ -116,8 +117,9 @@ func fail(step Step, text string) error {
 // repeat, so that the logger recognizes and removes them.
 const maxDescription = 16 << 10
 
-// stated returns a *ResponseError if answer has the member error, and nil otherwise. It
-// does so for every status, because GitHub and others send errors with 200.
+// stated returns a *ResponseError if the member error of answer is a text that is not
+// empty, and nil otherwise. It does so for every status, because GitHub and others send
+// errors with 200.
 func stated(step Step, status int, answer map[string]any) error {
 	code, ok := answer["error"].(string)
 	if !ok || code == "" {
@@ -127,7 +129,8 @@ func stated(step Step, status int, answer map[string]any) error {
 	return &ResponseError{Step: step, Status: status, Code: printable(code, 64), Description: printable(description, maxDescription)}
 }
 
-// printable cuts s to limit bytes and escapes what could forge a log line.
+// printable cuts s to limit bytes, adds an ellipsis if it has cut, and escapes what
+// could forge a log line. The escapes can make the result longer than limit.
 func printable(s string, limit int) string {
 	if len(s) > limit {
 		s = strings.ToValidUTF8(s[:limit], "") + "…"
@@ -136,9 +139,10 @@ func printable(s string, limit int) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// transportError returns the error of a failed call without the parts that
-// could repeat the request or the answer: *url.Error carries the whole URL,
-// and net/http quotes malformed answers.
+// transportError returns the error of a failed call without the parts that could repeat
+// the request or the answer: *url.Error carries the whole URL, and net/http quotes
+// malformed answers. It returns context.Canceled or context.DeadlineExceeded if err
+// wraps one of them, and otherwise an error of CheckTLS or CheckTransport.
 func transportError(err error) error {
 	var (
 		network     *net.OpError

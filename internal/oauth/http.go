@@ -30,8 +30,9 @@ type backChannel struct {
 }
 
 // newBackChannel returns a back channel with a copy of c.HTTP that follows no redirects
-// and keeps no cookies. To follow a redirect would hand codes, secrets and tokens to the
-// server that it names (RFC 9700 section 4.12).
+// and keeps no cookies. A client or transport that is nil becomes one of ownTransport.
+// To follow a redirect would hand codes, secrets and tokens to the server that it names
+// (RFC 9700 section 4.12).
 func newBackChannel(c *Config) *backChannel {
 	var client http.Client
 	if c.HTTP != nil {
@@ -57,8 +58,8 @@ func ownTransport() http.RoundTripper {
 	return own
 }
 
-// failure returns the error of an answer of the wrong status. now is the time at
-// which it came.
+// failure returns a *StepError with the text, the status of a, and the wait that a asks
+// for by Retry-After. now is the time at which a came.
 func (a *answer) failure(step Step, text string, now time.Time) error {
 	return &StepError{Step: step, Status: a.status, Err: errors.New(text), wait: askedToWait(a.header, now)}
 }
@@ -66,9 +67,11 @@ func (a *answer) failure(step Step, text string, now time.Time) error {
 // mostRequests bounds the requests for a document that has been moved.
 const mostRequests = 4
 
-// getWithinOrigin gets a document without secrets by a request without secrets. It may
-// therefore follow redirects to the same server: some servers add a slash to the path.
-// It returns an error for a redirect elsewhere, and after mostRequests requests.
+// getWithinOrigin gets a JSON document by GET requests, which follow redirects to the
+// same server: some servers add a slash to the path. Use it only where neither the
+// request nor the document holds a secret. It returns what get returns for the last
+// request. For a redirect elsewhere, and after mostRequests redirects, it returns an
+// error and no answer.
 func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint string) (*answer, error) {
 	for range mostRequests {
 		a, err := b.get(ctx, step, endpoint, acceptJSON())
@@ -84,8 +87,9 @@ func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint s
 	return nil, fail(step, "too many redirects")
 }
 
-// withinOrigin returns the target of a redirect from the URL from, to which location may
-// be relative. ok is false if the target is not on the same server.
+// withinOrigin returns the target of a redirect from the URL from. location may be
+// relative to from. ok is false if the target has another scheme, host or port, or
+// userinfo.
 func withinOrigin(from, location string) (to string, ok bool) {
 	base, err := url.Parse(from)
 	if err != nil || location == "" {
@@ -98,11 +102,13 @@ func withinOrigin(from, location string) (to string, ok bool) {
 	return target.String(), true
 }
 
+// get sends a GET request. It returns what call returns.
 func (b *backChannel) get(ctx context.Context, step Step, endpoint string, header http.Header) (*answer, error) {
 	return b.call(ctx, step, http.MethodGet, endpoint, header, nil)
 }
 
-// post sends form by a POST request. It sets the Content-Type in header.
+// post sends form by a POST request. It sets the Content-Type in header. It returns what
+// call returns.
 func (b *backChannel) post(ctx context.Context, step Step, endpoint string, header http.Header, form url.Values) (*answer, error) {
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return b.call(ctx, step, http.MethodPost, endpoint, header, strings.NewReader(form.Encode()))
@@ -111,8 +117,11 @@ func (b *backChannel) post(ctx context.Context, step Step, endpoint string, head
 var errRedirect = errors.New("redirects are not followed")
 
 // call makes one request and reads the whole answer, within the limits. It calls
-// Config.Trace before and after. It returns status and headers even of an answer that
-// cannot be used, beside the error. Without an answer it returns nil. It changes header.
+// Config.Trace before and after. It changes header, which must not be nil. Every status
+// but a redirect is an answer without an error, so the caller checks the status. A
+// redirect is errRedirect. Every error is a *StepError. Beside an error, call returns
+// the status and the headers of an answer that cannot be used, or nil if there was no
+// answer.
 func (b *backChannel) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	if b.config.Trace == nil {
 		return b.send(ctx, step, method, endpoint, header, body)
@@ -130,6 +139,7 @@ func (b *backChannel) call(ctx context.Context, step Step, method, endpoint stri
 // reasonKey is where a context has the reason for which keys are fetched.
 type reasonKey struct{}
 
+// reasonIn returns the reason in ctx for which keys are fetched, or "".
 func reasonIn(ctx context.Context) string {
 	reason, _ := ctx.Value(reasonKey{}).(string)
 	return reason
@@ -157,8 +167,9 @@ func (b *backChannel) send(ctx context.Context, step Step, method, endpoint stri
 	return a, nil
 }
 
-// read reads the body and the type of an answer into a. It returns errRedirect for a
-// redirect, and an error if there are more bytes than allowed.
+// read reads the body and the media type of an answer into a, whose status is set. It
+// returns errRedirect for a redirect. It returns an error, too, if the headers or the
+// body are larger than allowed, or if the body cannot be read.
 func (b *backChannel) read(resp *http.Response, a *answer) (err error) {
 	if a.status >= 300 && a.status < 400 {
 		return errRedirect
@@ -178,6 +189,7 @@ func (b *backChannel) read(resp *http.Response, a *answer) (err error) {
 	return nil
 }
 
+// headerSize returns the size of h in bytes, as HTTP/1.1 sends it.
 func headerSize(h http.Header) (size int) {
 	for name, values := range h {
 		for _, value := range values {

@@ -54,8 +54,9 @@ const maxSubject = 255
 
 // VerifyIDToken returns the claims of an ID token that passes every check of OpenID
 // Connect Core 3.1.3.7, its signature included. Claim names are compared exactly;
-// numbers are json.Number. An absent claim that the standard requires is a failure. The
-// error wraps ErrUnmet if the token is good but does not meet want.Demands.
+// numbers are json.Number. It may fetch metadata and keys. Its errors are *StepError.
+// The error wraps ErrUnmet if the token is good but does not meet want.Demands or the
+// provider's max_age.
 func (c *Client) VerifyIDToken(ctx context.Context, idToken string, want IDTokenCheck) (map[string]any, error) {
 	if idToken == "" {
 		return nil, fail(StepIDToken, "missing")
@@ -163,7 +164,7 @@ func (c *Client) checkAudience(claims map[string]any, others []string) error {
 	return nil
 }
 
-// audienceOf reads aud: a string, or an array of nothing but strings.
+// audienceOf reads aud, a string or an array of strings. It returns false for all else.
 func audienceOf(claims map[string]any) ([]string, bool) {
 	switch aud := claims["aud"].(type) {
 	case string:
@@ -175,6 +176,7 @@ func audienceOf(claims map[string]any) ([]string, bool) {
 	return nil, false
 }
 
+// checkTimes requires exp and iat, and compares them and nbf with the clock.
 func (c *Client) checkTimes(claims map[string]any) error {
 	now := float64(c.config.Time().UnixMilli()) / 1000
 	leeway := c.config.Leeway.Seconds()
@@ -200,8 +202,7 @@ func (c *Client) checkTimes(claims map[string]any) error {
 	return nil
 }
 
-// clockError returns an error with both times, because either clock may be wrong
-//
+// clockError returns an error with both times: either clock may be wrong.
 func clockError(c Check, text string, stated, now float64) error {
 	show := func(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339) }
 	return failed(c, "%s %s, and the clock here says %s", text, show(stated), show(now))
@@ -227,10 +228,9 @@ const authTimeLeeway = time.Minute
 // demanded: how recently the user signed in at the provider, or by what means.
 var ErrUnmet = errors.New("the sign-in at the provider is not the one that was demanded")
 
-// checkAuthTime returns an ErrUnmet if auth_time is missing, in the future, or older
-// than limit, in seconds (OpenID Connect Core 3.1.3.7, 13). A nil limit allows
-// everything. With a limit of zero the sign-in must not be older than begun, unless that
-// is zero.
+// checkAuthTime returns an ErrUnmet if auth_time is missing, in the future, or more than
+// limit seconds before now (OpenID Connect Core 3.1.3.7, 13), with some leeway. A nil
+// limit allows everything. A limit of zero counts from begun, unless that is zero.
 func (c *Client) checkAuthTime(claims map[string]any, limit *int64, begun time.Time) error {
 	if limit == nil {
 		return nil
@@ -251,8 +251,7 @@ func (c *Client) checkAuthTime(claims map[string]any, limit *int64, begun time.T
 	return nil
 }
 
-// checkACR returns ErrUnmet unless acr is one of values, as text. Empty values allow
-// any.
+// checkACR returns an ErrUnmet unless acr is one of values. Empty values allow any acr.
 func checkACR(claims map[string]any, values []string) error {
 	if acr, ok := claims["acr"].(string); len(values) > 0 && (!ok || !slices.Contains(values, acr)) {
 		return fmt.Errorf("%w: acr is none of acr_values", ErrUnmet)
@@ -260,6 +259,7 @@ func checkACR(claims map[string]any, values []string) error {
 	return nil
 }
 
+// checkNonce requires nonce to be sent. If sent is empty, there must be no nonce.
 func checkNonce(claims map[string]any, sent string) error {
 	value, stated := claims["nonce"]
 	if sent == "" {
@@ -275,8 +275,8 @@ func checkNonce(claims map[string]any, sent string) error {
 	return nil
 }
 
-// checkAccessTokenHash compares at_hash, when present, with the left half of
-// the access token's hash (OpenID Connect Core 3.1.3.8).
+// checkAccessTokenHash compares at_hash with the left half of the access token's hash
+// (OpenID Connect Core 3.1.3.8). It returns nil if either is missing.
 func checkAccessTokenHash(token *signed, accessToken string) error {
 	value, stated := token.claims["at_hash"]
 	if !stated || accessToken == "" {
@@ -291,8 +291,7 @@ func checkAccessTokenHash(token *signed, accessToken string) error {
 	return nil
 }
 
-// hashOf returns the hash function of a signature algorithm. Ed25519, the one
-// EdDSA curve that is accepted, uses SHA-512.
+// hashOf returns the hash function of a signature algorithm: SHA-512 for EdDSA.
 func hashOf(alg string) crypto.Hash {
 	switch alg[len(alg)-3:] {
 	case "256":
@@ -303,7 +302,8 @@ func hashOf(alg string) crypto.Hash {
 	return crypto.SHA512
 }
 
-// checkSameLogin compares a refreshed ID token with the first one.
+// checkSameLogin requires a refreshed ID token to have iss, sub, azp and aud of the
+// first. If it has nonce or auth_time, they must be those of the first, too.
 func checkSameLogin(claims, original map[string]any) error {
 	for _, name := range []string{"iss", "sub", "azp"} {
 		if claims[name] != original[name] {

@@ -23,8 +23,8 @@ func decodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// text reads an optional string member. Absent and null are the same; any other
-// type is an error.
+// text returns an optional string member. It returns "" for a member that is absent or
+// null, and an error for any other type.
 func text(object map[string]any, name string) (string, error) {
 	value, present := object[name]
 	if !present || value == nil {
@@ -37,8 +37,8 @@ func text(object map[string]any, name string) (string, error) {
 	return s, nil
 }
 
-// texts reads an optional array of strings. Absent and null give nil; any other type is
-// an error.
+// texts returns an optional array of strings. It returns nil for a member that is absent
+// or null, and an error for any other type.
 func texts(object map[string]any, name string) ([]string, error) {
 	value, present := object[name]
 	if !present || value == nil {
@@ -51,6 +51,8 @@ func texts(object map[string]any, name string) ([]string, error) {
 	return allStrings(list, name)
 }
 
+// allStrings returns list as strings. It returns an error that has name in it if an
+// element is of another type.
 func allStrings(list []any, name string) ([]string, error) {
 	out := make([]string, len(list))
 	for i, value := range list {

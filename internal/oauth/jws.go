@@ -21,10 +21,12 @@ type signed struct {
 	claims map[string]any
 }
 
-// open verifies the signature of a compact JWS from the provider and decodes its claims.
-// The keys come from the provider's published set, or for HMAC from the client secret.
-// It uses the kid of the token's header, and nothing else that the header says about
-// keys (RFC 8725 section 3.10). It returns errEncrypted for an encrypted token.
+// open verifies the signature of a compact JWS from the provider and decodes its claims,
+// which it does not check. The keys come from the provider's published set, or for HMAC
+// from the client secret. It uses the kid of the token's header, and nothing else that
+// the header says about keys (RFC 8725 section 3.10). It returns errEncrypted for an
+// encrypted token. Errors about the token are no *StepError; those about the fetching of
+// keys are.
 func (c *Client) open(ctx context.Context, m *Metadata, token string) (*signed, error) {
 	return openTyped(ctx, c, m, token, checkHeader)
 }
@@ -59,6 +61,7 @@ type compactToken struct {
 	text string
 }
 
+// header returns the protected header, whose signature may not be verified yet.
 func (t *compactToken) header() jose.Header { return t.jws.Signatures[0].Protected }
 
 // verify returns the payload, and true if key made the signature. Ed25519 is the name
@@ -76,8 +79,9 @@ func (t *compactToken) verify(key any) ([]byte, bool) {
 	return t.jws.UnsafePayloadWithoutVerification(), true
 }
 
-// checkShape returns an error for a text that cannot be a token, and errEncrypted for an
-// encrypted one. It reads the text once.
+// checkShape returns an error for a text that cannot be a token: one that is too long,
+// has not three parts, or has a signature in a lax spelling of base64url. For five parts
+// the error is errEncrypted.
 func checkShape(token string) error {
 	if len(token) > maxTokenSize {
 		return errors.New("too large")
@@ -126,7 +130,8 @@ func checkHeader(token string) error {
 }
 
 // verify returns the payload if the client secret (for HMAC) or a key of the provider
-// verifies the signature.
+// verifies the signature. It may fetch keys, or call ClientSecret, and returns their
+// errors.
 func (c *Client) verify(ctx context.Context, t *compactToken) ([]byte, error) {
 	if !slices.Contains(hmacAlgs, t.header().Algorithm) {
 		return c.verifyWithKeys(ctx, t)
@@ -142,9 +147,10 @@ func (c *Client) verify(ctx context.Context, t *compactToken) ([]byte, error) {
 	return payload, nil
 }
 
-// acceptedAlgs returns the algorithms that Config names, or the safe ones among
-// those that the provider advertises, or RS256. They never include "none", and
-// include HMAC only if Config names it.
+// acceptedAlgs returns the algorithms that Config names. If it names none, the result is
+// the asymmetric ones among those that the provider advertises, or RS256 if there are
+// none. It never includes "none", and includes HMAC only if Config names it. Ed25519
+// comes under both of its names.
 func (c *Config) acceptedAlgs(advertised []string) []jose.SignatureAlgorithm {
 	names := c.IDTokenAlgs
 	if len(names) == 0 {

@@ -60,8 +60,9 @@ func (s *keySet) verify(t *compactToken) ([]byte, bool) {
 }
 
 // verifyWithKeys returns the payload if a key of the provider verifies the signature,
-// and errNoKey otherwise. If no key fits, the keys may have been rotated. It then
-// fetches them once more, if mayRefetch allows it.
+// and otherwise errNoKey. If no key fits, the keys may have been rotated. It then
+// fetches them once more, if mayRefetch allows it. It returns a *StepError if keys
+// cannot be fetched.
 func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, error) {
 	keys, fresh, err := c.published.keys.get(ctx, c, nil)
 	if err != nil {
@@ -93,7 +94,8 @@ func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
 	return c.published.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
 }
 
-// fetchKeys fetches the keys, and returns them and how long they may be kept.
+// fetchKeys fetches the keys from the provider, and returns them and how long they may
+// be kept. It discovers their URL first if necessary.
 func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) {
 	endpoint, err := c.keysURL(ctx)
 	if err != nil {
@@ -114,7 +116,7 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 }
 
 // withReason returns ctx with the reason for which the keys are fetched, for Trace. A
-// reason that ctx has already stays.
+// reason that ctx has already stays. Without Trace it returns ctx.
 func (c *Client) withReason(ctx context.Context) context.Context {
 	switch {
 	case c.config.Trace == nil || reasonIn(ctx) != "":
@@ -125,15 +127,17 @@ func (c *Client) withReason(ctx context.Context) context.Context {
 	return context.WithValue(ctx, reasonKey{}, "expired")
 }
 
+// tellStale calls Config.StaleKeys, if set.
 func (c *Client) tellStale(s StaleAnswer) {
 	if c.config.StaleKeys != nil {
 		c.config.StaleKeys(s)
 	}
 }
 
-// keysURL returns the URL of the keys. It uses discovery even for a provider that
-// otherwise needs none. A plain OAuth provider with an issuer may send an ID token
-// without being asked, and that is checked like any other.
+// keysURL returns the URL of the keys: that of Config, or else the discovered one. It
+// uses discovery even for a provider that otherwise needs none. A plain OAuth provider
+// with an issuer may send an ID token without being asked, and that is checked like any
+// other. keysURL returns an error if there is no URL.
 func (c *Client) keysURL(ctx context.Context) (string, error) {
 	m := c.explicit
 	if m.JWKSURI == "" && c.config.Issuer != "" {
@@ -149,7 +153,8 @@ func (c *Client) keysURL(ctx context.Context) (string, error) {
 }
 
 // parseKeys reads a JWK set (RFC 7517 section 5). It passes over entries that are not
-// usable signature keys, and over every usable one after the first maxKeys.
+// usable signature keys, and over every usable one after the first maxKeys. A set
+// without usable keys is no error; a text that is no JWK set is.
 func parseKeys(document []byte) (*keySet, error) {
 	members, err := decodeObject(document)
 	if err != nil {
@@ -198,7 +203,7 @@ func parseKey(members map[string]any) (key, bool) {
 	return key{id: kid, algs: fitting, public: public}, len(fitting) > 0
 }
 
-// synonyms returns the names of an algorithm.
+// synonyms returns all names of the algorithm alg, alg included.
 func synonyms(alg string) []string {
 	if alg == "EdDSA" || alg == algEd25519 {
 		return []string{"EdDSA", algEd25519}
@@ -210,10 +215,10 @@ func synonyms(alg string) []string {
 // 8037 section 2). A key whose private part was published proves nothing.
 var privateMembers = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
 
-// publicKey returns the public key of a JWK and the algorithms it can verify. It returns
-// nil for a symmetric or unknown key, and for one with a published private part. It
-// reads only the members that make the key: certificates and thumbprints beside it prove
-// nothing here.
+// publicKey returns the public key of a JWK and the algorithms it can verify. Without
+// algorithms the key is not usable. They are nil for a weak key, a symmetric or unknown
+// one, and one with a published private part. publicKey reads only the members that make
+// the key: certificates and thumbprints beside it prove nothing here.
 func publicKey(members map[string]any) (public any, algs []string) {
 	for _, name := range privateMembers {
 		if _, stated := members[name]; stated {

@@ -35,9 +35,10 @@ type EndSession struct {
 // endSessionParams are the parameters that carry the protocol.
 var endSessionParams = []string{"client_id", "id_token_hint", "logout_hint", "post_logout_redirect_uri", "state"}
 
-// EndSessionURL returns the URL at which the browser logs out at the provider. Without an
-// endpoint it returns ErrNoEndSession. A URL that would be too long goes without the ID
-// token.
+// EndSessionURL returns the URL at which the browser logs out at the provider. It
+// discovers the endpoint if necessary. r.Params replace parameters of the same name in
+// the endpoint's own query. A URL over maxEndSessionURL bytes is made again without the
+// ID token. Without an endpoint EndSessionURL returns ErrNoEndSession.
 func (c *Client) EndSessionURL(ctx context.Context, r EndSession) (string, error) {
 	m := c.explicit
 	if c.config.EndSession.URL == "" && c.config.Issuer != "" {
@@ -77,7 +78,8 @@ func (c *Client) EndSessionURL(ctx context.Context, r EndSession) (string, error
 func encodeQuery(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
 // EndSessionEndpoint returns the end-session endpoint of Config or of the cached
-// discovery document. It is empty if neither is known yet. It makes no request.
+// discovery document. It is empty if the provider has none, or if none is known yet. It
+// makes no request.
 func (c *Client) EndSessionEndpoint() string {
 	if c.config.EndSession.URL != "" || c.config.Issuer == "" {
 		return c.explicit.EndSessionEndpoint
@@ -117,8 +119,9 @@ const (
 )
 
 // VerifyLogoutToken checks a logout token by Back-Channel Logout 1.0, section 2.6, and
-// returns what it says. It does not check whether the jti was used before; the caller
-// does. A token for another client, or of another issuer, costs no call to the provider.
+// returns what it says. Its errors are *StepError. It does not check whether the jti was
+// used before; the caller does. A token for another client, or of another issuer, costs
+// no call to the provider.
 func (c *Client) VerifyLogoutToken(ctx context.Context, token string, want LogoutCheck) (*LogoutToken, error) {
 	if err := glance(c, token, want); err != nil {
 		return nil, &StepError{Step: StepLogout, Err: err}
@@ -173,9 +176,10 @@ func decodePart(part string) (map[string]any, error) {
 	return decodeObject(raw)
 }
 
-// checkLogoutHeader returns an error for a header that brings keys of its own or changes
-// what is signed, and for a token of another type. Unless typed, it accepts the type JWT
-// and no type, which providers from before the standard send.
+// checkLogoutHeader checks header, the encoded first part of a token. It returns an
+// error for a header that brings keys of its own or changes what is signed, and for a
+// token of another type than logout+jwt. Unless typed, it also accepts the type JWT and
+// no type, which providers from before the standard send.
 func checkLogoutHeader(header string, typed bool) error {
 	members, err := decodePart(header)
 	if err != nil {
@@ -195,8 +199,8 @@ func checkLogoutHeader(header string, typed bool) error {
 	return errors.New("a token of another type")
 }
 
-// checkLogoutToken checks the claims of a token, after its signature, and returns what
-// they say.
+// checkLogoutToken checks the claims of a token whose signature has been verified, and
+// returns what they say.
 func checkLogoutToken(c *Client, m *Metadata, claims map[string]any, want LogoutCheck) (*LogoutToken, error) {
 	if err := checkDates(claims); err != nil {
 		return nil, err
@@ -248,9 +252,10 @@ func (t *LogoutToken) name(claims map[string]any) error {
 	return nil
 }
 
-// checkLogoutTimes requires a token that was issued within a day and has not expired. It
-// sets t.Issued and t.Expires, which it limits to a day from now. Without exp the token
-// must be at most maxUndatedAge old, and want.Undated must allow it.
+// checkLogoutTimes requires a token that was issued within the last day and has not
+// expired. It sets t.Issued, and t.Expires, which is at most a day from now. Without
+// exp, the token must be at most maxUndatedAge old, want.Undated must allow it, and
+// t.Expires stays zero.
 func checkLogoutTimes(c *Client, t *LogoutToken, claims map[string]any, want LogoutCheck) error {
 	now := float64(c.config.Time().UnixMilli()) / 1000
 	iat, ok := seconds(claims["iat"])
@@ -291,8 +296,9 @@ func IssuedAt(claims map[string]any) time.Time {
 	return instantOf(iat)
 }
 
-// WithParams returns the logout URL to with params added to its query. Parameters that
-// to has already stay as they are. WithParams leaves out the protocol's own parameters.
+// WithParams adds params to the query of to, the URL of a logout, and returns the
+// result. It leaves out a parameter that to has already, and the protocol's own
+// parameters. It returns an error if to is no URL.
 func WithParams(to string, params url.Values) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil {

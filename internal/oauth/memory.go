@@ -24,6 +24,8 @@ type recall[T any] struct {
 	last  *cache.Cache[struct{}, *memory[T]] // has one entry
 }
 
+// newRecall returns a recall that has nothing cached yet and calls fetch for the
+// document.
 func newRecall[T any](rules Cache, fetch func(*Client, context.Context) (T, time.Duration, error)) *recall[T] {
 	return &recall[T]{fetch: fetch, rules: rules, last: cache.New[struct{}, *memory[T]](cache.Rules{Detached: true})}
 }
@@ -48,7 +50,8 @@ func (m *memory[T]) usable(now time.Time) bool {
 	return m.known && (m.end.IsZero() || now.Before(m.end))
 }
 
-// failure returns the error of the last request, or nil if there is a usable value.
+// failure returns nil if there is a usable value, and otherwise the error of the last
+// request.
 func (m *memory[T]) failure(now time.Time) error {
 	if m.usable(now) {
 		return nil
@@ -56,11 +59,12 @@ func (m *memory[T]) failure(now time.Time) error {
 	return m.err
 }
 
-// get returns the cached outcome, or makes a request. With seen, it wants an outcome
-// newer than seen. If FailurePause forbids a request, it returns the cached outcome in
-// any case. fresh reports whether a request was made, by this call or by one that it
-// waited for. Without a usable value get returns the error of the last request, beside
-// m. If ctx ends, get returns its error, and m is nil.
+// get returns the cached outcome if its value is current, and otherwise makes a request
+// as the client by. If seen is not nil, get wants an outcome that is not seen. If
+// FailurePause forbids a request, it returns the cached outcome in any case. fresh
+// reports whether a request was made, by this call or by one that it waited for. Without
+// a usable value get returns the error of the last request, beside m. If ctx ends, get
+// returns its error, and m is nil.
 func (r *recall[T]) get(ctx context.Context, by *Client, seen *memory[T]) (m *memory[T], fresh bool, err error) {
 	now := by.config.Time
 	if m := r.known(); r.serves(m, seen, now()) {
@@ -73,14 +77,14 @@ func (r *recall[T]) get(ctx context.Context, by *Client, seen *memory[T]) (m *me
 	return m, true, m.failure(now())
 }
 
-// known returns the outcome of the last request; nil: there was none.
+// known returns the outcome of the last request, or nil if there was none.
 func (r *recall[T]) known() *memory[T] {
 	m, _ := r.last.Get(struct{}{})
 	return m
 }
 
-// serves reports whether m answers a call without a request: its value is current and
-// is not seen, or it is too early to ask again.
+// serves reports whether m answers a call without a request: its value is current and m
+// is not the outcome seen, or it is too early to ask again. m may be nil.
 func (r *recall[T]) serves(m, seen *memory[T], now time.Time) bool {
 	if m == nil {
 		return false
@@ -97,8 +101,9 @@ func (r *recall[T]) refresh(ctx context.Context, by *Client, seen *memory[T]) (*
 	})
 }
 
-// renew makes a request and returns its outcome, which may be a failure. If another
-// flight has ended since the caller looked, renew returns its outcome instead.
+// renew makes a request and returns its outcome, which may be a failure. It returns the
+// cached outcome instead if another request has brought one that serves since the caller
+// looked. It calls r.stale if a failure leaves an older value in use.
 func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *memory[T] {
 	last := r.known()
 	if r.serves(last, seen, by.config.Time()) {
@@ -122,8 +127,9 @@ func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *mem
 }
 
 // afterFailure returns the outcome of a request that failed with err. It keeps the value
-// of last if that is usable, unless nothing is to be remembered. The pause before the
-// next request doubles, and is longer if the answer asks for that.
+// of last, the outcome before, if that is usable and MaxAge is not 0. The pause before
+// the next request doubles, up to MaxFailurePause, and is longer if the answer asks for
+// that. last may be nil.
 func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *memory[T] {
 	next := &memory[T]{asked: now, err: err, pause: r.rules.FailurePause}
 	if last != nil {
@@ -137,7 +143,9 @@ func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *mem
 }
 
 // WaitOf returns how long the answer behind err asks the client to wait, by its header
-// Retry-After (RFC 9110 section 10.2.3). It returns 0 if there was no such wish.
+// Retry-After (RFC 9110 section 10.2.3). It returns 0 if the answer has no such header,
+// and for errors that do not keep it: those of the userinfo endpoint, and those that a
+// revocation endpoint states.
 func WaitOf(err error) time.Duration {
 	if failed, ok := errors.AsType[*StepError](err); ok {
 		return failed.wait
@@ -149,7 +157,8 @@ func WaitOf(err error) time.Duration {
 }
 
 // askedToWait returns the wait that the header Retry-After asks for, counted from now
-// (RFC 9110 section 10.2.3). It returns 0 without such a header.
+// (RFC 9110 section 10.2.3). It returns 0 if the header is absent, malformed or a time
+// in the past.
 func askedToWait(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

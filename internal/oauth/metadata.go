@@ -32,8 +32,9 @@ type Metadata struct {
 	algs          []jose.SignatureAlgorithm // accepted for tokens the provider signs
 }
 
-// Discover returns the provider's metadata, from memory where the Cache allows
-// it. When Config names everything a sign-in needs, no request is made.
+// Discover returns the provider's metadata, from memory where the Cache allows it. If
+// Config names everything a sign-in needs, Discover makes no request, and the metadata
+// has the values of Config alone.
 func (c *Client) Discover(ctx context.Context) (*Metadata, error) {
 	if !c.discovers {
 		return c.explicit, nil
@@ -51,9 +52,10 @@ func (c *Client) SupportsS256(ctx context.Context) (bool, error) {
 	return slices.Contains(m.CodeChallengeMethods, "S256"), nil
 }
 
-// discovered returns the provider's metadata. If this client does not accept the cached
-// document, discovered fetches it once more. If that does not help, it returns the last
-// document that this client has accepted, or else an error.
+// discovered returns the provider's metadata, from memory or by a request. If this
+// client does not accept the cached document, discovered fetches it once more, if
+// mayDiscoverAgain allows it. If that does not help, it returns the last document that
+// this client has accepted, unless Cache.MaxAge is 0, or else an error.
 func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 	stated, fresh, err := c.published.metadata.get(ctx, c, nil)
 	if err != nil {
@@ -138,7 +140,8 @@ func (c *Client) parseMetadata(document []byte) (*Metadata, error) {
 }
 
 // readMetadata copies the members that are used. An endpoint may be missing: not every
-// client calls every one. It returns an error for a member of another type.
+// client calls every one. It returns an error for an endpoint that is no text, and for a
+// list that holds anything but texts.
 func readMetadata(members map[string]any) (*Metadata, error) {
 	var m Metadata
 	for name, field := range map[string]*string{
@@ -193,8 +196,10 @@ func isBareHost(issuer string) bool {
 	return err == nil && u.Host != "" && u.Path == ""
 }
 
-// checkDiscovered applies the rules for configured URLs to discovered ones. It adds one
-// rule: an issuer elsewhere cannot send this server to its own loopback without TLS.
+// checkDiscovered returns an error if checkURL does not accept an endpoint of m. It also
+// returns an error for an http endpoint on a loopback host, unless the issuer is on one
+// too or AllowInsecure is set. Otherwise a distant issuer could send this server to its
+// own loopback.
 func (c *Client) checkDiscovered(m *Metadata) error {
 	issuer, err := url.Parse(c.config.Issuer)
 	if err != nil {
@@ -222,8 +227,8 @@ func (c *Client) checkDiscovered(m *Metadata) error {
 	return nil
 }
 
-// prepare returns m with the values of Config in place of its own and with parsed
-// URLs.
+// prepare returns m with the values that Config sets in place of those of the provider,
+// and with parsed URLs.
 func (c *Client) prepare(m Metadata) *Metadata {
 	k := &c.config
 	m.AuthorizationEndpoint = or(k.Authorization.URL, m.AuthorizationEndpoint)
@@ -241,8 +246,8 @@ func (c *Client) prepare(m Metadata) *Metadata {
 	return &m
 }
 
-// withQuery returns endpoint with params set in its query. It returns a text that is no
-// URL as it is.
+// withQuery returns endpoint with params set in its query. It returns endpoint as it is
+// if it is empty or no URL, or if there are no params.
 func withQuery(endpoint string, params url.Values) string {
 	if endpoint == "" || len(params) == 0 {
 		return endpoint
@@ -269,8 +274,8 @@ func inStep(step Step, err error) error {
 	return &StepError{Step: step, Err: err}
 }
 
-// AuthorizationEndpoint returns the endpoint of Config or of the cached discovery
-// document. It is empty if neither is known yet. It makes no request.
+// AuthorizationEndpoint returns the authorization endpoint of Config or of the cached
+// discovery document. It is empty if neither is known yet. It makes no request.
 func (c *Client) AuthorizationEndpoint() string {
 	if !c.discovers {
 		return c.explicit.AuthorizationEndpoint

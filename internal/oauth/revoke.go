@@ -11,12 +11,13 @@ import (
 var ErrNoRevocation = errors.New("oauth: the provider has no revocation endpoint")
 
 // CanRevoke reports whether the provider may have a revocation endpoint: one is
-// configured, or the metadata is discovered. It makes no request.
+// configured, or Issuer is, so that Revoke can discover one. It makes no request.
 func (c *Client) CanRevoke() bool { return c.config.Revocation.URL != "" || c.config.Issuer != "" }
 
-// Revoke revokes a token at the provider (RFC 7009). hint is "refresh_token" or
-// "access_token". A provider answers with success for unknown tokens too. Without an
-// endpoint Revoke returns ErrNoRevocation.
+// Revoke revokes a token at the provider (RFC 7009). It discovers the endpoint if
+// necessary. hint is "refresh_token" or "access_token". A provider answers with success
+// for unknown tokens too. Without an endpoint Revoke returns ErrNoRevocation. An error
+// that the provider states is a *ResponseError, and any other failure a *StepError.
 func (c *Client) Revoke(ctx context.Context, token, hint string) error {
 	m := c.explicit
 	if c.config.Revocation.URL == "" && c.config.Issuer != "" {

@@ -26,10 +26,11 @@ type Token struct {
 	Extra map[string]any
 }
 
-// Exchange trades an authorization code for a token. redirectURI is the one
-// that AuthorizationURL was given. verifier is empty if none was used. The
-// parameters in more are sent too, unless the request has them already; nil:
-// none. The code is sent once: a failure ends the sign-in.
+// Exchange trades an authorization code for a token. The ID token in it is not verified
+// yet. redirectURI is the one that AuthorizationURL was given. verifier is empty if none
+// was used. The parameters in more are sent too, unless the request has them already;
+// nil: none. An error that the provider states is a *ResponseError, and any other
+// failure a *StepError. The code is sent once: a failure ends the sign-in.
 func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier string, more url.Values) (*Token, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -53,10 +54,11 @@ func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier strin
 	return c.requestToken(ctx, m, form)
 }
 
-// Refresh asks for a new access token. The answer has a new refresh token only
-// if the old one is to be replaced. A new ID token has to be verified against
-// the claims of the first one: see IDTokenCheck.Original. The parameters in more
-// are sent too, unless the request has them already; nil: none.
+// Refresh asks for a new access token. The answer has a new refresh token only if the
+// old one is to be replaced. A new ID token has to be verified against the claims of the
+// first one: see IDTokenCheck.Original. The parameters in more are sent too, unless the
+// request has them already; nil: none. An error that the provider states is a
+// *ResponseError, and any other failure a *StepError.
 func (c *Client) Refresh(ctx context.Context, refreshToken string, more url.Values) (*Token, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -71,8 +73,8 @@ func (c *Client) Refresh(ctx context.Context, refreshToken string, more url.Valu
 	return c.requestToken(ctx, m, form)
 }
 
-// requestToken adds the proof of the client to form, sends it to the token endpoint and
-// returns the token.
+// requestToken adds the proof of the client to form, sends form to the token endpoint
+// and returns the token.
 func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values) (*Token, error) {
 	if m.TokenEndpoint == "" {
 		return nil, fail(StepToken, "the provider has no token endpoint")
@@ -151,9 +153,9 @@ func parseToken(members map[string]any, now time.Time) (*Token, error) {
 	return t, t.readExpiry(now)
 }
 
-// readExpiry takes expires_in out of Extra and sets ExpiresIn and ExpiresAt. Some
-// providers send a numeric text, which it accepts, too. Without expires_in it changes
-// nothing.
+// readExpiry takes expires_in out of Extra and sets ExpiresIn and ExpiresAt, for at most
+// longestExpiry. Some providers send a numeric text, which it accepts, too. Without
+// expires_in it sets nothing. It returns an error for anything but a number from 0 on.
 func (t *Token) readExpiry(now time.Time) error {
 	value := t.Extra["expires_in"]
 	delete(t.Extra, "expires_in")

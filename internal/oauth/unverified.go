@@ -6,8 +6,8 @@ import (
 )
 
 // UnverifiedClaims returns the claims of a token and does not check its signature. The
-// token must have been verified when it came, and stored since. UnverifiedClaims returns
-// nil for anything that is no token.
+// caller must have verified the token when it came, and stored it since.
+// UnverifiedClaims returns nil for anything that is no token.
 func UnverifiedClaims(token string) map[string]any {
 	_, rest, ok := strings.Cut(token, ".")
 	payload, _, found := strings.Cut(rest, ".")

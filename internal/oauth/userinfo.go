@@ -15,11 +15,15 @@ var (
 )
 
 // UserInfo returns the claims of the userinfo endpoint about the access token's user.
-// For an OpenID Connect provider, and whenever wantSubject is not empty, the answer's
-// sub must equal wantSubject, the ID token's. Otherwise an attacker could substitute
-// another user's access token (OpenID Connect Core 5.3.4). The error then wraps
-// ErrNoSubject or ErrOtherSubject. UserInfo accepts only an answer of the 2xx kind with
-// a JSON object; OpenID Connect providers may sign it. Numbers are json.Number.
+// wantSubject is the sub of the ID token. For an OpenID Connect provider, and whenever
+// wantSubject is not empty, UserInfo compares it with the answer's sub, so that an
+// attacker cannot substitute another user's access token (OpenID Connect Core 5.3.4). If
+// they differ, the error wraps ErrOtherSubject, or ErrNoSubject if the answer has no
+// sub. For plain OAuth, an empty wantSubject allows any sub, and none.
+//
+// UserInfo accepts only an answer of the 2xx kind with a JSON object. OpenID Connect
+// providers may sign it. Numbers are json.Number. An error that the provider states is a
+// *ResponseError, and any other failure a *StepError.
 func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) (map[string]any, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -49,7 +53,8 @@ func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) 
 	return claims, nil
 }
 
-// checkSameSubject returns ErrNoSubject or ErrOtherSubject unless sub is want.
+// checkSameSubject returns nil if sub is want, ErrNoSubject if there is no sub, and
+// otherwise ErrOtherSubject.
 func checkSameSubject(claims map[string]any, want string) error {
 	switch sub, _ := claims["sub"].(string); sub {
 	case "":
@@ -60,8 +65,8 @@ func checkSameSubject(claims map[string]any, want string) error {
 	return ErrOtherSubject
 }
 
-// readUserInfo returns the claims in an answer, which OpenID Connect providers may sign.
-// It does not compare the subject.
+// readUserInfo returns the claims in an answer. OpenID Connect providers may sign them,
+// and the signature is verified. It does not compare the subject.
 func (c *Client) readUserInfo(ctx context.Context, m *Metadata, a *answer) (map[string]any, error) {
 	unusable := func(err error) error { return &StepError{Step: StepUserInfo, Status: a.status, Err: err} }
 	if c.config.OIDC && a.mediaType == "application/jwt" && a.status == http.StatusOK {
@@ -82,9 +87,9 @@ func (c *Client) readUserInfo(ctx context.Context, m *Metadata, a *answer) (map[
 	return claims, nil
 }
 
-// openUserInfo verifies a signed answer. The answer must state its issuer and its
-// audience, or any other token of the provider would pass (OpenID Connect Core
-// 5.3.2). It need not state its expiry.
+// openUserInfo verifies a signed answer and returns its claims. The answer must state
+// its issuer and its audience, or any other token of the provider would pass (OpenID
+// Connect Core 5.3.2). It need not state its expiry.
 func (c *Client) openUserInfo(ctx context.Context, m *Metadata, token string) (map[string]any, error) {
 	answer, err := c.open(ctx, m, token)
 	if err != nil {
