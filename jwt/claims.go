@@ -33,8 +33,8 @@ func (c Claims) String(keys ...string) string {
 	return ""
 }
 
-// Bool reports whether the claim called key is true, or the text "true", which
-// some providers send instead. An absent claim is false.
+// Bool reports whether the claim called key is true, or the text "true", which some
+// providers send instead. It returns false for an absent claim and for any other value.
 func (c Claims) Bool(key string) bool {
 	switch v := c[key].(type) {
 	case bool:

@@ -119,6 +119,7 @@ func (c *Codec) AppendOpen(dst []byte, token string) ([]byte, error) {
 	return opened, nil
 }
 
+// appendOpen does what AppendOpen does, but returns nil beside an error.
 func (c *Codec) appendOpen(dst []byte, token string) ([]byte, error) {
 	k, err := c.key()
 	if err != nil {
@@ -191,10 +192,11 @@ func (c *Codec) openGCM(dst []byte, h header, p parts) ([]byte, error) {
 	return k.open(dst, p)
 }
 
-// SealedBy returns the index of the secret whose key the header of token names by its kid,
-// and -1 if the kid is of no key of c. It also returns 0, the index of the newest secret,
-// for a token without a kid, for text that is no token, and if c has no usable secret. It
-// opens nothing, so its result proves nothing.
+// SealedBy returns the index, among the secrets given to [NewCodec], of the secret whose
+// key the header of token names by its kid. It returns -1 if the kid is of none of them.
+// It returns 0, the index of the newest secret, if there is no kid to compare: for a
+// token without one, for text that is no token, and if c has no usable secret. It opens
+// nothing, so its result proves nothing.
 func (c *Codec) SealedBy(token string) int {
 	newest, err := c.key()
 	if err != nil || len(token) > MaxLen {

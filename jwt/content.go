@@ -56,9 +56,9 @@ func (k *cbcKey) tokenLen(ciphertext int) int {
 	return len(k.header) + len("....") + enc.EncodedLen(aes.BlockSize) + enc.EncodedLen(ciphertext) + enc.EncodedLen(cbcTagSize)
 }
 
-// open decrypts a token and appends the payload to dst (RFC 7518 section 5.2.2.2). It
-// compares the tag first, in constant time. A wrong tag and wrong padding are the same
-// error, ErrInvalid.
+// open decrypts a token and appends the payload to dst (RFC 7518 section 5.2.2.2). aad
+// is the text of p.header. open compares the tag first, in constant time. A wrong tag
+// and wrong padding are the same error, ErrInvalid.
 func (k *cbcKey) open(dst []byte, p parts, aad []byte) ([]byte, error) {
 	s := k.borrow()
 	defer k.giveBack(s)
@@ -122,7 +122,7 @@ func decodeExactly(dst []byte, text string) bool {
 	return err == nil && n == len(dst)
 }
 
-// pad pads b as PKCS #7 does (RFC 5652 section 6.3).
+// pad appends to b the padding of PKCS #7 (RFC 5652 section 6.3).
 func pad(b []byte) []byte {
 	n := aes.BlockSize - len(b)%aes.BlockSize
 	for range n {

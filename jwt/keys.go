@@ -60,6 +60,7 @@ func newCBCKey(secret, salt string) (*cbcKey, error) {
 	return k, nil
 }
 
+// newScratch returns memory whose MAC has the key macKey, and whose modes use block.
 func newScratch(macKey []byte, block cipher.Block) *scratch {
 	s := &scratch{mac: hmac.New(sha512.New, macKey)}
 	s.enc = cipher.NewCBCEncrypter(block, s.iv[:]).(cbcMode)

@@ -50,13 +50,16 @@ type TokenParams struct {
 	Time   func() time.Time // the clock; nil: time.Now
 }
 
-// GetToken returns the claims of the token that a request with the header h
-// carries: in the session cookie, whole or in pieces, or else as
-// "Authorization: Bearer" with the token percent-encoded. If there is a session cookie,
-// the header is not read, even if the cookie is invalid. A token that Latchkey made for
-// the header is invalid in a cookie. GetToken returns [ErrNoToken] if there is no token,
-// [ErrInvalid], [ErrExpired] or [ErrNoSecret] as [Decode] does, or the error of p.Decode.
-// Claims and error are never both set. It is safe for concurrent use.
+// GetToken returns the claims of the token that a request with the header h carries: in
+// the session cookie, whole or in pieces, or else as "Authorization: Bearer" with the
+// token percent-encoded. If there is a session cookie, the Authorization header is not
+// read, even if the cookie is invalid. A token that Latchkey made for that header is
+// invalid in a cookie.
+//
+// GetToken returns [ErrNoToken] if there is no token or a piece is missing, and
+// otherwise the error of p.Decode or of [Decode], such as [ErrInvalid], [ErrExpired] or
+// [ErrNoSecret]. It logs a refused token to p.Logger. Claims and error are never both
+// set. It is safe for concurrent use.
 func GetToken(h http.Header, p TokenParams) (Claims, error) {
 	token, isCookie, err := rawToken(h, p)
 	if err != nil {
@@ -117,6 +120,7 @@ func (p TokenParams) sessionCookie(jar cookie.Jar) string {
 	return "__Secure-" + name
 }
 
+// secure reports whether the site sets secure cookies, as SecureCookie documents it.
 func (p TokenParams) secure() bool {
 	if p.SecureCookie != nil {
 		return *p.SecureCookie
@@ -125,6 +129,7 @@ func (p TokenParams) secure() bool {
 	return site != "" && !strings.HasPrefix(strings.ToLower(site), "http://")
 }
 
+// baseURL returns p.ApplicationURL, or the URL in the environment if that is empty.
 func (p TokenParams) baseURL() string {
 	if p.ApplicationURL != "" {
 		return p.ApplicationURL
@@ -146,8 +151,8 @@ func (p TokenParams) env(names ...string) string {
 	return ""
 }
 
-// secrets returns p.Secrets, or the secrets in the environment if p has none: newest
-// first.
+// secrets returns p.Secrets, or the secrets in the environment if p has none. They are
+// newest first. It returns nil if there are none at all.
 func (p TokenParams) secrets() []string {
 	if len(p.Secrets) > 0 {
 		return p.Secrets
@@ -161,7 +166,8 @@ func (p TokenParams) secrets() []string {
 	return found
 }
 
-// params returns what Decode needs to open a token of the request with these cookies.
+// params returns what Decode needs to open a token of the request that has the cookies
+// of jar.
 func (p TokenParams) params(jar cookie.Jar) Params {
 	salt := p.Salt
 	if salt == "" {
@@ -170,9 +176,9 @@ func (p TokenParams) params(jar cookie.Jar) Params {
 	return Params{Secrets: p.secrets(), Salt: salt, MaxAge: p.MaxAge, Time: p.Time}
 }
 
-// refused logs at debug level that the token of the cookie called name was refused. It
-// logs the class of err and not err, since a replaced Decode may have put the token into
-// it.
+// refused logs to p.Logger, if set, at debug level that the token of the cookie called
+// name was refused. It logs the class of err and not err, since a replaced Decode may
+// have put the token into it.
 func (p TokenParams) refused(err error, name string) {
 	if p.Logger == nil {
 		return

@@ -24,12 +24,13 @@ func (p Params) now() time.Time {
 	return p.Time()
 }
 
-// Encode makes an encrypted token that holds the claims c. The token's iat
-// (issued at) is now, its exp (expires at) is p.MaxAge later and its jti
-// (identifier) a random UUID, whatever c says about these; with a negative
-// p.MaxAge it has expired already. c is not changed. It fails with
-// [ErrNoSecret], with [ErrTooLong], or when c holds what JSON cannot express or is
-// nested too deep. It is safe for concurrent use as long as c is not written to.
+// Encode makes an encrypted token that holds the claims c. The token's iat (issued at)
+// is now, its exp (expires at) is p.MaxAge later and its jti (identifier) a random UUID,
+// whatever c says about these; with a negative p.MaxAge it has expired already. c is not
+// changed. It fails with [ErrNoSecret], with [ErrTooLong], or when c holds what JSON
+// cannot express or is nested too deep. It also fails where the platform forbids so
+// short a secret, as FIPS 140 does. It is safe for concurrent use as long as c is not
+// written to.
 func Encode(c Claims, p Params) (string, error) {
 	token, err := NewCodec(p.Secrets, p.Salt).SealClaims(c, p.now(), p.MaxAge)
 	if err != nil && !errors.Is(err, ErrNoSecret) && !errors.Is(err, ErrTooLong) {

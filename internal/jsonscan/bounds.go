@@ -7,9 +7,9 @@ type Bounds struct {
 	Length int // bytes of a name, a string or a number, as written; 0: any
 }
 
-// Holds reports whether text keeps to the bounds. It decodes nothing and stops at
-// the first bound that is exceeded, so it costs much less than decoding. It does
-// not check that text is JSON.
+// Holds reports whether text keeps to the bounds. It decodes nothing and stops at the
+// first bound that is exceeded, so it costs much less than decoding. It does not check
+// that text is JSON. If Values or Depth is 0, no object or array keeps to them.
 func (b Bounds) Holds(text []byte) bool {
 	values, depth, word := 0, 0, 0
 	for i := 0; i < len(text); i++ {
@@ -43,8 +43,9 @@ func (b Bounds) Holds(text []byte) bool {
 	return true
 }
 
-// quoted returns the index of the quotation mark that ends the string beginning at
-// i, or of the end of the text. ok is false if the string exceeds Length.
+// quoted returns the index of the quotation mark that ends the string beginning at i, or
+// an index at or past the end of text if there is none. ok is false if the string
+// exceeds Length.
 func (b Bounds) quoted(text []byte, i int) (end int, ok bool) {
 	for end = i + 1; end < len(text) && text[end] != '"'; end++ {
 		if text[end] == '\\' {

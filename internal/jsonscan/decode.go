@@ -9,10 +9,10 @@ import (
 // ErrRepeated reports that an object has a member twice.
 var ErrRepeated = errors.New("jsonscan: a member is repeated")
 
-// Decode returns the one JSON object that text holds (RFC 8259), as encoding/json
-// with UseNumber does. It refuses text that two readers might read differently. It
-// returns [ErrInvalid] for text that is not UTF-8 or not exactly one object, and
-// [ErrRepeated] for a member that comes twice, at any depth.
+// Decode returns the one JSON object that text holds (RFC 8259), as encoding/json with
+// UseNumber does. It refuses text that two readers might read differently. It returns
+// [ErrInvalid] for text that is not UTF-8 or not exactly one object, or that is nested
+// more than 1000 deep, and [ErrRepeated] for a member that comes twice, at any depth.
 func Decode(text []byte) (map[string]any, error) {
 	d := decoder{scanner: scanner{text: text}}
 	if !utf8.Valid(text) {
@@ -36,6 +36,7 @@ type decoder struct {
 	repeated bool
 }
 
+// object reads an object, if one begins here. It sets d.repeated if a name comes twice.
 func (d *decoder) object(depth int) (map[string]any, bool) {
 	if !d.char('{') {
 		return nil, false
@@ -64,6 +65,7 @@ func (d *decoder) object(depth int) (map[string]any, bool) {
 	}
 }
 
+// array reads an array. The caller has seen its opening bracket, which comes next.
 func (d *decoder) array(depth int) ([]any, bool) {
 	d.at++
 	list := []any{}
@@ -84,6 +86,7 @@ func (d *decoder) array(depth int) ([]any, bool) {
 	}
 }
 
+// value reads any value inside of depth others. It returns false beyond maxDepth.
 func (d *decoder) value(depth int) (any, bool) {
 	if depth++; depth > maxDepth {
 		return nil, false
@@ -108,6 +111,7 @@ func (d *decoder) value(depth int) (any, bool) {
 	return json.Number(d.text[start:d.at]), ok
 }
 
+// string reads a string and resolves its escapes.
 func (d *decoder) string() (string, bool) {
 	start := d.at
 	plain, ok := d.quoted()

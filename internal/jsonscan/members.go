@@ -30,11 +30,11 @@ func (m Member) Text() (s string, ok bool) {
 // string of it first.
 func (m Member) AppendKey(dst []byte) []byte { return appendText(dst, m.Key) }
 
-// Members appends the top-level members of payload to dst, in order, without
-// copying: keys and values are parts of payload, except for keys with escapes.
-// It is strict: payload must be exactly one JSON object (RFC 8259) in valid
-// UTF-8; otherwise Members returns ErrInvalid. If a name comes twice, the later
-// value takes the earlier place, as with JSON.parse.
+// Members appends the top-level members of payload to dst, in order, without copying:
+// keys and values are parts of payload, except for keys with escapes. It is strict:
+// payload must be exactly one JSON object (RFC 8259) in valid UTF-8, nested at most 1000
+// deep; otherwise Members returns nil and ErrInvalid. If a top-level name comes twice,
+// the later value takes the earlier place, as with JSON.parse.
 func Members(payload []byte, dst []Member) ([]Member, error) {
 	had := len(dst)
 	members, ok := scanObject(payload, dst)
@@ -44,8 +44,8 @@ func Members(payload []byte, dst []Member) ([]Member, error) {
 	return members[:had+len(unique(members[had:]))], nil
 }
 
-// DistinctMembers does what [Members] does, but returns ErrInvalid also if a name
-// comes twice. It is for text that two readers must not read differently.
+// DistinctMembers does what [Members] does, but returns ErrInvalid also if a top-level
+// name comes twice. It is for text that two readers must not read differently.
 func DistinctMembers(text []byte, dst []Member) ([]Member, error) {
 	had := len(dst)
 	members, ok := scanObject(text, dst)
@@ -66,8 +66,9 @@ func Lookup(members []Member, key string) (raw []byte, ok bool) {
 	return nil, false
 }
 
-// Set sets the value of the member called key to raw. It appends a member if there
-// is none of that name. It writes to members.
+// Set sets the value of the member called key to raw, and returns the members. It
+// appends a member if there is none of that name. It writes to members, and keeps raw,
+// which must be JSON text.
 func Set(members []Member, key string, raw []byte) []Member {
 	for i := range members {
 		if string(members[i].Key) == key {

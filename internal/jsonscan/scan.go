@@ -10,8 +10,8 @@ import (
 // maxDepth bounds nesting, and with it the stack.
 const maxDepth = 1000
 
-// scanObject reads text as exactly one JSON object (RFC 8259) and appends its
-// members to dst, repeated names included.
+// scanObject reads text as exactly one JSON object (RFC 8259) and appends its members to
+// dst, repeated names included. It returns false for any other text.
 func scanObject(text []byte, dst []Member) ([]Member, bool) {
 	s := scanner{text: text}
 	if !utf8.Valid(text) || !s.object(&dst, 0) {
@@ -21,14 +21,16 @@ func scanObject(text []byte, dst []Member) ([]Member, bool) {
 	return dst, s.at == len(text)
 }
 
-// scanner reads JSON text. Each method moves past the element that it is named
-// for and reports whether it was there. No method moves past the end, wherever
-// the text is cut off: token headers are read before they are authentic.
+// scanner reads JSON text. Each method moves past the element that it is named for and
+// reports whether it was there; if not, it may have moved past a part. No method moves
+// past the end, wherever the text is cut off: token headers are read before they are
+// authentic.
 type scanner struct {
 	text []byte
 	at   int
 }
 
+// space moves past white space, if there is any.
 func (s *scanner) space() {
 	for s.at < len(s.text) {
 		switch s.text[s.at] {
@@ -48,6 +50,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
+// char moves past c if that comes next, and otherwise stays.
 func (s *scanner) char(c byte) bool {
 	if s.peek() != c {
 		return false
@@ -56,7 +59,8 @@ func (s *scanner) char(c byte) bool {
 	return true
 }
 
-// object moves past an object. It appends the members to dst unless dst is nil.
+// object moves past white space and an object inside of depth other values. It appends
+// the members to dst unless dst is nil.
 func (s *scanner) object(dst *[]Member, depth int) bool {
 	s.space()
 	if !s.char('{') {
@@ -93,6 +97,7 @@ func (s *scanner) object(dst *[]Member, depth int) bool {
 	}
 }
 
+// array moves past an array. The caller has seen its opening bracket, which comes next.
 func (s *scanner) array(depth int) bool {
 	s.at++
 	s.space()
@@ -111,6 +116,7 @@ func (s *scanner) array(depth int) bool {
 	}
 }
 
+// value moves past any value inside of depth others. It returns false beyond maxDepth.
 func (s *scanner) value(depth int) bool {
 	if depth++; depth > maxDepth {
 		return false
@@ -158,6 +164,7 @@ func (s *scanner) number() bool {
 	return true
 }
 
+// digits moves past one or more decimal digits.
 func (s *scanner) digits() bool {
 	start := s.at
 	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
@@ -229,8 +236,8 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// unquote returns the text of a scanned string. The result is a part of quoted if
-// the string is plain.
+// unquote returns the text of quoted, a scanned string with its quotation marks. The
+// result is a part of quoted if the string is plain.
 func unquote(quoted []byte, plain bool) []byte {
 	if plain {
 		return quoted[1 : len(quoted)-1]

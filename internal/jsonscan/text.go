@@ -49,6 +49,7 @@ func isPlain[T string | []byte](s T) bool {
 	return true
 }
 
+// appendControl appends the escape of c, which is below 0x20.
 func appendControl(dst []byte, c byte) []byte {
 	const short = "btn\x00fr" // \b is 8, \t 9, \n 10, 11 has none, \f 12, \r 13
 	if c >= '\b' && c <= '\r' && c != '\v' {

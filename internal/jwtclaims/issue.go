@@ -18,8 +18,8 @@ var issued = [...]string{"iat", "exp", "jti"}
 
 // AppendIssued appends members to dst as the payload of a new token, one JSON object.
 // iat is now, and jti a random UUID. exp is maxAge later (0: 30 days; fractions of a
-// second are dropped). Members with these names keep their place and lose their value;
-// those that are missing come last, in this order.
+// second are dropped). Members with these names keep their place and get the new value.
+// Those that are missing come last, in the order iat, exp, jti.
 func AppendIssued(dst []byte, members []jsonscan.Member, now time.Time, maxAge time.Duration) []byte {
 	var done [len(issued)]bool
 	dst = append(dst, '{')
@@ -40,7 +40,7 @@ func AppendIssued(dst []byte, members []jsonscan.Member, now time.Time, maxAge t
 	return append(dst, '}')
 }
 
-// separate makes room for another member of the object that dst ends with. A
+// separate appends a comma, unless dst ends with the brace that opens the object. A
 // value never ends in "{", so that byte tells that the object is still empty.
 func separate(dst []byte) []byte {
 	if dst[len(dst)-1] != '{' {
@@ -81,7 +81,7 @@ func lifeSeconds(maxAge time.Duration) int64 {
 // LenUUID is the length of a UUID as text.
 const LenUUID = 36
 
-// AppendUUID appends a random UUID (RFC 9562 section 5.4).
+// AppendUUID appends a random UUID as text, without quotes (RFC 9562 section 5.4).
 func AppendUUID(dst []byte) []byte {
 	var u [16]byte
 	rand.Read(u[:])         // never fails

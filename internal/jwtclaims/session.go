@@ -53,7 +53,7 @@ func AdoptedID(jti string) string {
 // sign-in is not known then: auth_time is the iat of the first token.
 func IsAdopted(sessionID string) bool { return strings.HasPrefix(sessionID, adoptedPrefix) }
 
-// UnixSeconds returns a NumericDate with milliseconds (RFC 7519, section 2).
+// UnixSeconds returns t as a NumericDate, to the millisecond (RFC 7519, section 2).
 func UnixSeconds(t time.Time) json.Number {
 	return json.Number(strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', -1, 64))
 }

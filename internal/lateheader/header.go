@@ -18,8 +18,9 @@ type Header struct {
 	sent  bool
 }
 
-// Change calls change with the collected headers. It does nothing once the response
-// has begun.
+// Change calls change with the collected headers, which change may modify. Their names
+// must be in canonical form. change must not call methods of h. Change does nothing once
+// the response has begun.
 func (h *Header) Change(change func(http.Header)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -32,15 +33,15 @@ func (h *Header) Change(change func(http.Header)) {
 	change(h.lines)
 }
 
-// Begun reports whether the response has begun.
+// Begun reports whether the response has begun, so that Change comes too late.
 func (h *Header) Begun() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sent
 }
 
-// Take returns the collected headers and forgets them. It returns nil if there are
-// none.
+// Take returns the collected headers, which then belong to the caller, and forgets them.
+// The result is nil or empty if there are none.
 func (h *Header) Take() http.Header {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +50,8 @@ func (h *Header) Take() http.Header {
 	return lines
 }
 
-// Give adds the collected headers to those of a response, as Merge does, and forgets them.
+// Give adds the collected headers to those of a response, as Merge does, and forgets
+// them. The response has not begun by that: more headers can be collected and given.
 // Cookies that an earlier call has added give way to later ones of their names.
 func (h *Header) Give(response http.Header) {
 	h.mu.Lock()
@@ -67,8 +69,9 @@ func (h *Header) Give(response http.Header) {
 	Merge(response, lines)
 }
 
-// Decide adds lines of Set-Cookie to a response. What the response has said of the same
-// cookies, or of pieces of them, is removed: the lines are complete by themselves.
+// Decide adds lines of Set-Cookie to a response. It removes the lines that the response
+// has for the same cookies, or for pieces of them: the new lines are complete by
+// themselves.
 func Decide(response http.Header, lines ...string) {
 	given := slices.DeleteFunc(slices.Clone(response["Set-Cookie"]), func(line string) bool {
 		name, _, _ := strings.Cut(line, "=")
@@ -79,7 +82,8 @@ func Decide(response http.Header, lines ...string) {
 	}
 }
 
-// send adds the collected headers to those of a response, which begins now.
+// send adds the collected headers to those of a response, as Merge does, and marks the
+// response as begun.
 func (h *Header) send(response http.Header) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,10 +92,11 @@ func (h *Header) send(response http.Header) {
 	h.lines = nil
 }
 
-// Merge adds headers to those of a response. A cookie that the response [Decides] is not
-// added, and the others come before those of the response. Vary is completed.
-// Cache-Control is kept, unless the added one forbids to store. Any other header is
-// replaced. Merge may change the values in added.
+// Merge adds headers to those of a response. Both have canonical names. Cookies are
+// added in front of those of the response, except for those that the response sets or
+// clears itself (see [Decides]). Vary is completed. Cache-Control is kept, unless the
+// added one forbids to store. Any other header is replaced. Merge may change the values
+// in added, and response may share them.
 func Merge(response, added http.Header) {
 	for name, lines := range added {
 		switch {
@@ -114,10 +119,10 @@ func Merge(response, added http.Header) {
 	}
 }
 
-// Decides reports whether lines of Set-Cookie set or clear a cookie or a piece of it,
-// such as name.0, with __Host- or __Secure- in front or without. What would keep a
-// session alive has to stay away then: a browser keeps the last cookie of one name
-//
+// Decides reports whether lines of Set-Cookie set or clear the cookie called name or a
+// piece of it, such as name.0. The prefixes __Host- and __Secure- make no difference. If
+// they do, the caller must not add a line that keeps a session alive: a browser keeps
+// the last cookie of one name.
 func Decides(lines []string, name string) bool {
 	name = stem(name)
 	for _, line := range lines {
@@ -128,7 +133,8 @@ func Decides(lines []string, name string) bool {
 	return false
 }
 
-// stem returns the name of a cookie without its prefix and the numbers of pieces.
+// stem returns the name of a cookie without its prefix and the numbers of pieces. For
+// __Host-name.0 that is name.
 func stem(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "__Host-"), "__Secure-")
 	for {
@@ -140,7 +146,8 @@ func stem(name string) string {
 	}
 }
 
-// varies reports whether lines of Vary name a header (RFC 9110, section 12.5.5).
+// varies reports whether lines of Vary name a header or are "*" (RFC 9110, section
+// 12.5.5).
 func varies(lines []string, header string) bool {
 	for _, line := range lines {
 		for name := range strings.SplitSeq(line, ",") {

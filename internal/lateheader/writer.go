@@ -16,16 +16,17 @@ type Writer struct {
 	begun bool
 }
 
-// Wrap returns a writer that adds the headers of late to what w sends, and its
-// [Writer]. The first has the methods Flush, Hijack, Push, ReadFrom and CloseNotify if
-// w has them.
+// Wrap returns a writer that adds the headers of late to what w sends, and its [Writer].
+// The handler gets the first. That has the methods Flush and Hijack if w has them, and
+// CloseNotify if w has it and Flush. It has ReadFrom and Push only if w has them
+// together with the other methods of a writer of net/http.
 func Wrap(w http.ResponseWriter, late *Header) (http.ResponseWriter, *Writer) {
 	own := &Writer{ResponseWriter: w, late: late}
 	return own.like(w), own
 }
 
-// Begin adds the collected headers to the response. Only the first call does
-// something.
+// Begin adds the collected headers to the response, and closes the [Header] for more.
+// Only the first call does something.
 func (w *Writer) Begin() {
 	if !w.begun {
 		w.begun = true
@@ -33,11 +34,11 @@ func (w *Writer) Begin() {
 	}
 }
 
-// Unwrap returns the writer for [http.ResponseController].
+// Unwrap returns the wrapped writer, for [http.ResponseController].
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader begins the response, except for an informational status (RFC 9110,
-// section 15.2).
+// WriteHeader begins the response and writes status. An informational status other than
+// 101 is written, but does not begin the response (RFC 9110, section 15.2).
 func (w *Writer) WriteHeader(status int) {
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
 		w.Begin()
@@ -45,6 +46,7 @@ func (w *Writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// Write begins the response and writes b.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.Begin()
 	return w.ResponseWriter.Write(b)
@@ -71,17 +73,21 @@ type (
 	notifier struct{ of *Writer }
 )
 
+// Flush begins the response and flushes it.
 func (f flusher) Flush() { _ = f.of.FlushError() }
 
+// Hijack begins the response and takes over the connection.
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	h.of.Begin() // a proxy writes the header itself, from what the writer has
 	return h.of.ResponseWriter.(http.Hijacker).Hijack()
 }
 
+// Push pushes target. It does not begin the response.
 func (p pusher) Push(target string, o *http.PushOptions) error {
 	return p.of.ResponseWriter.(http.Pusher).Push(target, o)
 }
 
+// ReadFrom begins the response and writes what from has.
 func (r reader) ReadFrom(from io.Reader) (int64, error) {
 	r.of.Begin()
 	return r.of.ResponseWriter.(io.ReaderFrom).ReadFrom(from)
@@ -92,8 +98,9 @@ func (n notifier) CloseNotify() <-chan bool {
 	return n.of.ResponseWriter.(http.CloseNotifier).CloseNotify()
 }
 
-// like returns w with the methods of the wrapped writer: all those of the writers of
-// net/http, and of others all but ReadFrom and Push, which save time only.
+// like returns w with the methods of inner. Of the writers of net/http those are all. Of
+// other writers, ReadFrom and Push are missing, which save time only, and CloseNotify is
+// missing without Flush.
 func (w *Writer) like(inner http.ResponseWriter) http.ResponseWriter {
 	_, flushes := inner.(http.Flusher)
 	_, hijacks := inner.(http.Hijacker)

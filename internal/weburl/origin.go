@@ -19,8 +19,9 @@ type Origin struct {
 	Secure  bool
 }
 
-// NewOrigin returns the origin of a scheme and a host with an optional port. It writes
-// the host in lower case and leaves out the default port of the scheme.
+// NewOrigin returns the origin of a scheme, in lower case, and a host with an optional
+// port. It writes the host in lower case and leaves out the default port of the scheme.
+// It does not check either: see [ValidHost].
 func NewOrigin(scheme, host string) Origin {
 	host = strings.ToLower(host)
 	if (scheme == "https" && strings.HasSuffix(host, ":443")) || (scheme == "http" && strings.HasSuffix(host, ":80")) {
@@ -30,13 +31,13 @@ func NewOrigin(scheme, host string) Origin {
 	return Origin{Text: text, Escaped: url.QueryEscape(text), Secure: scheme == "https"}
 }
 
-// Host returns the host with its port.
+// Host returns the host with its port, if that is not the default one.
 func (o Origin) Host() string {
 	_, host, _ := strings.Cut(o.Text, "://")
 	return host
 }
 
-// HostName returns the host without its port.
+// HostName returns the host without its port, and an IPv6 address without brackets.
 func (o Origin) HostName() string {
 	if u, err := url.Parse(o.Text); err == nil {
 		return u.Hostname()
@@ -46,7 +47,8 @@ func (o Origin) HostName() string {
 
 // Matches reports whether the origin fits a pattern, such as https://*.app.example. A
 // "*." in front of the host stands for every name below it, but not for the host itself.
-// A pattern without a port means the default port of its scheme.
+// A pattern without a port means the default port of its scheme. A malformed pattern
+// fits nothing.
 func (o Origin) Matches(pattern string) bool {
 	p, err := url.Parse(pattern)
 	if err != nil {
@@ -61,8 +63,8 @@ func (o Origin) Matches(pattern string) bool {
 	return below && len(name) > len(host)+1 && strings.HasSuffix(name, "."+host)
 }
 
-// ValidHost reports whether host is exactly one plain host name or IP address with an
-// optional port.
+// ValidHost reports whether host is exactly one plain host name, IPv4 address, or IPv6
+// address in brackets, with an optional port.
 func ValidHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
@@ -88,7 +90,8 @@ func validPort(port string) bool {
 }
 
 // validHostName reports whether name has only letters, digits, dots, dashes and
-// underscores: nothing with a meaning in URLs, headers or markup.
+// underscores: nothing with a meaning in URLs, headers or markup. It must not be empty,
+// begin with a dot or a dash, or have two dots in a row.
 func validHostName(name string) bool {
 	if name == "" || name[0] == '.' || name[0] == '-' || strings.Contains(name, "..") {
 		return false
@@ -114,8 +117,8 @@ func IsPublic(name string) bool {
 	})
 }
 
-// IsLoopback reports whether host, with or without a port, is localhost or a loopback
-// address. Plain http is no risk there.
+// IsLoopback reports whether host, with or without a port, is localhost, a name below
+// it, or a loopback address. Plain http is no risk there.
 func IsLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -13,8 +13,9 @@ const (
 )
 
 // Picture returns the URL that may be shown as a person's picture: a data URL of photo,
-// or else image if that is an http(s) URL. Other schemes of a profile could run as a
-// script or name a file. It returns "" if there is no such picture, or one is too long.
+// or, if that is empty, image if it is an http(s) URL. Other schemes of a profile could
+// run as a script or name a file. Picture returns "" if there is no such picture, or if
+// photo or image is too long.
 func Picture(image string, photo []byte) string {
 	switch {
 	case len(photo) > longestPhoto || len(image) > longestPicture:

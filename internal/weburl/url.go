@@ -13,13 +13,15 @@ var ErrInvalid = errors.New("the callback URL is no path and no http(s) URL")
 // maxLength bounds a callback URL; it also has to fit into a cookie.
 const maxLength = 3 << 10
 
-// IsHTTP reports whether s is an absolute http(s) URL without user info.
+// IsHTTP reports whether s is an absolute http(s) URL without user info and without
+// control characters.
 func IsHTTP(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && !HasControl(s)
 }
 
-// IsPath reports whether a browser reads s as a path on the site itself.
+// IsPath reports whether s begins with a slash and every browser reads it as a path on
+// the site itself. A backslash or a control character anywhere makes it false.
 func IsPath(s string) bool {
 	return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !strings.ContainsRune(s, '\\') && !HasControl(s)
 }
@@ -36,7 +38,7 @@ func HasControl(s string) bool {
 }
 
 // Show returns s for an error message, without the user info of a URL, which could be a
-// password.
+// password. If s has an "@", it leaves out what is between the "//" and the last "@".
 func Show(s string) string {
 	i := strings.LastIndexByte(s, '@')
 	if i < 0 {
@@ -61,8 +63,8 @@ func isHTTPScheme(s string) bool {
 	return strings.EqualFold(s, "http") || strings.EqualFold(s, "https")
 }
 
-// Parses reports whether net/url parses s, s has no control characters and, if it is an
-// http(s) URL, a host.
+// Parses reports whether net/url parses s, s has no control characters and, if s is an
+// http(s) URL, s has a host.
 func Parses(s string) bool {
 	_, err := url.Parse(s)
 	return err == nil && !HasControl(s) && !lacksHost(s)
@@ -84,9 +86,10 @@ func lacksHost(s string) bool {
 }
 
 // Resolve returns the URL on the site that to leads to. base is the origin of the site.
-// A path is appended to base, so that even "//other.example" stays on this host. A URL
-// of base stays as it is. Any other URL, and any text longer than maxLength, becomes
-// base. The error is ErrInvalid if to is no path and no URL.
+// A path, which begins with a slash, is appended to base, so that even "//other.example"
+// stays on this host. A URL of base stays. Both are escaped as [Escape] does. Any other
+// URL, and any text longer than maxLength, becomes base. The error is ErrInvalid if to
+// is no path and no URL, such as the empty text.
 func Resolve(to, base string) (string, error) {
 	if len(to) > maxLength {
 		return base, nil
@@ -107,8 +110,9 @@ func Resolve(to, base string) (string, error) {
 	return base, nil
 }
 
-// Escape percent-encodes spaces, control characters, backslashes, quotes and angle
-// brackets, which browsers and servers read differently.
+// Escape percent-encodes spaces, control characters, backslashes, double quotes,
+// backquotes and angle brackets, which browsers and servers read differently. It leaves
+// everything else as it is, "%" included.
 func Escape(s string) string {
 	i := strings.IndexFunc(s, unsafe)
 	if i < 0 {
@@ -134,8 +138,9 @@ func unsafe(r rune) bool {
 	return r <= 0x20 || r == 0x7f || r == '\\' || r == '"' || r == '<' || r == '>' || r == '`'
 }
 
-// WithQuery returns a URL with more parameters in its query. params are names and values
-// in turn. The query and the fragment of to stay.
+// WithQuery returns the URL to with more parameters in its query. params are names and
+// values in turn; a last name without a value is left out. The query and the fragment of
+// to stay, even if the query has the same names.
 func WithQuery(to string, params ...string) string {
 	var b strings.Builder
 	main, fragment, hasFragment := strings.Cut(to, "#")
@@ -155,8 +160,8 @@ func WithQuery(to string, params ...string) string {
 	return b.String()
 }
 
-// SamePage reports whether two URLs are equal without their queries and without slashes
-// at their end.
+// SamePage reports whether two URLs are equal, as text, without their queries and
+// without slashes at their end.
 func SamePage(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
@@ -170,9 +175,9 @@ func ReplaceQuery(target string, params url.Values) string {
 	return base + "?" + params.Encode()
 }
 
-// IsPage reports whether a URL leads to a page. It has to have the path of the page, up
-// to one slash at its end. It also has to have every parameter of the page's query, with
-// the same values.
+// IsPage reports whether the URL to leads to the URL page. to must be equal to page, as
+// text, up to the query and up to one slash there. It must also have every parameter of
+// page, with the same values, and may have more. Fragments do not count.
 func IsPage(to, page string) bool {
 	to, _, _ = strings.Cut(to, "#")
 	page, _, _ = strings.Cut(page, "#")
@@ -181,8 +186,8 @@ func IsPage(to, page string) bool {
 	return strings.TrimSuffix(toPath, "/") == strings.TrimSuffix(path, "/") && HasQuery(toQuery, query)
 }
 
-// HasQuery reports whether a query has every parameter of another one, with the same
-// values. A query that cannot be read has none.
+// HasQuery reports whether query has every parameter of wanted, with the same values. An
+// empty wanted is always met. Otherwise HasQuery returns false if either cannot be read.
 func HasQuery(query, wanted string) bool {
 	if wanted == "" {
 		return true

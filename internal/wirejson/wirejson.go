@@ -12,15 +12,16 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
-// Decode decodes one JSON text into v. Numbers of no other type become [json.Number].
+// Decode decodes into v the JSON value that raw begins with. It does not look at what
+// follows. Numbers become [json.Number] where v leaves the type open.
 func Decode(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode(v)
 }
 
-// AddExtra decodes m into extra, which it makes if it is nil. Numbers become
-// [json.Number]: a float64 rounds integers above 2^53.
+// AddExtra sets the decoded value of m in *extra, under the name of m. It makes the map
+// if that is nil. Numbers become [json.Number]: a float64 rounds integers above 2^53.
 func AddExtra[M ~map[string]any](extra *M, m jsonscan.Member) error {
 	var v any
 	if err := Decode(m.Raw, &v); err != nil {
@@ -36,10 +37,11 @@ func AddExtra[M ~map[string]any](extra *M, m jsonscan.Member) error {
 // Null is the JSON text null.
 var Null = []byte("null")
 
-// AppendMember writes the member name. For an empty text it writes said, the raw JSON
-// that a token had there. If said is nil, too, it leaves the member out. If said was
-// text, the application has emptied it since, and the member is null. start is the
-// length of b after the opening brace.
+// AppendMember appends a member with this name, which needs no escapes. The value is
+// text or, if that is empty, said, the raw JSON that a token had there. If said is a
+// text that is not empty, the application has emptied it since, and AppendMember writes
+// null. If text is empty and said is nil, it appends nothing. start is the length of b
+// after the opening brace.
 func AppendMember(b []byte, start int, name, text string, said []byte) []byte {
 	if text == "" && said == nil {
 		return b
@@ -63,7 +65,8 @@ func AppendComma(b []byte, start int) []byte {
 	return b
 }
 
-// AppendTime writes t as JavaScript writes a Date.
+// AppendTime appends t as JSON.stringify writes a Date: a quoted text in UTC, to the
+// millisecond.
 func AppendTime(b []byte, t time.Time) []byte {
 	t = t.UTC()
 	b = t.AppendFormat(append(b, '"'), time.RFC3339) // which package time writes without reading the layout
@@ -71,8 +74,9 @@ func AppendTime(b []byte, t time.Time) []byte {
 	return append(b[:len(b)-len("Z")], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
 }
 
-// AppendExtra writes the members of extra, in order of name, after others. It
-// leaves out the reserved names.
+// AppendExtra appends the members of extra, in order of name, to the object that b ends
+// with. b has at least the opening brace. It leaves out the reserved names. It returns
+// nil and an error for a value that JSON cannot express.
 func AppendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, error) {
 	var few [8]string // most have no more, and no memory is needed for their names
 	names := few[:0]
