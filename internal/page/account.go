@@ -141,8 +141,8 @@ type deviceRow struct {
 }
 
 // notice returns the key of the text for what has just been done, or "" for an unknown
-// code. With others, other devices can be signed out on this page. After an account was
-// unlinked, the text then says that they stay signed in.
+// code. others says that other devices can be signed out on this page. The text after an
+// account was unlinked then says that they stay signed in.
 func notice(code string, others bool) string {
 	switch code {
 	case "unlinked":

@@ -52,7 +52,8 @@ type browserRow struct {
 	CSRFToken, Action string
 }
 
-// newSecondStepView returns the part of the account page; nil: there is none.
+// newSecondStepView returns the part of the account page with second factors, or nil if
+// there is none.
 func (r *Renderer) newSecondStepView(v *Account) *secondStepView {
 	s := v.SecondStep
 	if s.AddAction == "" {

@@ -37,7 +37,7 @@ type fact struct {
 	Label, Value, URL, Name string // Name is what the link does, for screen readers
 }
 
-// facts returns the rows of the profile of an account page; nil: it has none.
+// facts returns the rows of the profile of an account page, or nil if the page has none.
 func (r *Renderer) facts(v *Account) (rows []fact) {
 	if v.Own.ProfileURL == "" {
 		return nil
@@ -65,7 +65,7 @@ func (r *Renderer) facts(v *Account) (rows []fact) {
 	return rows
 }
 
-// happenings returns activities as rows.
+// happenings returns a row of text for each activity, in order.
 func (r *Renderer) happenings(list []Happening) (rows []frame.Row) {
 	for _, h := range list {
 		row := frame.Row{Name: r.texts.text("activity.other")}
@@ -130,7 +130,7 @@ type ProfileField struct {
 	Wrong bool   // Value cannot be stored
 }
 
-// Profile renders the form. Its status is 422 if something is wrong with what was typed.
+// Profile renders the form. Its status is 422 if a field of v is Wrong.
 func (r *Renderer) Profile(v Profile) (Page, error) {
 	p := r.below(v.BackURL, "account.profile")
 	f := frame.Form{Action: v.Action, Submit: r.texts.text("account.passkey.save")}
@@ -187,7 +187,7 @@ type Export struct {
 	FormOrigins []string // as in [SignIn]
 }
 
-// Export renders the page. Its status is 429 if the user has to wait.
+// Export renders the page. With v.Wait its status is 429, and it has no form.
 func (r *Renderer) Export(v Export) (Page, error) {
 	p := r.below(v.BackURL, "account.export")
 	part := frame.Part{Text: r.texts.text("account.export.text")}

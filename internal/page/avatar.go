@@ -22,9 +22,10 @@ func ownPicture(image, origin string) template.URL {
 	return template.URL(image)
 }
 
-// initials returns the first letters of the first and the last word of a name, or
-// the first letter of an e-mail address, in upper case. They are a bullet without
-// letters, and empty without a name and an address.
+// initials returns the first letters of the first and the last word of name, in upper
+// case. If name is empty, it returns the first letter of email, an e-mail address.
+// Digits count as letters. It returns a bullet if there is no letter, and "" if both are
+// empty.
 func initials(name, email string) string {
 	words := strings.FieldsFunc(cmp.Or(strings.TrimSpace(name), email), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	switch {

@@ -71,6 +71,7 @@ func parseHex(hex string) (rgb, error) {
 	return rgb{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
 }
 
+// parseRGB returns the colour of three numbers from 0 to 255, or percentages.
 func parseRGB(parts []string) (rgb, error) {
 	var out [3]uint8
 	for i, part := range parts {
@@ -88,6 +89,7 @@ func parseRGB(parts []string) (rgb, error) {
 	return rgb{out[0], out[1], out[2]}, nil
 }
 
+// parseHSL returns the colour of a hue from 0 to 360 degrees, and of two percentages.
 func parseHSL(parts []string) (rgb, error) {
 	h, errH := number(strings.TrimSuffix(parts[0], "deg"), 360)
 	s, errS := number(strings.TrimSuffix(parts[1], "%"), 100)
@@ -104,8 +106,8 @@ func parseHSL(parts []string) (rgb, error) {
 	return rgb{at(0), at(8), at(4)}, nil
 }
 
-// number parses plain decimal digits between 0 and most. It returns errColor for the
-// other notations that strconv accepts.
+// number parses plain decimal digits, possibly with a point, of a value from 0 to most.
+// It returns errColor for a larger one and for the other notations that strconv accepts.
 func number(s string, most float64) (float64, error) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" {
 		return 0, errColor
@@ -159,8 +161,8 @@ func mix(from, to rgb, share float64) rgb {
 	return rgb{blend(from.r, to.r), blend(from.g, to.g), blend(from.b, to.b)}
 }
 
-// readable returns c, moved as far towards ink as a contrast of 4.5 with ground takes.
-// If no step reaches that, it returns ink.
+// readable returns a colour whose contrast with ground is at least 4.5: c, moved towards
+// ink by as few steps as that takes. If no step reaches that, it returns ink.
 func readable(c, ground, ink rgb) rgb {
 	const steps = 20
 	for i := range steps {

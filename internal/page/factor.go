@@ -97,7 +97,8 @@ type enrolView struct {
 }
 
 // Enrol renders the page that sets up an authenticator app. The page shows a secret, but
-// its URL has none.
+// its URL has none. v.Image is markup of ours, which is not escaped. An Image that is no
+// svg element, and a URI of another scheme than otpauth, are left out.
 func (r *Renderer) Enrol(v Enrol) (Page, error) {
 	view := enrolView{Enrol: v}
 	if strings.HasPrefix(v.Image, "<svg ") {
@@ -164,8 +165,9 @@ type lostView struct {
 	Heading, Lead, Submit string // keys of texts
 }
 
-// Lost renders a page about lost second factors. Its URL may hold the secret of a link,
-// so that it sends no referrer.
+// Lost renders a page about lost second factors. An unknown step means LostAsk. The URL
+// of the page may hold the secret of a link, so the page sends no referrer and makes no
+// request to another site.
 func (r *Renderer) Lost(v Lost) (Page, error) {
 	view := lostView{v, "lost.heading", "lost.text", "lost.submit"}
 	switch {

@@ -24,8 +24,8 @@ type providerForm struct {
 	Target  string     // the action of the form; buttons of other providers name theirs
 }
 
-// newForm returns the form of p, which is the provider at index at of v. It fills in
-// what was typed in the attempt that failed, except hidden fields and checkboxes.
+// newForm returns the form of p, which is v.Providers[at]. It fills in what was typed in
+// the attempt that failed, except hidden fields and checkboxes.
 func newForm(at int, p Provider, v *SignIn) providerForm {
 	form := providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL, Target: p.Action}
 	if p.Type == WebAuthn {
@@ -54,10 +54,11 @@ func isLogin(f Field, all []Field) bool {
 	return strings.EqualFold(f.Name, "name") && (f.Type == "" || strings.EqualFold(f.Type, "text")) && len(others) == 0
 }
 
-// blame shows m, a message about the fields named in about. The form must have fields. If one such field is
-// visible, the message stands beside it. If there are several, it stands above all
-// fields and describes these. The first of them that is empty gets the focus, or else
-// the first. If none is visible, the message stands above all fields.
+// blame shows m, a message about the fields named in about. The form must have fields.
+// If one such field is visible, the message stands beside it. If there are several, it
+// stands above all fields and describes these. The first of them that is empty gets the
+// focus, or else the first. If none is visible, the message stands above all fields. A
+// checkbox does not count as visible.
 func (f *providerForm) blame(m message, about []Field) {
 	var shown []*input
 	for i := range f.Inputs {
@@ -107,8 +108,8 @@ type input struct {
 }
 
 // newInput returns the input of f, which is the field at index at of the form with the
-// index form. email fills in an e-mail field without a value. A password never has a
-// value.
+// index form. Both indexes are part of its element id. An unsuitable type becomes text.
+// email fills in an e-mail field without a value. A password never has a value.
 func newInput(form, at int, f Field, providerType, email string) input {
 	in := input{ElementID: elementID(form, at)}
 	if f.Type = strings.ToLower(f.Type); !slices.Contains(inputTypes, f.Type) {
@@ -138,8 +139,8 @@ func elementID(form, at int) string {
 	return "f" + strconv.Itoa(form) + "-" + strconv.Itoa(at)
 }
 
-// labelKey returns the key of the label of a field that brings none, or "" if its
-// name has to do.
+// labelKey returns the key of the label of a field that brings none, or "" if its name
+// has to do. f.Type is in lower case.
 func labelKey(f Field) string {
 	switch {
 	case f.Type == "email":
@@ -152,9 +153,10 @@ func labelKey(f Field) string {
 	return ""
 }
 
-// autocomplete returns the attribute that tells password managers what a field
-// is. They keep a password under the value of the field "username", whether it is a
-// name or an address (HTML, section 4.10.18.7.1).
+// autocomplete returns the attribute that tells password managers what a field is, or ""
+// if type and name do not tell. f.Type is in lower case. Password managers keep a
+// password under the value of the field "username", whether it is a name or an address
+// (HTML, section 4.10.18.7.1).
 func autocomplete(f Field, providerType string) string {
 	switch {
 	case providerType == WebAuthn && f.Type == "email":

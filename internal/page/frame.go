@@ -19,7 +19,8 @@ type Frame struct {
 	FormOrigins []string // as in [SignIn]
 }
 
-// Frame renders a page of the application's own.
+// Frame renders a page of the application's own. Its status is v.Status, or 200 if that
+// is zero.
 func (r *Renderer) Frame(v Frame) (Page, error) {
 	view := &frameView{Frame: v, Initials: initials(v.Avatar, "")}
 	for _, p := range v.Parts {
@@ -36,7 +37,7 @@ type frameView struct {
 	fields   int  // so far
 }
 
-// pageTitle returns the title of the page itself.
+// pageTitle returns the title of the page itself, or its heading if it has none.
 func (v *frameView) pageTitle() string { return cmp.Or(v.Title, v.Heading) }
 
 type frameSection struct {
@@ -118,7 +119,7 @@ func (v *frameView) forms(list []frame.Form) (out []frameForm) {
 // titled is a view with a title of its own in place of a text of the library.
 type titled interface{ pageTitle() string }
 
-// ownTitle returns the title of a view, escaped, or "".
+// ownTitle returns the title of a view that is titled, escaped, or "".
 func ownTitle(view any) string {
 	if v, has := view.(titled); has {
 		return template.HTMLEscapeString(v.pageTitle())

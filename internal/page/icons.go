@@ -41,14 +41,14 @@ func isPath(text string) bool {
 		!strings.ContainsFunc(text, func(c rune) bool { return !strings.ContainsRune(alphabet, c) })
 }
 
-// icon wraps a drawing of 24 by 24 units. It is hidden from assistive
-// technology, which reads the button's words instead.
+// icon wraps a drawing of 24 by 24 units, markup that is not escaped. The result is
+// hidden from assistive technology, which reads the button's words instead.
 func icon(drawing string) template.HTML {
 	return template.HTML(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">` + drawing + `</svg>`)
 }
 
-// keyhole returns the default icon for the browser's tab, as a data URL that
-// needs no request.
+// keyhole returns the default icon for the browser's tab, on the colour brand or, if
+// that is nil, on the default one. It is a data URL that needs no request.
 func keyhole(brand *rgb) template.URL {
 	ground, _ := parseColor(defaultAccent.light)
 	if brand != nil {
@@ -78,8 +78,8 @@ func initial(p Provider) template.HTML {
 	})
 }
 
-// tiled returns a drawing on a tile in the brand's colour. It calls drawing with
-// the ink that can be read on the tile.
+// tiled returns a drawing on a tile in the brand's colour, or one chosen by the id if
+// there is none. It calls drawing with the ink that can be read on the tile.
 func tiled(p Provider, drawing func(ink rgb) string) template.HTML {
 	tile, err := parseColor(p.Brand)
 	if err != nil {

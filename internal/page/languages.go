@@ -18,8 +18,8 @@ type Pages struct {
 	renderers map[string]func() *Renderer // made when a language is first asked for
 }
 
-// New checks the options and prepares the first language. The error names each
-// wrong field.
+// New checks the options and prepares the first language. The error joins every fault
+// and names each wrong field. New calls o.Text for each text of each language.
 func New(o Options) (*Pages, error) {
 	if len(o.Languages) == 0 {
 		o.Languages = words.Tags()
@@ -40,6 +40,8 @@ func New(o Options) (*Pages, error) {
 	return p, p.In("").broken
 }
 
+// checkLanguages returns an error for each language that is no BCP 47 tag, stands twice,
+// or has no texts at all.
 func checkLanguages(o Options) error {
 	var errs []error
 	for i, tag := range o.Languages {

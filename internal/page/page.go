@@ -36,8 +36,10 @@ type Options struct {
 	Text func(language, key, text string) string
 }
 
-// Renderer renders the pages in one language. It never changes and may be used
-// by many goroutines at once.
+// Renderer renders the pages in one language. It never changes and may be used by many
+// goroutines at once. A page has status 200 unless its method says otherwise. A method
+// that renders a page returns an error only if a template fails. The Page is of no use
+// then.
 type Renderer struct {
 	look   *look
 	texts  texts
@@ -47,14 +49,17 @@ type Renderer struct {
 	endURL string              // where an administrator stops to act as the user; empty: none does
 }
 
-// Acting returns a renderer of pages that say that an administrator acts as the user,
-// and link to endURL, where that ends.
+// Acting returns a copy of r. Each page of the copy says that an administrator acts as
+// the user, and links to endURL, where that ends. If endURL is empty, its pages say
+// nothing.
 func (r *Renderer) Acting(endURL string) *Renderer {
 	copied := *r
 	copied.endURL = endURL
 	return &copied
 }
 
+// newRenderer returns a renderer. If the heads of the pages cannot be rendered, it sets
+// broken.
 func newRenderer(l *look, t texts, varies bool) *Renderer {
 	r := &Renderer{look: l, texts: t, varies: varies}
 	if err := r.buildHeads(); err != nil {
@@ -77,7 +82,8 @@ var (
 	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 )
 
-// fill executes a template in the language of r.
+// fill executes the template name in the language of r and appends the result to to.
+// With an error it may have appended a part.
 func (r *Renderer) fill(to *bytes.Buffer, name string, view any) error {
 	s, _ := sheets.Get().(*sheet)
 	if s == nil {
@@ -122,8 +128,8 @@ type Page struct {
 	Varies   bool   // others may get it in another language
 }
 
-// SetHeaders sets every header of a built-in page. It replaces headers of the
-// same name.
+// SetHeaders sets in h every header of a built-in page, Vary only if p.Varies. It
+// replaces headers of the same name. The caller writes status and body.
 func (p Page) SetHeaders(h http.Header) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", p.Policy)
@@ -154,13 +160,13 @@ func (r *Renderer) site(host string) string {
 	return cmp.Or(r.look.name, host)
 }
 
-// render joins the prepared head and the executed template. host names the
-// site in the title if the theme has no name.
+// render executes the template name with view and joins the result to the head of that
+// name. host names the site in the title if the theme has no name; empty: neither does.
 func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
 	return r.renderAs(name, name, status, view, p, host)
 }
 
-// renderAs does what render does, with the prepared head of another name.
+// renderAs does what render does, with the prepared head called headName.
 func (r *Renderer) renderAs(headName, name string, status int, view any, p policy, host string) (Page, error) {
 	if r.broken != nil {
 		return Page{}, r.broken

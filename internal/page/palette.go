@@ -34,6 +34,7 @@ var shades = []shade{
 // defaultAccent is the accent of a theme without a brand colour.
 var defaultAccent = shade{"accent", "#3056d3", "#8ba3ff"}
 
+// in returns the value in the dark scheme, or in the light one.
 func (s shade) in(dark bool) string {
 	if dark {
 		return s.dark
@@ -41,8 +42,7 @@ func (s shade) in(dark bool) string {
 	return s.light
 }
 
-// ground returns the colour of shades with the name token, in one scheme. Every token is
-// in shades.
+// ground returns the colour called token in one scheme. token must be in shades.
 func ground(token string, dark bool) rgb {
 	for _, s := range shades {
 		if s.token == token {
@@ -53,8 +53,8 @@ func ground(token string, dark bool) rgb {
 	return white
 }
 
-// themeTokens returns the CSS rule with the operator's own colours, under the
-// names that custom style sheets use.
+// themeTokens returns the CSS rule with the operator's own colours, under the names that
+// custom style sheets use. The colours must be valid, because they are not escaped.
 func themeTokens(t Theme) string {
 	var b strings.Builder
 	b.WriteString(":root{")

@@ -22,8 +22,10 @@ type FormInput struct {
 	Focus    bool // where the reader begins
 }
 
-// Forms returns the forms that the sign-in page shows. wrong is the error message
-// that belongs to none of them; empty: none.
+// Forms returns the sign-in form of each of v.Providers, in order. It joins none, as the
+// sign-in page does where forms ask for the same address. An error message that belongs
+// to a form is its Wrong. wrong is the message that belongs to none of them; empty:
+// none.
 func (r *Renderer) Forms(v SignIn) (forms []Form, wrong string) {
 	view := signInView{SignIn: v, Message: v.message()}
 	blamed := v.blamed()
@@ -63,8 +65,9 @@ func (r *Renderer) form(item providerForm) Form {
 	return form
 }
 
-// Message returns the text of the sign-in page for an error code. It is empty if
-// there is nothing to say.
+// Message returns the text of the sign-in page for a failed attempt. If tried does not
+// say what was wrong, that is the text for the error code. It is empty if there is
+// nothing to say.
 func (r *Renderer) Message(code string, tried Tried) string {
 	return r.message((&SignIn{Error: code, Tried: tried}).message())
 }

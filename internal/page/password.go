@@ -76,8 +76,9 @@ type Password struct {
 	FormOrigins []string
 }
 
-// Password renders a page about passwords. Its status is 422 if something is wrong
-// with what was typed.
+// Password renders a page about passwords. Its status is 422 if v.Error is set. An
+// unknown step, OfferStep included, becomes ForgotStep. If the URL of the page holds the
+// secret of a link, the page sends no referrer and makes no request to another site.
 func (r *Renderer) Password(v Password) (Page, error) {
 	status := http.StatusOK
 	if v.Error != "" {
@@ -98,6 +99,7 @@ func (r *Renderer) Password(v Password) (Page, error) {
 	return page, err
 }
 
+// isKnown reports whether Password renders the step, which it does not for OfferStep.
 func (s PasswordStep) isKnown() bool {
 	for _, known := range passwordSteps {
 		if s == known {
@@ -154,8 +156,7 @@ func (v *Password) asksForNew() bool {
 	return v.Step == SignUpStep || v.Step == ResetStep || v.Step == ChangeStep || v.Step == VerifyStep && v.New
 }
 
-// inputs returns the fields of the form. The first that is wrong, or else the first
-// empty one, gets the focus.
+// inputs returns the fields of the form. The first that is wrong gets the focus.
 func (v *Password) inputs() (all []input) {
 	add := func(f Field, labelKey string, wrong message, hint bool) {
 		in := newInput(0, len(all), f, "", "")
@@ -205,7 +206,7 @@ func (v *Password) inputs() (all []input) {
 	return all
 }
 
-// focusWrong gives the focus to the first field that is wrong.
+// focusWrong gives the focus to the first field that is wrong, if there is one.
 func focusWrong(all []input) {
 	if i := slices.IndexFunc(all, func(in input) bool { return in.WrongID != "" }); i >= 0 {
 		all[i].Focus = true
@@ -213,7 +214,7 @@ func focusWrong(all []input) {
 }
 
 // wrong returns the text for the error of the page, and the name of the field that the
-// error is about. Both are zero without an error.
+// error is about. Both are zero without an error. An unknown code is about the password.
 func (v *Password) wrong() (m message, field string) {
 	switch v.Error {
 	case "":

@@ -15,16 +15,18 @@ type policy struct {
 	atOnce      bool     // the page has the script that sends its form
 }
 
-// formTargets returns the sources that form-action lists for a page with a form.
-// Chromium applies form-action to every redirect that follows a post, and blocks a
-// redirect that is not listed without telling the user. A provider may pass the browser
-// on to any host, and the application may land on another origin. So every https URL is
-// allowed, and what an injected form could do is left to the escaping of the page.
+// formTargets returns the sources that form-action lists, besides the site, for a page
+// with a form. Chromium applies form-action to every redirect that follows a post, and
+// blocks a redirect that is not listed without telling the user. A provider may pass the
+// browser on to any host, and the application may land on another origin. So every https
+// URL is allowed, and what an injected form could do is left to the escaping of the
+// page.
 func (p *policy) formTargets() []string { return append([]string{anyHTTPS}, p.formOrigins...) }
 
-// policy returns the Content-Security-Policy of a page, which may have a form. It
-// forbids everything first. It then allows the style by its hash and a script by a
-// nonce or hash of its own, so that injected markup would neither run nor be styled.
+// policy returns the Content-Security-Policy of a page. hasForm says that the page has a
+// form. The policy forbids everything first. It then allows the style by its hash and a
+// script by a nonce or hash of its own, so that injected markup would neither run nor be
+// styled.
 func (l look) policy(p policy, hasForm bool) string {
 	var b strings.Builder
 	b.WriteString("default-src 'none'; style-src ")
@@ -61,8 +63,8 @@ func (l look) policy(p policy, hasForm bool) string {
 	return b.String()
 }
 
-// sources returns the origins that a policy can name, each once, in order. It leaves
-// out an origin if its scheme alone stands before it.
+// sources returns the origins that a policy can name, each once, in order. It leaves out
+// an origin if its scheme alone, such as https:, comes before it.
 func sources(origins []string) []string {
 	kept := make([]string, 0, len(origins))
 	seen := make(map[string]bool, len(origins))

@@ -71,7 +71,8 @@ const (
 	Away      Kind = "away"      // 503: a service that is needed for the answer is down
 )
 
-// Problem renders the page of a problem.
+// Problem renders the page of a problem, with the status of its kind. An unknown kind
+// becomes Refused.
 func (r *Renderer) Problem(v Problem) (Page, error) {
 	view := errorView{Kind: string(v.Kind), As: v.As, Host: r.site(v.Host), Origin: v.Origin, Reference: v.Reference}
 	status := http.StatusForbidden

@@ -46,7 +46,7 @@ type proveLink struct {
 	Text message
 }
 
-// Prove renders the page that asks for another proof.
+// Prove renders the page that asks for another proof. With v.Spent it offers no proof.
 func (r *Renderer) Prove(v Prove) (Page, error) {
 	p := policy{formOrigins: v.FormOrigins}
 	if v.Script != "" {

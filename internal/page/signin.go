@@ -26,7 +26,7 @@ type SignIn struct {
 
 	SignUpURL string // where an account is created; empty: not offered
 	ForgotURL string // where a new password is asked for; empty: not offered
-	Done      string // what has just been done: reset; unknown: no message
+	Done      string // what has just been done: reset, recovery, address, kept; unknown: no message
 	Over      string // why there is no session any more: expired, ended; unknown: no message
 
 	Reference *Reference // of the failure; nil: not shown
@@ -85,7 +85,7 @@ type Provider struct {
 // Label returns the name of the provider, or its id if it has none.
 func (p Provider) Label() string { return cmp.Or(p.Name, p.ID) }
 
-// fields returns the inputs of the provider's form.
+// fields returns the inputs of the provider's form, or nil if it is a plain button.
 func (p Provider) fields() []Field {
 	switch {
 	case p.Type == OAuth || p.Type == OIDC:
@@ -129,7 +129,8 @@ type signInView struct {
 	Nonce    string
 }
 
-// finished returns the key of the text for what has just been done.
+// finished returns the key of the text for what has just been done, or "" for an unknown
+// code.
 func finished(done string) string {
 	switch done {
 	case "reset":
@@ -156,7 +157,8 @@ func (v *SignIn) told() string {
 // message is the key of a text, and what fills its place.
 type message struct{ Key, Value string }
 
-// message returns the text for the error of the page; zero: none.
+// message returns the text for the failed attempt or else for the error code; zero:
+// none.
 func (v *SignIn) message() message {
 	switch wait := v.Tried.Wait; {
 	case v.Tried.Unusable:
@@ -171,8 +173,8 @@ func (v *SignIn) message() message {
 	return message{Key: signInMessage(v.Error)}
 }
 
-// blamed returns the index of the provider with the form that the error is about, or
-// -1.
+// blamed returns the index in v.Providers of the one whose form the error is about. It
+// returns -1 without an error, and if that form is not there or several may be meant.
 func (v *SignIn) blamed() int {
 	if v.Error == "" {
 		return -1

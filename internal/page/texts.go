@@ -60,7 +60,9 @@ func phrases(tag string) map[string]phrase {
 	return all
 }
 
-// ownTexts returns the site's own texts in one language, or nil if text is nil.
+// ownTexts returns the site's own texts in one language, or nil if text is nil. It calls
+// text for each key, and leaves out what is empty or as built in. The error joins the
+// texts whose places are wrong.
 func ownTexts(tag string, text func(language, key, text string) string) (map[string]phrase, error) {
 	if text == nil {
 		return nil, nil
@@ -107,8 +109,8 @@ func (t texts) text(key string, values ...string) string {
 	return b.String()
 }
 
-// before returns the part of a text before its one place, for a value with
-// markup.
+// before returns the part of a text before its first place, for a value with markup. It
+// returns "" for an unknown key.
 func (t texts) before(key string) string {
 	if p := t.phrase(key).pieces; len(p) > 0 {
 		return p[0].before
@@ -116,7 +118,7 @@ func (t texts) before(key string) string {
 	return ""
 }
 
-// after returns the part of a text after its one place.
+// after returns the part of a text after its one place, or "" if it has none.
 func (t texts) after(key string) string {
 	if p := t.phrase(key).pieces; len(p) > 1 {
 		return p[1].before
@@ -131,7 +133,8 @@ var (
 	kindButtons = map[string]string{Email: "signin.by.email", Credentials: "signin.by.password", WebAuthn: "signin.by.passkey"}
 )
 
-// label returns the name of a provider.
+// label returns the name of a provider. Without a name, it returns the words for its
+// type, or else its id.
 func (t texts) label(p Provider) string {
 	if key := kindNames[p.Type]; key != "" && p.Name == "" {
 		return t.text(key)
@@ -156,8 +159,8 @@ func (t texts) submit(p Provider) string {
 	return t.before("signin.with") + t.label(p) + t.after("signin.with")
 }
 
-// alone returns a label that stands by itself. Many languages write a default
-// name in lower case inside a sentence; alone capitalises it.
+// alone returns the label of a provider for a place where it stands by itself. Many
+// languages write a default name in lower case inside a sentence; alone capitalises it.
 func (t texts) alone(p Provider) string {
 	name := t.label(p)
 	if name == "" || name == p.Label() {
@@ -167,7 +170,8 @@ func (t texts) alone(p Provider) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// device returns the name of a session's browser and system.
+// device returns the name of a session's browser and system. For a session in which an
+// administrator acts, and for an unknown device, it returns a general text.
 func (t texts) device(d Device) string {
 	switch {
 	case d.Acting:

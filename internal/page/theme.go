@@ -83,8 +83,9 @@ func newLook(t Theme) (look, error) {
 // contact is a link to the operator of the site. The zero value is none.
 type contact struct{ URL, Text string }
 
-// newContact returns the link for Theme.Contact. Its text is what the operator wrote,
-// without the scheme of a URL.
+// newContact returns the link for Theme.Contact, or the zero contact if value is empty.
+// Its text is what the operator wrote, without the scheme of a URL. It returns an error
+// if value is neither an e-mail address nor an http(s) URL.
 func newContact(value string) (contact, error) {
 	if value == "" {
 		return contact{}, nil
@@ -117,8 +118,8 @@ var dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml
 const dataSource = "data:"
 
 // imageSource checks the URL of a picture and returns its source for a policy. The
-// source is empty for no picture and for one of the site itself, and "data:" for a data
-// URL.
+// source is empty for no picture and for a path of the site itself, "data:" for a data
+// URL, and otherwise the origin of an http(s) URL.
 func imageSource(field, image string) (string, error) {
 	if image == "" {
 		return "", nil

@@ -72,7 +72,8 @@ type VerifyRequest struct {
 	FormOrigins []string // as in [SignIn]
 }
 
-// CodeLength returns how much may be typed: spaces between the digits do no harm.
+// CodeLength returns how many characters the field for the code takes: twice the digits,
+// because spaces between them do no harm.
 func (v VerifyRequest) CodeLength() int { return 2 * v.CodeDigits }
 
 // Sent returns the key of the text that says what was sent.
@@ -141,9 +142,9 @@ type Invite struct {
 	FormOrigins []string
 }
 
-// Invite renders the page of an invitation. Its URL holds the secret of the
-// invitation, so it sends no referrer and makes no request to another site, not even
-// for a logo.
+// Invite renders the page of an invitation. Its status is 410 if v.Gone. Its URL holds
+// the secret of the invitation, so it sends no referrer and makes no request to another
+// site, not even for a logo.
 func (r *Renderer) Invite(v Invite) (Page, error) {
 	v.Host = r.site(v.Host)
 	status := http.StatusOK
