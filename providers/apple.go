@@ -39,6 +39,7 @@ func Apple(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// identifyApple returns the person. The name is that of appleName, or else the e-mail.
 func identifyApple(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	email := m.text("email")

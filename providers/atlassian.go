@@ -9,10 +9,10 @@ import (
 // Atlassian signs in with an Atlassian account. Its profile is a
 // [profile.Atlassian].
 //
-// The application needs the User identity API, with read:me, in the developer
-// console. The scope offline_access brings a refresh token, which lives for 90 days
-// of no use and is replaced at each use; a refused one is answered with status 403.
-// Atlassian does not say whether the e-mail was proven. See
+// The application needs the User identity API, with read:me, in the developer console.
+// The scope offline_access brings a refresh token, which ends after 90 days without use
+// and is replaced at each use; a refused one is answered with status 403. Atlassian
+// does not say whether the e-mail was proven. See
 // https://developer.atlassian.com/cloud/jira/platform/oauth-2-3lo-apps/.
 func Atlassian(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{

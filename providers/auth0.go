@@ -5,8 +5,8 @@ import "github.com/latchkeyhq/latchkey"
 // Auth0 signs in with a user of an Auth0 tenant. Its profile is a
 // [profile.Auth0].
 //
-// Issuer is https://{tenant domain}/, with the slash at its end. Empty:
-// AUTH_AUTH0_ISSUER. Whether an e-mail is proven is for the tenant and its
+// Issuer is https://{tenant domain}/, with the slash at its end. If Issuer is empty,
+// AUTH_AUTH0_ISSUER is used. Whether an e-mail is proven is for the tenant and its
 // connections to say: the claim email_verified counts.
 //
 // The scope offline_access brings a refresh token; its rotation is a setting of

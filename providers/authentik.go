@@ -5,9 +5,9 @@ import "github.com/latchkeyhq/latchkey"
 // Authentik signs in with a user of an authentik server. Its profile is a
 // [profile.Authentik].
 //
-// Issuer is {server}/application/o/{slug of the application}/, with the slash at
-// its end as authentik has it. Empty: AUTH_AUTHENTIK_ISSUER. Servers before
-// 2025.10 say email_verified of everybody unless their e-mail scope mapping is
+// Issuer is {server}/application/o/{slug of the application}/, with the slash at its
+// end as authentik has it. If Issuer is empty, AUTH_AUTHENTIK_ISSUER is used. Servers
+// before 2025.10 say email_verified of everybody unless their e-mail scope mapping is
 // changed, so whether it is true is for the server's operator to say. See
 // https://docs.goauthentik.io/docs/add-secure-apps/providers/oauth2/.
 func Authentik(p latchkey.OAuth) *latchkey.OAuth {

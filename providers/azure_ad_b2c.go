@@ -6,11 +6,11 @@ import "github.com/latchkeyhq/latchkey"
 // an [profile.AzureADB2C]. Microsoft sells B2C no longer to new customers.
 //
 // Issuer is https://{tenant}.b2clogin.com/tfp/{tenant id}/{user flow}/v2.0/, as the
-// properties of the user flow name it once its claim iss is set to the form with
-// tfp: the usual form is another one than the discovery document's own URL. Empty:
-// AUTH_AZURE_AD_B2C_ISSUER. The user flow has to return "Email Addresses", which
-// come as a list, and B2C does not say whether they were proven. See
-// https://learn.microsoft.com/azure/active-directory-b2c/tokens-overview.
+// properties of the user flow name it once its claim iss is set to the form with tfp:
+// the usual form is another one than the discovery document's own URL. If Issuer is
+// empty, AUTH_AZURE_AD_B2C_ISSUER is used. The user flow has to return "Email
+// Addresses", which come as a list, and B2C does not say whether they were proven.
+// See https://learn.microsoft.com/azure/active-directory-b2c/tokens-overview.
 func AzureADB2C(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:       "azure-ad-b2c",

@@ -2,9 +2,9 @@ package providers
 
 import "github.com/latchkeyhq/latchkey"
 
-// BattleNet signs in with a Battle.net account. Its profile is a
-// [profile.BattleNet]. Empty Issuer: AUTH_BATTLENET_ISSUER, else the issuer for
-// everywhere but mainland China. For mainland China set it to [BattleNetChina].
+// BattleNet signs in with a Battle.net account. Its profile is a [profile.BattleNet]. If
+// Issuer is empty, AUTH_BATTLENET_ISSUER is used, or else the issuer for everywhere but
+// mainland China. For mainland China set Issuer to [BattleNetChina].
 //
 // A BattleTag may change. There is neither an e-mail nor a picture. See
 // https://develop.battle.net/documentation/guides/using-oauth.

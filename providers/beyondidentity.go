@@ -7,8 +7,8 @@ import "github.com/latchkeyhq/latchkey"
 //
 // Issuer is the one that the application's page shows:
 // https://auth-{region}.beyondidentity.com/v1/tenants/{tenant}/realms/{realm}/applications/{application}.
-// Empty: AUTH_BEYONDIDENTITY_ISSUER. Whether e-mails are proven is for the tenant
-// to say. See https://developer.beyondidentity.com.
+// If Issuer is empty, AUTH_BEYONDIDENTITY_ISSUER is used. Whether e-mails are proven
+// is for the tenant to say. See https://developer.beyondidentity.com.
 func BeyondIdentity(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:       "beyondidentity",
@@ -19,6 +19,7 @@ func BeyondIdentity(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// identifyBeyondIdentity returns the person, with preferred_username in Extra.
 func identifyBeyondIdentity(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	return m.identity(latchkey.Identity{

@@ -33,6 +33,7 @@ func Bungie(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// deriveBungie returns an error without a FetchProfile, which has to send the API key.
 func deriveBungie(p *latchkey.OAuth) error {
 	if p.FetchProfile == nil {
 		return errors.New("providers: Bungie's API needs a key: set FetchProfile to providers.BungieProfile(key), with the API key of the application")
@@ -48,6 +49,7 @@ func BungieProfile(apiKey string) func(ctx context.Context, c *http.Client, t la
 	}
 }
 
+// identifyBungie returns the person. It completes the path of the picture to a URL.
 func identifyBungie(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: member(g.Profile, "Response", "bungieNetUser")}
 	image := m.text("profilePicturePath")

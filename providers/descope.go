@@ -24,6 +24,8 @@ func Descope(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// deriveDescope sets the issuer of the project that the client id names, unless one is
+// set.
 func deriveDescope(p *latchkey.OAuth) error {
 	p.Issuer = cmp.Or(p.Issuer, "https://api.descope.com/"+p.ClientID)
 	return nil

@@ -27,8 +27,8 @@ type dialect struct {
 	answer func(latchkey.Claims) latchkey.Claims
 }
 
-// of returns p with a Transport that speaks the dialect. A Transport that p has already
-// gets the requests after it.
+// of returns p with a Transport that speaks the dialect. If p has a Transport, the
+// dialect's changes come first, and that Transport gets the changed requests.
 func (d dialect) of(p latchkey.OAuth) latchkey.OAuth {
 	own := p.Transport
 	p.Transport = func(next http.RoundTripper) http.RoundTripper {
@@ -46,7 +46,8 @@ type interpreter struct {
 	next http.RoundTripper
 }
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip sends r with the changes of the dialect, which it makes in a copy. It
+// repairs the answer to a token request, and returns every other answer as it is.
 func (t *interpreter) RoundTrip(r *http.Request) (*http.Response, error) {
 	form := tokenForm(r)
 	if t.header != nil || form != nil {
@@ -65,7 +66,8 @@ func (t *interpreter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.repair(resp)
 }
 
-// tokenForm returns the form that a token request sends, or nil for other calls.
+// tokenForm returns the form that a token request sends, or nil for other calls. A token
+// request is a POST request of a form with grant_type. tokenForm leaves r unread.
 func tokenForm(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || r.GetBody == nil {
 		return nil
@@ -187,7 +189,8 @@ func joinScopes(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// unending drops an expires_in of 0, which says that a token does not expire.
+// unending drops an expires_in of 0, which says that a token does not expire. It changes
+// c.
 func unending(c latchkey.Claims) latchkey.Claims {
 	if c.String("expires_in") == "0" {
 		delete(c, "expires_in")
@@ -195,8 +198,8 @@ func unending(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// withoutIDToken drops an ID token that was not asked for and could not be verified:
-// the provider is used as one of OAuth alone.
+// withoutIDToken drops an ID token that was not asked for and could not be verified: the
+// provider is used as one of OAuth alone. It changes c.
 func withoutIDToken(c latchkey.Claims) latchkey.Claims {
 	delete(c, "id_token")
 	return c

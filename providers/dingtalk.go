@@ -11,10 +11,11 @@ import (
 
 // DingTalk signs in with a DingTalk account. Its profile is a [profile.DingTalk].
 //
-// The client id is the application's AppKey. People are known by their unionId, which is the
-// same in all applications of a developer. DingTalk does not say whether the e-mail
-// was proven. Only people of one company may enter with a FetchProfile of
-// [DingTalkCompany]. See https://open.dingtalk.com/document/orgapp/tutorial-obtaining-user-personal-information.
+// The client id is the application's AppKey. People are known by their unionId, which
+// is the same in all applications of a developer. DingTalk does not say whether the
+// e-mail was proven. A FetchProfile of [DingTalkCompany] lets only people of one
+// company enter. See
+// https://open.dingtalk.com/document/orgapp/tutorial-obtaining-user-personal-information.
 func DingTalk(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(dialect{ask: askDingTalk, answer: repairDingTalk}.of(p).Or(latchkey.OAuth{
 		ID:            "dingtalk",
@@ -32,8 +33,9 @@ func DingTalk(p latchkey.OAuth) *latchkey.OAuth {
 
 const dingTalkUser = "https://api.dingtalk.com/v1.0/contact/users/me"
 
-// DingTalkCompany returns a FetchProfile for [DingTalk] that lets only people of one
-// company enter. It needs the scope corpid beside openid.
+// DingTalkCompany returns a FetchProfile for [DingTalk] that lets only people of the
+// company with this id enter, and no person if the id is empty. It needs the scope
+// corpid beside openid.
 func DingTalkCompany(corpID string) func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 		if chosen, _ := t.Extra["corpId"].(string); chosen != corpID || corpID == "" {
@@ -43,6 +45,7 @@ func DingTalkCompany(corpID string) func(ctx context.Context, c *http.Client, t 
 	}
 }
 
+// fetchDingTalk returns the profile. It sends the token in a header of DingTalk's own.
 func fetchDingTalk(ctx context.Context, a api) (latchkey.Claims, error) {
 	req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
 	if err != nil {
@@ -53,6 +56,7 @@ func fetchDingTalk(ctx context.Context, a api) (latchkey.Claims, error) {
 	return a.object(req)
 }
 
+// askDingTalk sends the form as JSON, under the names that DingTalk uses.
 func askDingTalk(r *http.Request, form url.Values) {
 	sendJSON(r, map[string]string{
 		"clientId": form.Get("client_id"), "clientSecret": form.Get("client_secret"), "code": form.Get("code"),

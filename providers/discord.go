@@ -28,6 +28,7 @@ func Discord(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// identifyDiscord returns the person, with the URL of the picture by discordImage.
 func identifyDiscord(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	who := latchkey.Identity{

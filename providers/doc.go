@@ -1,8 +1,8 @@
-// Package providers is the catalogue of ready-made providers.
+// Package providers is the catalogue of ready-made providers: functions that complete a
+// [latchkey.OAuth].
 //
-// Each is a function that completes a [latchkey.OAuth]. What the caller sets
-// stays; what is left empty comes from the catalogue. The client id and secret
-// are best left to the environment (AUTH_GITHUB_ID, AUTH_GITHUB_SECRET):
+// What the caller sets stays. What is left empty comes from the catalogue. The client
+// id and secret are best left to the environment (AUTH_GITHUB_ID, AUTH_GITHUB_SECRET):
 //
 //	providers.GitHub(latchkey.OAuth{})
 //	providers.GitHub(latchkey.OAuth{Scopes: []string{"read:user", "user:email", "read:org"}})

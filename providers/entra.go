@@ -28,10 +28,10 @@ const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 // Its profile is a [profile.Entra].
 //
 // Issuer says which accounts may enter: one of the constants above, or
-// https://login.microsoftonline.com/{tenant}/v2.0 with the tenant's id, which
-// is a GUID. Empty: AUTH_MICROSOFT_ENTRA_ID_ISSUER, else [EntraCommon]. An
-// application that is only for some tenants, but cannot name a single one here,
-// compares the claim tid in [latchkey.Callbacks].SignIn.
+// https://login.microsoftonline.com/{tenant}/v2.0 with the tenant's id, which is a
+// GUID. If Issuer is empty, AUTH_MICROSOFT_ENTRA_ID_ISSUER is used, or else
+// [EntraCommon]. An application that is only for some tenants, but cannot name a
+// single one here, compares the claim tid in [latchkey.Callbacks].SignIn.
 //
 // A person is known by sub, which no administrator can change. The e-mail is
 // whatever the administrator of some tenant entered, so it counts as proven
@@ -144,6 +144,7 @@ func standsFor(shared, tenant string) bool {
 	return isGUID(tenant)
 }
 
+// isGUID reports whether s is a GUID in lower case.
 func isGUID(s string) bool {
 	if len(s) != 36 {
 		return false

@@ -27,6 +27,8 @@ func Eventbrite(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// identifyEventbrite returns the person with the primary e-mail of the list. It makes
+// the URL of the picture from its id.
 func identifyEventbrite(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	who := latchkey.Identity{Subject: m.id("id"), Name: m.text("name"), EmailTrust: latchkey.EmailUnproven, WithoutImage: true}

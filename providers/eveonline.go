@@ -60,6 +60,8 @@ func deriveEVEOnline(p *latchkey.OAuth) error {
 	return nil
 }
 
+// identifyEVEOnline returns the character, by its bare number. It makes the URL of the
+// portrait from that.
 func identifyEVEOnline(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	who := latchkey.Identity{Subject: strings.TrimPrefix(m.text("sub"), eveSubject), Name: m.text("name")}

@@ -48,8 +48,9 @@ func fetching(o *latchkey.OAuth, fetch func(ctx context.Context, a api) (latchke
 	return o
 }
 
-// request returns a request with the person's access token as RFC 6750 says. Providers
-// that want something else change it. body is sent as JSON, or nothing if it is nil.
+// request returns a request with the person's access token as RFC 6750 says. The caller
+// changes it for a provider that wants something else. body is sent as JSON, or nothing
+// if it is nil.
 func (a api) request(ctx context.Context, method, target string, body any) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
@@ -98,7 +99,8 @@ func (a api) get(ctx context.Context, target string) (*answer, error) {
 	return a.call(req)
 }
 
-// getObject returns the JSON object at target.
+// getObject returns the JSON object at target. It returns an error unless the status is
+// a success.
 func (a api) getObject(ctx context.Context, target string) (latchkey.Claims, error) {
 	req, err := a.request(ctx, http.MethodGet, target, nil)
 	if err != nil {
@@ -107,7 +109,8 @@ func (a api) getObject(ctx context.Context, target string) (latchkey.Claims, err
 	return a.object(req)
 }
 
-// userInfo returns the JSON object at OAuth.UserInfo.
+// userInfo returns the JSON object at OAuth.UserInfo. It returns an error unless the
+// status is a success.
 func (a api) userInfo(ctx context.Context) (latchkey.Claims, error) {
 	return a.getObject(ctx, endpointURL(a.user))
 }
@@ -202,8 +205,8 @@ func endpointURL(e latchkey.Endpoint) string {
 	return u.String()
 }
 
-// tokenInQuery returns a function for fetching that sends the access token as a parameter
-// of the URL, and not in a header.
+// tokenInQuery returns a function to pass to fetching. That gets UserInfo with the
+// access token in a parameter of the URL, and not in a header.
 func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
@@ -218,7 +221,8 @@ func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
-// graphQL returns a function for fetching that posts a GraphQL query.
+// graphQL returns a function to pass to fetching. That posts a GraphQL query to
+// UserInfo.
 func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodPost, a.user.URL, map[string]string{"query": query})
@@ -235,7 +239,8 @@ func idTokenOnly(_ context.Context, _ *http.Client, t latchkey.Tokens) (latchkey
 	return claimsOf(t.IDToken)
 }
 
-// withHeader returns a function for fetching that asks UserInfo with one more header.
+// withHeader returns a function to pass to fetching. That gets UserInfo with one more
+// header.
 func withHeader(name, value string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)

@@ -26,6 +26,7 @@ func Foursquare(p latchkey.OAuth) *latchkey.OAuth {
 	}), tokenInQuery("oauth_token"))
 }
 
+// identifyFoursquare returns the person. It joins the two parts of the picture's URL.
 func identifyFoursquare(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: member(g.Profile, "response", "user")}
 	who := latchkey.Identity{

@@ -10,9 +10,9 @@ import (
 // Frontegg signs in with a user of a Frontegg application. Its profile is a
 // [profile.Frontegg].
 //
-// Issuer is https://{subdomain}.frontegg.com. Empty: AUTH_FRONTEGG_ISSUER. The
-// claim email_verified says whether the e-mail was proven. See
-// https://developers.frontegg.com/ciam/guides/authentication/.
+// Issuer is https://{subdomain}.frontegg.com. If Issuer is empty,
+// AUTH_FRONTEGG_ISSUER is used. The claim email_verified says whether the e-mail was
+// proven. See https://developers.frontegg.com/ciam/guides/authentication/.
 func Frontegg(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:       "frontegg",

@@ -5,11 +5,11 @@ import "github.com/latchkeyhq/latchkey"
 // FusionAuth signs in with a user of a FusionAuth server. Its profile is a
 // [profile.FusionAuth].
 //
-// Issuer is the issuer of the tenant, by which FusionAuth has to be reached. Empty:
-// AUTH_FUSIONAUTH_ISSUER. Where the server has several tenants,
-// Authorization.Params names one: tenantId. The application has to sign ID tokens
-// with RS256, which takes a key of its own: FusionAuth's default is HS256. The claim
-// email_verified says whether the e-mail was proven. See
+// Issuer is the issuer of the tenant, by which FusionAuth has to be reached. If
+// Issuer is empty, AUTH_FUSIONAUTH_ISSUER is used. Where the server has several
+// tenants, Authorization.Params names one: tenantId. The application has to sign ID
+// tokens with RS256, which takes a key of its own: FusionAuth's default is HS256. The
+// claim email_verified says whether the e-mail was proven. See
 // https://fusionauth.io/docs/lifecycle/authenticate-users/oauth/.
 func FusionAuth(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{

@@ -13,10 +13,9 @@ import (
 // GitHub signs in with an OAuth app of github.com. Its profile is a
 // [profile.GitHub].
 //
-// A private e-mail is asked for with a second call,
-// which needs the scope user:email, and only an e-mail that GitHub has verified
-// is taken; email_verified is then added to the profile. Without one the person
-// has no e-mail.
+// A private e-mail is asked for with a second call, which needs the scope user:email.
+// Of that answer only an e-mail that GitHub has verified is taken, and email_verified
+// is added to the profile. Without one the person has no e-mail.
 //
 // The token of an OAuth app does not expire unless that is switched on; that of a
 // GitHub App lives for eight hours, and its refresh token works once. DELETE
@@ -36,6 +35,8 @@ func GitHubEnterprise(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
 	return gitHub(p, baseURL, baseURL+"/api/v3")
 }
 
+// gitHub returns the provider for the GitHub whose pages are at site and whose API is at
+// api.
 func gitHub(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	return revoking(fetching(p.Or(latchkey.OAuth{
 		ID:            "github",
@@ -67,6 +68,7 @@ func revokeGitHub(api string) revocation {
 	}
 }
 
+// gitHubIssuer returns the issuer of the GitHub at site.
 func gitHubIssuer(site string) string { return site + "/login/oauth" }
 
 // fetchGitHub returns the profile. If that has no e-mail, it adds the proven one of a

@@ -10,10 +10,10 @@ import (
 // GitLab signs in with an account of gitlab.com or of another GitLab server. Its
 // profile is a [profile.GitLab].
 //
-// Issuer is the URL of the server. Empty: AUTH_GITLAB_ISSUER, else
-// https://gitlab.com. Whether e-mails are proven is a setting of the server. Tokens
-// live for two hours; a refresh token works once, and the old access token ends
-// with it. /oauth/revoke ends a token. See https://docs.gitlab.com/api/oauth2/.
+// Issuer is the URL of the server. If Issuer is empty, AUTH_GITLAB_ISSUER is used, or
+// else https://gitlab.com. Whether e-mails are proven is a setting of the server.
+// Tokens live for two hours; a refresh token works once, and the old access token
+// ends with it. /oauth/revoke ends a token. See https://docs.gitlab.com/api/oauth2/.
 func GitLab(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:       "gitlab",
@@ -27,6 +27,8 @@ func GitLab(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// deriveGitLab sets the endpoints by the issuer. It leaves out the one for revocation if
+// Revoke is set.
 func deriveGitLab(p *latchkey.OAuth) error {
 	if p.Revocation.URL == "" && p.Revoke == nil {
 		p.Revocation.URL = strings.TrimRight(p.Issuer, "/") + "/oauth/revoke"

@@ -6,8 +6,8 @@ import "github.com/latchkeyhq/latchkey"
 // longer made: [DuendeIdentityServer6] is its heir. Its profile is a
 // [profile.Standard].
 //
-// Issuer is the URL of the server. Empty: AUTH_IDENTITY_SERVER4_ISSUER. Whether
-// e-mails are proven is for the server's operator to say. See
+// Issuer is the URL of the server. If Issuer is empty, AUTH_IDENTITY_SERVER4_ISSUER
+// is used. Whether e-mails are proven is for the server's operator to say. See
 // https://identityserver4.readthedocs.io.
 func IdentityServer4(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{

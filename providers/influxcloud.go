@@ -5,8 +5,8 @@ import "github.com/latchkeyhq/latchkey"
 // InfluxCloud signs in with an account of InfluxDB Cloud 1, which takes no new
 // customers. Its profile is an [profile.InfluxCloud].
 //
-// Issuer is the URL of another server. Empty: AUTH_INFLUXCLOUD_ISSUER, else
-// https://cloud.influxdata.com. Whether e-mails are proven is not said.
+// Issuer is the URL of another server. If Issuer is empty, AUTH_INFLUXCLOUD_ISSUER is
+// used, or else https://cloud.influxdata.com. Whether e-mails are proven is not said.
 func InfluxCloud(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:         "influxcloud",
@@ -20,6 +20,8 @@ func InfluxCloud(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// deriveInfluxCloud sets the endpoints by the issuer and, unless it is set, a
+// FetchProfile that sends the access token in the URL.
 func deriveInfluxCloud(p *latchkey.OAuth) error {
 	err := below("/oauth/authorize", "/oauth/token", "/api/v1/user")(p)
 	fetching(p, tokenInQuery("access_token"))

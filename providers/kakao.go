@@ -22,6 +22,7 @@ func Kakao(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// identifyKakao returns the person. The e-mail is proven only if it is valid as well.
 func identifyKakao(g latchkey.Grant) (latchkey.Identity, error) {
 	account := member(g.Profile, "kakao_account")
 	who, err := fields{

@@ -5,8 +5,9 @@ import "github.com/latchkeyhq/latchkey"
 // Keycloak signs in with a user of a Keycloak realm. Its profile is a
 // [profile.Keycloak].
 //
-// Issuer is {server}/realms/{realm}. Empty: AUTH_KEYCLOAK_ISSUER. Whether e-mails
-// are proven is for the realm to say: the claim email_verified counts.
+// Issuer is {server}/realms/{realm}. If Issuer is empty, AUTH_KEYCLOAK_ISSUER is
+// used. Whether e-mails are proven is for the realm to say: the claim email_verified
+// counts.
 //
 // A refresh token always comes and lives as long as the person's session, or longer
 // with the scope offline_access; the revocation endpoint, which removes the consent

@@ -41,6 +41,7 @@ func LarkInternational(p latchkey.OAuth) *latchkey.OAuth {
 	}))
 }
 
+// askLark sends the form as JSON.
 func askLark(r *http.Request, form url.Values) {
 	members := map[string]string{}
 	for name := range form {
@@ -49,6 +50,7 @@ func askLark(r *http.Request, form url.Values) {
 	sendJSON(r, members)
 }
 
+// repairLark turns an error of Lark, which is a number in code, into one of OAuth.
 func repairLark(c latchkey.Claims) latchkey.Claims {
 	if code := c.String("code"); code != "" && code != "0" && c.String("error") == "" {
 		return fault("lark_"+code, c.String("msg"))

@@ -21,13 +21,12 @@ import (
 // MailAPI is an account at a service that sends mail by an API. Key and From
 // are needed, the latter not by [Loops].
 //
-// The functions that take one make one call per mail, follow no redirects, and
-// switch off what the service would do to links. What they need of the
-// environment is read by latchkey.New, from the one it is given, unless Getenv
-// is set. Their error, and New's, names the field at fault. Errors of the resulting Send give the
-// status of the answer, never the key, the link, the mailbox or what the
-// service wrote. The [latchkey.Email] they return may be changed until
-// latchkey.New has it.
+// The functions that take one make one call per mail, follow no redirects, and switch
+// off what the service would do to links. What they need of the environment is read by
+// latchkey.New, from the one it is given, unless Getenv is set. Their error, and New's,
+// names the field at fault. Errors of the resulting Send give the status of the answer,
+// never the key, the link, the mailbox or what the service wrote. The [latchkey.Email]
+// they return may be changed until latchkey.New has it.
 type MailAPI struct {
 	hidden
 
@@ -67,9 +66,10 @@ type mailer struct {
 	call     func(m *mailer, l letter) (call, error)
 }
 
-// email completes and checks m, and returns its provider. The provider has a NewSend if
-// latchkey.New has to read the key from the environment, else a Send. The error names the
-// field at fault.
+// email completes and checks m, and returns its provider. id and endpoint are for a
+// MailAPI without an ID or an Endpoint. The provider has a NewSend if latchkey.New has
+// to read the key or the template's id from the environment, else a Send. The error
+// names the field at fault.
 func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
 	m.ID = cmp.Or(m.ID, id)
 	m.Endpoint = cmp.Or(m.Endpoint, endpoint)
@@ -108,6 +108,7 @@ func (m *mailer) newSend(getenv func(string) string) (func(context.Context, latc
 	return ready.send, ready.checkSecrets()
 }
 
+// variable returns the name of an environment variable of m, such as AUTH_RESEND_KEY.
 func (m *mailer) variable(what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(m.ID, "-", "_")) + "_" + what
 }
@@ -142,6 +143,7 @@ func (m *mailer) check() error {
 	return nil
 }
 
+// fault returns an error about a field of MailAPI. format begins with the field.
 func (m *mailer) fault(format string, args ...any) error {
 	return fmt.Errorf("providers: %s: MailAPI."+format, append([]any{m.name}, args...)...)
 }

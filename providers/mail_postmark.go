@@ -6,8 +6,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Postmark sends magic links through [Postmark], in the message stream
-// "outbound". The key is that of a server, AUTH_POSTMARK_KEY.
+// Postmark returns a provider that sends magic links through [Postmark], in the message
+// stream "outbound". The key is that of a server, AUTH_POSTMARK_KEY.
 //
 // [Postmark]: https://postmarkapp.com/developer/api/email-api
 func Postmark(a MailAPI) (*latchkey.Email, error) {

@@ -4,9 +4,9 @@ import "github.com/latchkeyhq/latchkey"
 
 // MailRu signs in with a Mail.ru account. Its profile is a [profile.MailRu].
 //
-// Register an application at https://o2.mail.ru/app/ with a redirect URI that
-// ends in /callback/mailru. It takes the access token in the query. Whether an
-// e-mail is verified is unknown; it is a mailbox of Mail.ru's or the one of the registration.
+// Register an application at https://o2.mail.ru/app/ with a redirect URI that ends in
+// /callback/mailru. Mail.ru gets the access token in the query. Whether an e-mail is
+// verified is unknown; it is a mailbox of Mail.ru's or the one of the registration.
 //
 // See https://api.mail.ru/docs/guides/oauth/.
 func MailRu(p latchkey.OAuth) *latchkey.OAuth {

@@ -20,7 +20,8 @@ type fields struct {
 	noImage  bool   // see latchkey.Identity.WithoutImage
 }
 
-// identify returns the person that the members make. It is an Identify function.
+// identify returns the person that the members make, as an Identify function does. It
+// returns an error if one of them is of another type than expected.
 func (f fields) identify(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	if f.verified != "" {
@@ -45,7 +46,8 @@ type mapping struct {
 	err  error
 }
 
-// text reads a member that has to be text.
+// text reads a member that has to be text. For another type it records a fault and
+// returns "".
 func (m *mapping) text(names ...string) string {
 	name, value := m.first(names)
 	text, ok := value.(string)
@@ -56,9 +58,10 @@ func (m *mapping) text(names ...string) string {
 }
 
 // path reads text from further inside: dots lead into objects and lists
-// ("user.emails.0"). Of members with | between them the first counts that is
-// present and not null, of members with || the first that is not empty, and
-// members with + are joined by spaces, the empty ones left out.
+// ("user.emails.0"). Of members with | between them the first counts that is present and
+// not null. Members with + are joined by spaces, the empty ones left out. Of what stands
+// between || the first that is not empty counts; || binds least, and | most. For another
+// type path records a fault.
 func (m *mapping) path(expression string) string {
 	if expression == "" {
 		return ""
@@ -82,8 +85,8 @@ func (m *mapping) path(expression string) string {
 	return ""
 }
 
-// id reads an identifier. Numbers become text, since some providers count their
-// users.
+// id reads an identifier. Numbers become text, since some providers count their users.
+// For another type it records a fault and returns "".
 func (m *mapping) id(names ...string) string {
 	name, value := m.first(names)
 	return m.idOf(name, value)
@@ -152,7 +155,7 @@ func (m *mapping) fault(name string, value any) {
 	}
 }
 
-// identity returns the Identity, unless a field that it was made from was faulty.
+// identity returns who, or the first fault that was recorded while its fields were read.
 func (m *mapping) identity(who latchkey.Identity) (latchkey.Identity, error) {
 	if m.err != nil {
 		return latchkey.Identity{}, m.err
@@ -160,7 +163,7 @@ func (m *mapping) identity(who latchkey.Identity) (latchkey.Identity, error) {
 	return who, nil
 }
 
-// member returns the object at the end of path; nil if there is none.
+// member returns the object at the end of path, or nil if there is none.
 func member(c latchkey.Claims, path ...string) latchkey.Claims {
 	inner, _ := at(map[string]any(c), strings.Join(path, ".")).(map[string]any)
 	return inner

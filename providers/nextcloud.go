@@ -31,6 +31,8 @@ func Nextcloud(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// deriveNextcloud sets the endpoints by the issuer, and FetchProfile and Identify unless
+// they are set.
 func deriveNextcloud(p *latchkey.OAuth) error {
 	err := below("/apps/oauth2/authorize", "/apps/oauth2/api/v1/token", "/ocs/v1.php/cloud/users")(p)
 	fetching(p, fetchNextcloud)

@@ -9,8 +9,8 @@ import "github.com/latchkeyhq/latchkey"
 // OAuth client there ends in /callback/osso. Send the parameter domain or email
 // to say which customer's identity provider to ask.
 //
-// Whether an e-mail is verified is unknown: each customer's identity provider
-// says what it likes.
+// Whether an e-mail is verified is unknown: each customer's identity provider can state
+// any e-mail.
 //
 // See https://github.com/enterprise-oss/osso.
 func Osso(p latchkey.OAuth) *latchkey.OAuth {

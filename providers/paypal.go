@@ -27,6 +27,7 @@ func PayPalSandbox(p latchkey.OAuth) *latchkey.OAuth {
 	return payPal(p, "https://www.sandbox.paypal.com", "https://api-m.sandbox.paypal.com")
 }
 
+// payPal returns the provider with its pages at site and its API at api.
 func payPal(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	return dialect{answer: withoutIDToken}.of(p).Or(latchkey.OAuth{
 		ID:            "paypal",

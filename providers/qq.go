@@ -34,6 +34,7 @@ func QQ(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// askQQ makes the token request a GET request that asks for JSON.
 func askQQ(r *http.Request, form url.Values) {
 	form.Set("fmt", "json")
 	sendQuery(r, form)

@@ -37,7 +37,7 @@ func revoking(p *latchkey.OAuth, how revocation) *latchkey.OAuth {
 	return p
 }
 
-// bare returns a request without a token.
+// bare returns a request without a token and without a body, which asks for JSON.
 func bare(ctx context.Context, method, target string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 //
 //	providers.Shopify(latchkey.OAuth{Issuer: providers.ShopifyShop("acme")})
 //
-// AUTH_SHOPIFY_ISSUER can name the shop too, as https://{shop}.myshopify.com. The app, made in the Partner or Dev
-// Dashboard, has a redirection URL that ends in /callback/shopify. Shopify signs
-// its callbacks, which is checked beside the state.
+// AUTH_SHOPIFY_ISSUER can name the shop too, as https://{shop}.myshopify.com. The app,
+// made in the Partner or Dev Dashboard, has a redirection URL that ends in
+// /callback/shopify. Shopify signs its callbacks, which is checked beside the state.
 //
 // The e-mail is the shop's, entered by the merchant. Tokens are for offline access
 // and end after an hour, with a refresh token that changes at each use: public apps
@@ -55,6 +55,8 @@ func askExpiring(r *http.Request, form url.Values) {
 // .myshopify.com.
 func ShopifyShop(name string) string { return "https://" + name + ".myshopify.com" }
 
+// deriveShopify sets the endpoints by the issuer, and FetchProfile and Identify unless
+// they are set. It returns an error if the issuer is the bare name of a shop.
 func deriveShopify(p *latchkey.OAuth) error {
 	if isShopName(p.Issuer) {
 		return fmt.Errorf("providers: the issuer is %q; write %s", p.Issuer, ShopifyShop(p.Issuer))
@@ -75,6 +77,7 @@ func isShopName(s string) bool {
 // shopQuery asks for what [profile.ShopifyShop] has.
 const shopQuery = "query { shop { id name email myshopifyDomain contactEmail createdAt } }"
 
+// fetchShopify asks for the shop. It sends the token in a header of Shopify's own.
 func fetchShopify(ctx context.Context, a api) (latchkey.Claims, error) {
 	req, err := a.request(ctx, http.MethodPost, endpointURL(a.user), map[string]string{"query": shopQuery})
 	if err != nil {

@@ -38,6 +38,8 @@ func StackExchange(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// deriveStackExchange returns an error without a FetchProfile, which has to send the
+// key.
 func deriveStackExchange(p *latchkey.OAuth) error {
 	if p.FetchProfile == nil {
 		return errors.New("providers: the API of Stack Exchange needs a key: set FetchProfile to providers.StackExchangeProfile(key), with the key of the application")

@@ -16,11 +16,11 @@ import (
 
 // Steam signs in with a Steam account. Its profile is a [profile.Steam].
 //
-// Steam speaks OpenID 2.0: there are no tokens, nothing to register and no client
-// id. AUTH_STEAM_SECRET, or ClientSecret, is a Web API key, from
-// https://steamcommunity.com/dev/apikey, which asks for a person's profile. Every answer is
-// checked back with Steam itself. There is no e-mail. People are known by their
-// SteamID64; names and the rest of the profile change at will.
+// Steam speaks OpenID 2.0: there are no tokens, nothing to register and no client id.
+// AUTH_STEAM_SECRET, or ClientSecret, is a Web API key, from
+// https://steamcommunity.com/dev/apikey, with which Latchkey asks for a person's
+// profile. Every answer is checked back with Steam itself. There is no e-mail. People
+// are known by their SteamID64; names and the rest of the profile change at will.
 //
 // See https://partner.steamgames.com/doc/features/auth#website and
 // https://openid.net/specs/openid-authentication-2_0.html.

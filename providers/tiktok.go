@@ -55,6 +55,8 @@ func repairTikTok(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
+// identifyTikTok returns the person. The name is the display name, or else the user
+// name.
 func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: member(g.Profile, "data", "user")}
 	name := m.text("display_name")

@@ -13,8 +13,9 @@ import (
 // redirect URL that ends in /callback/twitch.
 //
 // E-mail, its verification, picture and name have to be asked for by the parameter
-// claims. The claim email_verified says whether the e-mail was proven. There is always a refresh token, which may change with each use;
-// tokens are revoked at /oauth2/revoke.
+// claims. The claim email_verified says whether the e-mail was proven. There is always
+// a refresh token, which may change with each use; tokens are revoked at
+// /oauth2/revoke.
 //
 // See https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/.
 func Twitch(p latchkey.OAuth) *latchkey.OAuth {

@@ -41,6 +41,7 @@ func Twitter(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// identifyTwitter returns the person. Only the member confirmed_email is proven.
 func identifyTwitter(g latchkey.Grant) (latchkey.Identity, error) {
 	who := fields{subject: "data.id", name: "data.name", email: "data.email", image: "data.profile_image_url", trust: latchkey.EmailUnproven}
 	if member(g.Profile, "data").String("confirmed_email") != "" {

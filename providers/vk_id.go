@@ -15,7 +15,7 @@ import (
 // The application, made at https://id.vk.com/about/business/go, is a web one with a
 // trusted redirect URL that ends in /callback/vk-id. It has no use for the client
 // secret: PKCE takes its place. The callback brings a device_id, which the token
-// request has to repeat; every later call for a token needs it too, so keep it from
+// request repeats. Every later call for a token needs it, too, so keep it from
 // [latchkey.Grant].Params where you refresh tokens.
 //
 // VK does not say whether an e-mail is verified; the member verified is about the

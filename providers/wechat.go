@@ -34,6 +34,7 @@ func WeChatWebsite(p latchkey.OAuth) *latchkey.OAuth {
 	return weChat(p, "https://open.weixin.qq.com/connect/qrconnect", "snsapi_login")
 }
 
+// weChat returns the provider that begins at authorize and asks for scope.
 func weChat(p latchkey.OAuth, authorize, scope string) *latchkey.OAuth {
 	return fetching(dialect{ask: askWeChat, answer: repairWeChat}.of(p).Or(latchkey.OAuth{
 		ID:            "wechat",
@@ -51,6 +52,7 @@ func weChat(p latchkey.OAuth, authorize, scope string) *latchkey.OAuth {
 	}), fetchWeChat)
 }
 
+// askWeChat makes the token request a GET request with the parameters of WeChat.
 func askWeChat(r *http.Request, form url.Values) {
 	sendQuery(r, url.Values{
 		"appid": form["appid"], "secret": form["client_secret"], "code": form["code"], "grant_type": form["grant_type"],

@@ -53,6 +53,7 @@ func WeCom(p latchkey.OAuth) *latchkey.OAuth {
 
 const weComLogin = "https://open.work.weixin.qq.com/wwopen/sso/qrConnect"
 
+// deriveWeCom returns an error if the authorization URL of WeCom has no agent id.
 func deriveWeCom(p *latchkey.OAuth) error {
 	if p.Authorization.URL == weComLogin && p.Authorization.Params.Get("agentid") == "" {
 		return errors.New("providers: WeCom asks for one app of the company: set Authorization to providers.WeComAgent(id), with the agent id of the app")
@@ -69,7 +70,8 @@ func WeComAgent(id string) latchkey.Endpoint {
 // company, and one that trades the code for the id of the person.
 type weComTransport struct{ next http.RoundTripper }
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip sends r. In place of a token request it sends the two of WeCom, and returns
+// one answer with the company's token and the person's id.
 func (t weComTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	form := tokenForm(r)
 	token := dialect{

@@ -34,6 +34,7 @@ func Withings(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// askWithings adds the parameter action, which Withings needs, to the form.
 func askWithings(r *http.Request, form url.Values) {
 	form.Set("action", "requesttoken")
 	setBody(r, "application/x-www-form-urlencoded", []byte(form.Encode()))

@@ -16,8 +16,8 @@ import (
 // entered at https://dashboard.workos.com, ends in /callback/workos. The client
 // secret is an API key.
 //
-// Customers say what they like about e-mails, so none counts as proven: compare
-// organization_id before you trust one.
+// A customer can state any e-mail, so none counts as proven: compare organization_id
+// before you trust one.
 //
 // See https://workos.com/docs/reference/sso.
 func WorkOS(p latchkey.OAuth) *latchkey.OAuth {

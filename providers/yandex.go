@@ -41,6 +41,8 @@ func Yandex(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// identifyYandex returns the person, with the e-mail of yandexEmail and the picture of
+// yandexImage.
 func identifyYandex(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	return m.identity(latchkey.Identity{

@@ -55,7 +55,7 @@ type Standard struct {
 // entry, as the aud of a token is.
 type StringList []string
 
-// UnmarshalJSON implements [json.Unmarshaler].
+// UnmarshalJSON reads a text, a list of texts, or null, which makes the list nil.
 func (l *StringList) UnmarshalJSON(data []byte) error {
 	var one *string
 	if err := json.Unmarshal(data, &one); err == nil {
@@ -72,7 +72,8 @@ func (l *StringList) UnmarshalJSON(data []byte) error {
 // "true", 1 and "1" are true; false, "false", 0, "0", "" and null are not.
 type Flag bool
 
-// UnmarshalJSON implements [json.Unmarshaler].
+// UnmarshalJSON reads a flag in one of the forms of [Flag]. It returns an error for any
+// other value.
 func (f *Flag) UnmarshalJSON(data []byte) error {
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
@@ -86,6 +87,8 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// flagOf returns the flag that value writes. known is false for a form that [Flag] has
+// not.
 func flagOf(value any) (set, known bool) {
 	switch v := value.(type) {
 	case nil:

@@ -39,8 +39,9 @@ type YandexPhone struct {
 	Number string `json:"number"`
 }
 
-// Birthdate takes Birthday apart. Parts that the person did not give are 0, as
-// in 0000-12-23. It is false when there is no birthday at all.
+// Birthdate takes Birthday apart. Parts that the person did not give are 0, as in
+// 0000-12-23. ok is false if there is no birthday, or one of another form than
+// YYYY-MM-DD. Birthdate does not check that the day exists.
 func (p Yandex) Birthdate() (year, month, day int, ok bool) {
 	if p.Birthday == nil {
 		return 0, 0, 0, false
