@@ -9,9 +9,9 @@ import (
 // Bitbucket signs in with an account of bitbucket.org, through an OAuth consumer.
 // Its profile is a [profile.Bitbucket].
 //
-// The e-mail needs a second call, and only one that Bitbucket has confirmed is
-// taken; email_verified is then added to the profile. A token that lives for two
-// hours comes with a refresh token. See
+// The e-mail needs a second call. Only an e-mail that Bitbucket has confirmed is taken;
+// email_verified is then added to the profile. A token that lives for two hours comes
+// with a refresh token. See
 // https://support.atlassian.com/bitbucket-cloud/docs/use-oauth-on-bitbucket-cloud/.
 func Bitbucket(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(p.Or(latchkey.OAuth{

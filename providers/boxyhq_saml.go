@@ -10,9 +10,9 @@ import (
 // Ory Polis. Its profile is a [profile.BoxyHQSAML].
 //
 // Issuer is the URL of the service. If Issuer is empty, AUTH_BOXYHQ_SAML_ISSUER is
-// used. Which customer's identity provider is meant has to be said with each sign-in,
-// or in Authorization.Params: tenant and product. Client id and secret are "dummy"
-// then. Whether e-mails are proven is for that identity provider to say. See
+// used. The parameters tenant and product name the customer's identity provider. Send
+// them with each sign-in, or set them in Authorization.Params. Client id and secret are
+// then "dummy". Whether e-mails are proven is for that identity provider to say. See
 // https://boxyhq.com/docs/jackson/saml-flow.
 func BoxyHQSAML(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{

@@ -9,8 +9,8 @@ import (
 // Deezer signs in with a Deezer account. Its profile is a [profile.Deezer]. Deezer
 // registers no new applications for now.
 //
-// There is no refresh token; a token without an end has the scope offline_access.
-// Deezer does not say whether the e-mail was proven. See
+// There is no refresh token. The scope offline_access brings a token that does not
+// expire. Deezer does not say whether the e-mail was proven. See
 // https://developers.deezer.com/api/oauth.
 func Deezer(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(dialect{answer: repairDeezer}.of(p).Or(latchkey.OAuth{

@@ -12,9 +12,9 @@ import (
 // Etsy signs in with an Etsy account. Its profile is a [profile.Etsy].
 //
 // The client id is the keystring of an app at https://www.etsy.com/developers. One of
-// the callback URLs of the app ends in /callback/etsy. PKCE stands for a secret at the
-// token endpoint. The client secret, which is the app's shared secret, goes with the
-// calls of the API. Etsy does not say whether the e-mail was proven.
+// the callback URLs of the app ends in /callback/etsy. At the token endpoint, PKCE
+// takes the place of a secret. The client secret, which is the app's shared secret,
+// goes with the calls of the API. Etsy does not say whether the e-mail was proven.
 //
 // See https://developers.etsy.com/documentation/essentials/authentication/ (read on 24
 // November 2026).

@@ -12,9 +12,9 @@ import (
 // Lark signs in with a Feishu account, or with one of Lark: see [LarkInternational].
 // Its profile is a [profile.Lark].
 //
-// The client id is the App ID. People are known by their open_id, which is theirs in
-// this application. The e-mail, which needs a permission, is the one of the company,
-// so that none counts as proven. See
+// The client id is the App ID. People are known by their open_id, which differs from
+// application to application. The e-mail, which needs a permission, is the one of the
+// company, so that none counts as proven. See
 // https://open.feishu.cn/document/authentication-management/access-token/get-user-access-token.
 func Lark(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(dialect{ask: askLark, answer: repairLark}.of(p).Or(latchkey.OAuth{

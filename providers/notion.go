@@ -15,8 +15,8 @@ import (
 // information with e-mails. The person chooses a workspace and pages; a person that
 // installs the integration for a whole workspace cannot be signed in.
 //
-// Whether an e-mail is verified is unknown. Refresh tokens are used once, and
-// grants from before there were any do not end; tokens can be revoked at
+// Whether an e-mail is verified is unknown. Refresh tokens are used once. A grant from
+// before Notion had refresh tokens does not end. Tokens can be revoked at
 // /v1/oauth/revoke.
 //
 // See https://developers.notion.com/docs/authorization.
