@@ -86,7 +86,8 @@ func (d *decoder) array(depth int) ([]any, bool) {
 	}
 }
 
-// value reads any value inside of depth others. It returns false beyond maxDepth.
+// value reads any value that is inside of depth objects and arrays. It returns false
+// beyond maxDepth.
 func (d *decoder) value(depth int) (any, bool) {
 	if depth++; depth > maxDepth {
 		return nil, false

@@ -59,8 +59,8 @@ func (s *scanner) char(c byte) bool {
 	return true
 }
 
-// object moves past white space and an object inside of depth other values. It appends
-// the members to dst unless dst is nil.
+// object moves past white space and an object that is inside of depth objects and
+// arrays. It appends the members to dst unless dst is nil.
 func (s *scanner) object(dst *[]Member, depth int) bool {
 	s.space()
 	if !s.char('{') {
@@ -116,7 +116,8 @@ func (s *scanner) array(depth int) bool {
 	}
 }
 
-// value moves past any value inside of depth others. It returns false beyond maxDepth.
+// value moves past any value that is inside of depth objects and arrays. It returns
+// false beyond maxDepth.
 func (s *scanner) value(depth int) bool {
 	if depth++; depth > maxDepth {
 		return false

@@ -67,11 +67,11 @@ func (a *answer) failure(step Step, text string, now time.Time) error {
 // mostRequests bounds the requests for a document that has been moved.
 const mostRequests = 4
 
-// getWithinOrigin gets a JSON document by GET requests, which follow redirects to the
-// same server: some servers add a slash to the path. Use it only where neither the
-// request nor the document holds a secret. It returns what get returns for the last
-// request. For a redirect elsewhere, and after mostRequests redirects, it returns an
-// error and no answer.
+// getWithinOrigin gets a JSON document by GET. It follows redirects to the same server:
+// some servers add a slash to the path. Use it only where neither the request nor the
+// document holds a secret. It returns what get returns for the last request. For a
+// redirect elsewhere, and if the last of mostRequests requests is redirected, it returns
+// an error and no answer.
 func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint string) (*answer, error) {
 	for range mostRequests {
 		a, err := b.get(ctx, step, endpoint, acceptJSON())

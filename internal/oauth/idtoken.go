@@ -53,10 +53,10 @@ const maxFuture = 5 * time.Minute
 const maxSubject = 255
 
 // VerifyIDToken returns the claims of an ID token that passes every check of OpenID
-// Connect Core 3.1.3.7, its signature included. Claim names are compared exactly;
-// numbers are json.Number. It may fetch metadata and keys. Its errors are *StepError.
-// The error wraps ErrUnmet if the token is good but does not meet want.Demands or the
-// provider's max_age.
+// Connect Core 3.1.3.7, its signature included. With want.Original, the checks of 12.2
+// replace those of nonce, auth_time and acr. Numbers are json.Number. It may fetch
+// metadata and keys. Its errors are *StepError. The error wraps ErrUnmet if the token is
+// good but does not meet want.Demands or the provider's max_age.
 func (c *Client) VerifyIDToken(ctx context.Context, idToken string, want IDTokenCheck) (map[string]any, error) {
 	if idToken == "" {
 		return nil, fail(StepIDToken, "missing")
@@ -137,8 +137,8 @@ func checkSubject(claims map[string]any) error {
 	return nil
 }
 
-// checkAudience requires aud to name this client or one of others. azp, if stated, must
-// name such a client, too. Further audiences need an azp, and have to be among
+// checkAudience requires aud to name this client or a client in others. azp, if stated,
+// must name such a client, too. Further audiences need an azp, and have to be among
 // Config.Audiences unless that is nil.
 func (c *Client) checkAudience(claims map[string]any, others []string) error {
 	isOurs := func(client string) bool {
@@ -259,7 +259,7 @@ func checkACR(claims map[string]any, values []string) error {
 	return nil
 }
 
-// checkNonce requires nonce to be sent. If sent is empty, there must be no nonce.
+// checkNonce requires nonce to equal sent. If sent is empty, there must be no nonce.
 func checkNonce(claims map[string]any, sent string) error {
 	value, stated := claims["nonce"]
 	if sent == "" {

@@ -52,8 +52,8 @@ func (c *Config) askedAs() askedAs {
 	}
 }
 
-// published returns the cached documents for c. Other clients share them if c.Shared is
-// set.
+// published returns the caches of the documents for c. If c.Shared is set, it returns
+// those of the clients that ask in the same way, and otherwise new ones.
 func (c *Config) published() *published {
 	fresh := &published{
 		metadata: newRecall(c.Cache.forMetadata(), (*Client).fetchMetadata),

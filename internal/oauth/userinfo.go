@@ -19,7 +19,7 @@ var (
 // wantSubject is not empty, UserInfo compares it with the answer's sub, so that an
 // attacker cannot substitute another user's access token (OpenID Connect Core 5.3.4). If
 // they differ, the error wraps ErrOtherSubject, or ErrNoSubject if the answer has no
-// sub. For plain OAuth, an empty wantSubject allows any sub, and none.
+// sub. For plain OAuth with an empty wantSubject, UserInfo does not look at sub.
 //
 // UserInfo accepts only an answer of the 2xx kind with a JSON object. OpenID Connect
 // providers may sign it. Numbers are json.Number. An error that the provider states is a

@@ -18,8 +18,8 @@ type Account struct {
 	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, sent, forgotten, nopassword, factor, unfactor, profile, kept; unknown: no message
-	Error  string // what failed: last, taken, link, confirm, lastfactor, unverified, factor; unknown: the general message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, forgotten, nopassword, factor, unfactor, profile, kept; unknown: no message
+	Error  string // what failed: last, taken, link, confirm, lastfactor, unverified; unknown: the general message
 
 	Own Own
 
@@ -158,7 +158,8 @@ func notice(code string, others bool) string {
 	return ""
 }
 
-// accountMessage returns the key of the text for [Account].Error, or "" for none.
+// accountMessage returns the key of the text for the code in [Account].Error, or "" for
+// an empty code. An unknown code has the general text.
 func accountMessage(code string) string {
 	switch code {
 	case "":

@@ -165,7 +165,7 @@ type Activity struct {
 	List    []Happening
 }
 
-// Activity renders the list.
+// Activity renders the page with the list.
 func (r *Renderer) Activity(v Activity) (Page, error) {
 	p := r.below(v.BackURL, "account.activity")
 	text := "account.activity.text"

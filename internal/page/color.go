@@ -71,7 +71,8 @@ func parseHex(hex string) (rgb, error) {
 	return rgb{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
 }
 
-// parseRGB returns the colour of three numbers from 0 to 255, or percentages.
+// parseRGB returns the colour of three parts, numbers from 0 to 255 or percentages. It
+// returns errColor for any other.
 func parseRGB(parts []string) (rgb, error) {
 	var out [3]uint8
 	for i, part := range parts {
@@ -89,7 +90,8 @@ func parseRGB(parts []string) (rgb, error) {
 	return rgb{out[0], out[1], out[2]}, nil
 }
 
-// parseHSL returns the colour of a hue from 0 to 360 degrees, and of two percentages.
+// parseHSL returns the colour of three parts, a hue from 0 to 360 degrees and two
+// percentages. It returns errColor for any other.
 func parseHSL(parts []string) (rgb, error) {
 	h, errH := number(strings.TrimSuffix(parts[0], "deg"), 360)
 	s, errS := number(strings.TrimSuffix(parts[1], "%"), 100)

@@ -45,8 +45,8 @@ func newForm(at int, p Provider, v *SignIn) providerForm {
 }
 
 // isLogin reports whether f identifies the account of the user: it is a text field with
-// the name "name", and the form asks for nothing else but passwords. Beside other fields
-// it may be anything.
+// the name "name", and the others of the form are passwords, checkboxes or hidden.
+// Beside other fields it may be anything.
 func isLogin(f Field, all []Field) bool {
 	others := slices.DeleteFunc(slices.Clone(all), func(o Field) bool {
 		return o.Name == f.Name || slices.Contains([]string{"password", "hidden", "checkbox"}, strings.ToLower(o.Type))
