@@ -133,7 +133,8 @@ func matchEntraIssuer(configured string) func(issuer string, claims latchkey.Cla
 	}
 }
 
-// standsFor reports whether a shared issuer stands for a tenant.
+// standsFor reports whether a shared issuer (common, organizations or consumers) stands
+// for a tenant.
 func standsFor(shared, tenant string) bool {
 	switch shared {
 	case "consumers":

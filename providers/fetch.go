@@ -205,8 +205,8 @@ func endpointURL(e latchkey.Endpoint) string {
 	return u.String()
 }
 
-// tokenInQuery returns a function to pass to fetching. That gets UserInfo with the
-// access token in a parameter of the URL, and not in a header.
+// tokenInQuery returns a function to pass to fetching, which gets UserInfo with the
+// access token in this parameter of the URL, and not in a header.
 func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
@@ -221,7 +221,7 @@ func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
-// graphQL returns a function to pass to fetching. That posts a GraphQL query to
+// graphQL returns a function to pass to fetching, which posts the GraphQL query to
 // UserInfo.
 func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
@@ -239,7 +239,7 @@ func idTokenOnly(_ context.Context, _ *http.Client, t latchkey.Tokens) (latchkey
 	return claimsOf(t.IDToken)
 }
 
-// withHeader returns a function to pass to fetching. That gets UserInfo with one more
+// withHeader returns a function to pass to fetching, which gets UserInfo with one more
 // header.
 func withHeader(name, value string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {

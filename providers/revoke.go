@@ -60,8 +60,9 @@ func endedByBearer(ctx context.Context, c *http.Client, method, target string, t
 }
 
 // ended sends a request that revokes tokens. body is a form or, of any other type, JSON;
-// nil: none. A status of 401 or 404 says that the tokens have ended before. An error
-// never repeats what the provider says.
+// nil: none. It returns nil for the status 401 or 404, too, because the tokens have
+// ended before. It returns an error for any other status but a success, and for a
+// success with "ok": false. An error never repeats what the provider says.
 func ended(c *http.Client, req *http.Request, contentType string, body any) error {
 	switch body := body.(type) {
 	case nil:

@@ -98,8 +98,9 @@ var steamSigned = []string{"op_endpoint", "claimed_id", "identity", "return_to",
 
 var steamIdentity = regexp.MustCompile(`^https?://steamcommunity\.com/openid/id/([0-9]{15,25})$`)
 
-// steamID returns the id that an answer claims to be about (section 11; R-443). It is Steam's
-// own word only if Steam confirms it.
+// steamID returns the id that an answer claims to be about (section 11; R-443). It is
+// Steam's own word only if Steam confirms it. If the user has cancelled, the error wraps
+// latchkey.ErrOAuthCallback.
 func steamID(returnURL string, params url.Values) (string, error) {
 	of := func(field string) string { return params.Get("openid." + field) }
 	switch of("mode") {

@@ -16,8 +16,8 @@ import (
 //	providers.WeCom(latchkey.OAuth{Authorization: providers.WeComAgent("1000002")})
 //
 // Without the agent id of an app, New fails. The client id is the company's corpid,
-// the secret that of the app, at https://work.weixin.qq.com/wework_admin/frame#apps. The app needs
-// the domain of the callback URL, which ends in /callback/wecom, for web
+// the secret that of the app, at https://work.weixin.qq.com/wework_admin/frame#apps.
+// The app needs the domain of the callback URL, which ends in /callback/wecom, for web
 // authorization, and the server's IP among its trusted ones.
 //
 // The access token is the company's and no person's, so that none is stored.
@@ -83,8 +83,9 @@ func (t weComTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return (&interpreter{token, t.next}).RoundTrip(r)
 }
 
-// withPerson returns token with the id of the person that the code stands for, or an
-// error answer. The id is null for a person from outside the company.
+// withPerson adds to token the id of the person that the code stands for, and returns
+// it. It returns an error answer instead if that fails. The id is null for a person from
+// outside the company.
 func (t weComTransport) withPerson(r *http.Request, code string, token latchkey.Claims) latchkey.Claims {
 	if token.String("access_token") == "" {
 		return token

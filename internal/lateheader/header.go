@@ -51,7 +51,7 @@ func (h *Header) Take() http.Header {
 }
 
 // Give adds the collected headers to those of a response, as Merge does, and forgets
-// them. The response has not begun by that: more headers can be collected and given.
+// them. It does not mark the response as begun: more headers can be collected and given.
 // Cookies that an earlier call has added give way to later ones of their names.
 func (h *Header) Give(response http.Header) {
 	h.mu.Lock()

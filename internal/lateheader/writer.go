@@ -64,7 +64,8 @@ func (w *Writer) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// The methods that only some writers have. The wrapped writer of each has its method.
+// These types have the methods that only some writers have. Each calls the method of the
+// writer that of wraps, which must have it.
 type (
 	flusher  struct{ of *Writer }
 	hijacker struct{ of *Writer }
