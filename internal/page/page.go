@@ -161,7 +161,8 @@ func (r *Renderer) site(host string) string {
 }
 
 // render executes the template name with view and joins the result to the head of that
-// name. host names the site in the title if the theme has no name; empty: neither does.
+// name. host names the site in the title if the theme has no name. If host is empty,
+// too, the title names no site.
 func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
 	return r.renderAs(name, name, status, view, p, host)
 }

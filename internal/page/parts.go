@@ -83,8 +83,8 @@ func (r *Renderer) message(m message) string {
 	return r.texts.text(m.Key)
 }
 
-// Text returns the text of key. It fills the places of the text if values are
-// given. The text of an unknown key is empty.
+// Text returns the text of key, or "" for an unknown key. If values are given, they fill
+// the places of the text, such as {name}, in the order of the English text.
 func (r *Renderer) Text(key string, values ...string) string { return r.texts.text(key, values...) }
 
 // Language returns the language of the pages, as in <html lang>.

@@ -19,7 +19,8 @@ type texts struct {
 	own, builtIn map[string]phrase
 }
 
-// phrase is a text cut at its places, so that filling it is a concatenation.
+// phrase is a text cut at its places, such as {name}, so that filling it is a
+// concatenation.
 type phrase struct {
 	whole  string
 	pieces []piece
