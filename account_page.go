@@ -170,7 +170,7 @@ func otherWaysIn(s *setup, here *currentUser, sessions []storage.StoredSession) 
 	return append(ways, typedWays(s, used)...)
 }
 
-// typedWays returns the Credentials providers whose id is in used. A nil used stands for
+// typedWays returns the Credentials providers with an id in used. A nil used stands for
 // all of them.
 func typedWays(s *setup, used map[string]bool) []page.Linked {
 	var ways []page.Linked

@@ -45,7 +45,7 @@ func passkeysView(s *setup, l *links, here *currentUser, accounts []Account, key
 	return view
 }
 
-// changePasskey answers the forms that change the passkey whose id is in the field
+// changePasskey answers the forms that change the passkey with the id in the field
 // passkey. If do is rename it gives the passkey the name in the field name; for any other
 // do it asks for a recent proof and removes the passkey. A passkey that the user does not
 // have is no error.

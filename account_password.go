@@ -52,7 +52,7 @@ func accountPassword(ctx context.Context, x *exchange, here *currentUser) (*Resp
 }
 
 // changePassword shows the form for a new password, and by POST sets the password, ends
-// the other sessions of the user and mails the user. A user who has a password types it
+// the other sessions of the user and mails the user. A user with a password types it
 // as well. A user without one, or with a second factor, needs a recent proof first.
 func changePassword(ctx context.Context, x *exchange, p *passwordProvider, here *currentUser) (*Response, error) {
 	d, u := p.flows.Directory, &here.user

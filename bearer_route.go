@@ -67,7 +67,7 @@ func endBearer(ctx context.Context, x *exchange) *Response {
 }
 
 // challenged returns the answer with status 401 to a script without a session and to an
-// app whose token opens none. A malformed token gets status 400.
+// app with a token that opens none. A malformed token gets status 400.
 func challenged(x *exchange) *Response {
 	res := noStore(jsonText(http.StatusUnauthorized, "Sign in to access this."))
 	if b := x.credential.Bearer; b != nil && b.Malformed {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -78,6 +80,18 @@ func (c *Config) wantsTypedLogouts() bool { return c.Hardened }
 // refusesWeakSecrets reports whether a secret that may be guessed is a fault
 // and not a warning.
 func (c *Config) refusesWeakSecrets() bool { return c.Hardened }
+
+// weaknessOf returns why a secret may be guessed, or "" if it may not. It looks for a secret
+// of a guide if the origin of the site is known and has a name of the internet.
+func weaknessOf(text string, site weburl.Origin) string {
+	switch {
+	case len(text) < shortestSecret:
+		return "has fewer than 32 characters"
+	case secret.IsWorded(text) && weburl.IsPublic(site.HostName()):
+		return "is made of words, as those of guides are"
+	}
+	return ""
+}
 
 // sharedLimiter returns the limiter that all instances share, or nil if there is none:
 // Limits.Limiter, or else, on a hardened site, the Adapter if it can be one. It asks the

@@ -110,7 +110,7 @@ func mayChange(ctx context.Context, s *setup, v *visit, here *currentUser) (may,
 	return v.isFresh(here), false, nil
 }
 
-// proofForLink returns a redirect for a user whose sign-in is too old to link an account
+// proofForLink returns a redirect for a user with a sign-in that is too old to link an account
 // to the account page, which asks for a proof, or on a site without that page to
 // /reauth, which leads to back afterwards. It returns nil on a site without either, and
 // if there is no session or a store fails. The sign-in page then asks the user to sign in

@@ -26,7 +26,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/people"
-	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -216,18 +215,6 @@ func (s *setup) prepareSecrets(f *failure.List) {
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
-}
-
-// weaknessOf returns why a secret may be guessed, or "" if it may not. It looks for a secret
-// of a guide if the origin of the site is known and has a name of the internet.
-func weaknessOf(text string, site weburl.Origin) string {
-	switch {
-	case len(text) < shortestSecret:
-		return "has fewer than 32 characters"
-	case secret.IsWorded(text) && weburl.IsPublic(site.HostName()):
-		return "is made of words, as those of guides are"
-	}
-	return ""
 }
 
 // placeholders are secrets that stand in tutorials and templates.

@@ -247,7 +247,7 @@ func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, e
 	return entries, err
 }
 
-// partition returns all items of the partition pk whose sort key begins with the text
+// partition returns all items of the partition pk with a sort key that begins with the text
 // begin, by consistent reads and in the order of their sort keys.
 func (c *conn) partition(ctx context.Context, pk, begin string) ([]item, error) {
 	return c.query(ctx, &dynamodb.QueryInput{

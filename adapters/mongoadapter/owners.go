@@ -16,7 +16,7 @@ type owners struct {
 	owned []*collection
 }
 
-// byID returns the filter of the user with this id who is not leaving.
+// byID returns the filter of the user with this id, unless the user is leaving.
 func byID(id bson.ObjectID) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
 }
@@ -149,7 +149,7 @@ func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, err
 
 // finishDeletion removes what belongs to a leaving user, and then the user, and returns
 // the user. It returns ErrNotFound if another call has removed the user meanwhile. It
-// never removes a user who is not leaving.
+// removes only a user that is leaving.
 func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (storage.User, error) {
 	for _, c := range s.owned {
 		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {

@@ -52,7 +52,7 @@ func (s *userKeys) wantFree(ctx context.Context, p *plan, key string) error {
 
 // claimEmail plans to give an e-mail address to a user. It does nothing for the empty
 // address. It returns ErrConflict if another user has the address. A key that leads to a
-// user who has another address by now counts as free: Auth.js does not remove such keys.
+// user with another address by now counts as free: Auth.js does not remove such keys.
 func (s *userKeys) claimEmail(ctx context.Context, p *plan, email, id string) error {
 	if email == "" {
 		return nil

@@ -88,7 +88,7 @@ func (a *Auth) Authorize(decide func(ctx context.Context, procedure string, s *l
 	return i
 }
 
-// errNoDecide refuses all calls of a guard that nobody told whom to let pass.
+// errNoDecide refuses all calls of a guard without a function.
 var errNoDecide = errors.New("connectauth: Authorize was called with nil")
 
 // interceptor is a guard in front of procedures.

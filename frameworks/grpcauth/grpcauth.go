@@ -89,7 +89,7 @@ func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latc
 	return g
 }
 
-// errNoDecide refuses all calls of a guard that nobody told whom to let pass.
+// errNoDecide refuses all calls of a guard without a function.
 var errNoDecide = errors.New("grpcauth: Authorize was called with nil")
 
 // Guard is a pair of server interceptors. Get one from [Auth.LoadSession],
