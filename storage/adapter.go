@@ -30,8 +30,8 @@ type Adapter interface {
 	LinkAccount(ctx context.Context, a Account) error
 }
 
-// UserChange names the fields of a user to change. A nil field stays as it is, so
-// that no stale read overwrites it.
+// UserChange names the fields of a user to change. A nil field stays as it is, so that no
+// stale read overwrites it. A pointer to an empty text clears the field.
 type UserChange struct {
 	Name          *string
 	Email         *string    // the caller sets EmailVerified with a new address; the store changes only what is named
@@ -66,9 +66,10 @@ type AccountAdapter interface {
 
 // UserDeletionAdapter deletes users.
 type UserDeletionAdapter interface {
-	// DeleteUser removes a user with their accounts, sessions and authenticators,
-	// and returns the user. Factors, recovery codes, challenges, browsers and the
-	// password go too, as far as the adapter keeps them.
+	// DeleteUser removes a user and returns the user. It also removes what the adapter
+	// keeps of the user: accounts, sessions, authenticators, factors, recovery codes,
+	// challenges, browsers, activities, the suspension and the password. Records of the
+	// audit log stay.
 	DeleteUser(ctx context.Context, id string) (User, error)
 }
 

@@ -21,7 +21,7 @@ type AuditRecord struct {
 	Personal  []byte // JSON; nil: erased
 }
 
-// AuditQuery says which records a list has. A filter that is empty leaves out no record.
+// AuditQuery says which records a list has. An empty filter matches every record.
 type AuditQuery struct {
 	Tenant  string
 	UserID  string
@@ -46,8 +46,8 @@ type AuditAdapter interface {
 	Audit() AuditStore
 }
 
-// AuditStore keeps an audit log. A record outlives its user: DeleteUser removes none.
-// Records whose Time is cut to the millisecond are returned as they were stored.
+// AuditStore keeps an audit log. A record outlives its user: DeleteUser removes none. A
+// record reads back as it was stored, but a store may cut its Time to the millisecond.
 type AuditStore interface {
 	// Append stores records, all of them or none. A record whose id is stored already
 	// is left as it is, so that the caller may try again.
@@ -56,12 +56,15 @@ type AuditStore interface {
 	// id. A caller that goes on from the last record of a page meets each record exactly
 	// once that is stored throughout.
 	List(ctx context.Context, q AuditQuery) ([]AuditRecord, error)
-	// Prune removes the oldest records from before the instant before. If there are none,
-	// it erases UserID, Client and Personal of the oldest records from before
-	// personalBefore. A zero instant leaves all records alone. Prune changes at most limit
-	// records and returns how many it has changed; 0: nothing is left to do.
+	// Prune removes records whose Time is earlier than the instant before, the oldest
+	// first. If there are none, it erases UserID, Client and Personal of the oldest
+	// records that still have Personal and are earlier than personalBefore. If before is
+	// zero, it removes nothing; if personalBefore is zero, it erases nothing. Prune
+	// removes or erases at most limit records and returns how many. It returns 0 if
+	// nothing is left to do.
 	Prune(ctx context.Context, before, personalBefore time.Time, limit int) (int, error)
-	// Erase erases UserID, Client and Personal of the records about a user, and returns
-	// of how many. The records stay. An empty or unknown id erases nothing.
+	// Erase erases UserID, Client and Personal in all records with this UserID, and
+	// returns how many records those were. The records stay. An empty or unknown id
+	// erases nothing.
 	Erase(ctx context.Context, userID string) (int, error)
 }

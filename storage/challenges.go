@@ -60,6 +60,6 @@ type ChallengeStore interface {
 	Take(ctx context.Context, id string) (Challenge, error)
 	// Delete removes the challenges of a user that have one of the purposes, of every
 	// tenant, and returns how many. Without purposes it removes all challenges of the
-	// user.
+	// user. With an empty userID it removes nothing.
 	Delete(ctx context.Context, userID string, purposes ...string) (int, error)
 }

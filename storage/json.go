@@ -11,8 +11,9 @@ import (
 // MarshalJSON implements [json.Marshaler]; see [User] for the form.
 func (u User) MarshalJSON() ([]byte, error) { return appendUser(nil, &u) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Numbers of Extra become
-// [json.Number].
+// UnmarshalJSON reads what MarshalJSON writes, and replaces all fields of u. Numbers of
+// Extra become [json.Number]. A member whose value has another type than its field leaves
+// the field empty. UnmarshalJSON returns an error if data is no JSON object.
 func (u *User) UnmarshalJSON(data []byte) error {
 	members, err := jsonscan.Members(data, nil)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
-// Records as Auth.js writes them in JSON, for adapters that keep them behind
-// HTTP. They hold secrets: each is a conversion away from the type it is named
-// after, so that nothing is written out by accident. A User has no record: it holds no
-// secret.
+// Records as Auth.js writes them in JSON, for adapters that keep them behind HTTP. The
+// types that they are named after write no secret in JSON. A caller that wants the
+// secrets written converts to the type Record, so that nothing is written out by
+// accident. A User has no such type, because it holds no secret.
 
 // AccountRecord is an [Account] with the names of Auth.js in JSON: userId, type,
 // provider, providerAccountId, and, where they are known, refresh_token,
@@ -53,7 +53,9 @@ var accountMembers = []string{
 	"scope", "id_token", "session_state", "authorization_details", "token_extra", "email", "email_vouched",
 }
 
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements [json.Marshaler]; see [AccountRecord] for the form. It writes
+// the tokens in plain text. It returns an error if Extra, Tokens.Extra or
+// AuthorizationDetails cannot be encoded.
 func (r AccountRecord) MarshalJSON() ([]byte, error) {
 	t := r.Tokens
 	w := accountWire{
@@ -71,8 +73,9 @@ func (r AccountRecord) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Numbers of Extra, Tokens.Extra and
-// AuthorizationDetails become [json.Number].
+// UnmarshalJSON reads what MarshalJSON writes, and replaces all fields of r. Numbers of
+// Extra, Tokens.Extra and AuthorizationDetails become [json.Number]. Its error quotes
+// nothing of data.
 func (r *AccountRecord) UnmarshalJSON(data []byte) error {
 	var w accountWire
 	var extra map[string]any
@@ -109,12 +112,14 @@ type verificationTokenWire struct {
 	Purpose    string    `json:"purpose,omitempty"`
 }
 
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements [json.Marshaler]; see [VerificationTokenRecord] for the form. It
+// writes Expires in UTC, cut to the millisecond.
 func (r VerificationTokenRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(verificationTokenWire{r.Identifier, r.Token, onWire(r.Expires), r.Purpose})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes, and replaces all fields of r. Its error
+// quotes nothing of data.
 func (r *VerificationTokenRecord) UnmarshalJSON(data []byte) error {
 	var w verificationTokenWire
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -124,7 +129,7 @@ func (r *VerificationTokenRecord) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// onWire returns a time as JavaScript's Date has it: in UTC, to the millisecond.
+// onWire returns t in UTC, cut to the millisecond, as JavaScript's Date has it.
 func onWire(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // AuthenticatorRecord is an [Authenticator] in JSON: credentialID,
@@ -150,7 +155,8 @@ type authenticatorWire struct {
 	UserHandle        []byte     `json:"user_handle,omitempty"`
 }
 
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements [json.Marshaler]; see [AuthenticatorRecord] for the form.
+// Without Transports, transports is null. It writes times in UTC, cut to the millisecond.
 func (r AuthenticatorRecord) MarshalJSON() ([]byte, error) {
 	w := authenticatorWire{
 		base64.StdEncoding.EncodeToString(r.CredentialID), r.UserID, r.ProviderAccountID, base64.StdEncoding.EncodeToString(r.PublicKey),
@@ -163,7 +169,7 @@ func (r AuthenticatorRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// wireTime returns the wire form of a time, or nil for the zero time.
+// wireTime returns a pointer to t as onWire returns it, or nil for the zero time.
 func wireTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -180,7 +186,8 @@ func timeOrZero(t *time.Time) time.Time {
 	return *t
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes, and replaces all fields of r. Its error
+// quotes nothing of data.
 func (r *AuthenticatorRecord) UnmarshalJSON(data []byte) error {
 	var w authenticatorWire
 	err := json.Unmarshal(data, &w)
@@ -228,7 +235,8 @@ type storedSessionWire struct {
 	ActorSession   string     `json:"actor_session,omitempty"`
 }
 
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements [json.Marshaler]; see [StoredSessionRecord] for the form. It
+// writes the Token as it is, and times in UTC, cut to the millisecond.
 func (r StoredSessionRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedSessionWire{
 		r.ID, r.Token, r.UserID, onWire(r.Expires), wireTime(r.Created), r.UserAgent, r.Tenant, r.Provider,
@@ -237,7 +245,8 @@ func (r StoredSessionRecord) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes, and replaces all fields of r. Its error
+// quotes nothing of data.
 func (r *StoredSessionRecord) UnmarshalJSON(data []byte) error {
 	var w storedSessionWire
 	if err := json.Unmarshal(data, &w); err != nil {

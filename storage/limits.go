@@ -26,10 +26,9 @@ type Limiter interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// ReturningLimiter is a [Limiter] that can take an event back. A right password
-// then costs neither its client nor its account a try, and an attempt that one
-// limit refused is not counted by the others. With a plain Limiter all of them stay
-// counted.
+// ReturningLimiter is a [Limiter] that can take an event back. A right password then
+// costs neither its client nor its account a try, and an attempt that one limit refused
+// is not counted by the others. A plain Limiter keeps all these events counted.
 type ReturningLimiter interface {
 	Limiter
 	// Return takes back one event that Take counted under key at rate r. It does
@@ -46,9 +45,9 @@ type ReplayStore interface {
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
 
-// RevocationStore remembers JWT sessions that were signed out, and when all
-// sessions of a user were ended, until everything that this voids would have
-// expired anyway. Keys are opaque text of at most 200 bytes. It is safe for
+// RevocationStore remembers which JWT sessions were signed out, and when all sessions of
+// a user were ended. It keeps each record until the sessions that the record voids would
+// have expired by themselves. Keys are opaque text of at most 200 bytes. It is safe for
 // concurrent use.
 type RevocationStore interface {
 	// Revoke records that everything which key names and which was issued no later than

@@ -16,7 +16,8 @@ type Suspension struct {
 	By     string    // the administrator's id; empty: the system
 }
 
-// Holds reports whether s is in force at now. It is false for nil.
+// Holds reports whether s is in force at now: it has no Until, or now is before Until. It
+// does not look at Since. A nil s is not in force.
 func (s *Suspension) Holds(now time.Time) bool {
 	return s != nil && (s.Until.IsZero() || now.Before(s.Until))
 }
@@ -30,8 +31,8 @@ const (
 	ByID   Order = "id"
 )
 
-// PeopleQuery says which users a list has, and in which order. Fields that are empty
-// leave out no user.
+// PeopleQuery says which users a list has, and in which order. An empty filter matches
+// every user.
 type PeopleQuery struct {
 	Order Order // of List; a store that lacks it returns an [errors.ErrUnsupported]
 
@@ -52,7 +53,9 @@ type PeopleQuery struct {
 	Window int    // rows to look at, where a filter has no index; positive
 }
 
-// Filtered reports whether the query has a filter that may have no index.
+// Filtered reports whether q has a filter that may have no index, and so may leave out
+// rows that were read. Prefix and Folded are none: they have an index. If Filtered
+// returns true, a store reads at most q.Window rows for a page.
 func (q *PeopleQuery) Filtered() bool {
 	return q.Suspended != nil || q.Verified != nil || q.Provider != "" || q.Kind != "" || !q.From.IsZero() || !q.Before.IsZero()
 }
@@ -92,8 +95,9 @@ type SuspensionAdapter interface {
 	Suspensions() SuspensionStore
 }
 
-// SuspensionStore keeps at most one suspension of each user. Put and Delete lock the
-// user if the store has transactions. DeleteUser deletes the suspension.
+// SuspensionStore keeps at most one suspension of each user. If the store has
+// transactions, Put and Delete lock the user until the transaction ends, as UpdateUser
+// does (see [TxAdapter]). DeleteUser deletes the suspension.
 type SuspensionStore interface {
 	// Put stores a suspension in place of the one there is. An unknown user is
 	// ErrNotFound.
@@ -139,8 +143,9 @@ type ActivityStore interface {
 // longestFolded is how many bytes of a folded name are kept.
 const longestFolded = 200
 
-// FoldName returns the form in which a name is searched for: without accents and
-// case, with single spaces, at most 200 bytes. Stores keep it beside the name.
+// FoldName returns the form in which a name is searched for: without accents, case and
+// characters that do not show, with single spaces, cut to 200 bytes. Stores keep it
+// beside the name.
 func FoldName(name string) string {
 	folded := fold.Name(name)
 	if len(folded) <= longestFolded {
@@ -155,7 +160,7 @@ func FoldName(name string) string {
 
 // AfterPrefix returns the exclusive upper bound of a range scan over the texts that begin
 // with prefix: the first text after all of them, in the order of code points. It returns
-// "" if there is no such text, and the scan has no upper bound.
+// "" if there is no such text, as for an empty prefix. The scan then has no upper bound.
 func AfterPrefix(prefix string) string {
 	runes := []rune(prefix)
 	for i := len(runes) - 1; i >= 0; i-- {

@@ -15,15 +15,16 @@ type SessionAdapter interface {
 	// the UserID, a store may return ErrNotFound, or store the session.
 	// GetSessionAndUser of such a session must then return ErrNotFound.
 	CreateSession(ctx context.Context, s StoredSession) error
-	// GetSessionAndUser returns a session and its user, in as few round trips as
-	// the store allows. Token is the one that was asked for, however it is stored.
+	// GetSessionAndUser returns a session and its user, in as few round trips as the
+	// store allows. The Token of the session is the token that was asked for, however it
+	// is stored.
 	GetSessionAndUser(ctx context.Context, token string) (StoredSession, User, error)
-	// UpdateSession moves the expiry to expires. It never moves an expiry
-	// backwards: it then does nothing. It never brings a deleted session back: it
-	// then returns ErrNotFound.
+	// UpdateSession moves the expiry of the session to expires. If the session expires
+	// later already, UpdateSession does nothing. It returns ErrNotFound for a session
+	// that is gone, and never brings it back.
 	UpdateSession(ctx context.Context, token string, expires time.Time) error
-	// DeleteSession removes the session and returns what was removed. Token is the one
-	// that was asked for, however it was stored.
+	// DeleteSession removes the session and returns what was removed. The Token of the
+	// returned session is the token that was asked for, however it was stored.
 	DeleteSession(ctx context.Context, token string) (StoredSession, error)
 }
 
@@ -76,15 +77,15 @@ type SessionStore interface {
 	// taken token is ErrConflict. The store need not know whether there is a user with
 	// the UserID.
 	CreateSession(ctx context.Context, s StoredSession) error
-	// GetSession returns a session. Token is the one that was asked for, however
-	// it is stored.
+	// GetSession returns a session. Its Token is the token that was asked for, however it
+	// is stored.
 	GetSession(ctx context.Context, token string) (StoredSession, error)
-	// UpdateSession moves the expiry to expires. It never moves an expiry
-	// backwards: it then does nothing. It never brings a deleted session back: it
-	// then returns ErrNotFound.
+	// UpdateSession moves the expiry of the session to expires. If the session expires
+	// later already, UpdateSession does nothing. It returns ErrNotFound for a session
+	// that is gone, and never brings it back.
 	UpdateSession(ctx context.Context, token string, expires time.Time) error
-	// DeleteSession removes the session and returns what was removed. Token is the one
-	// that was asked for, however it was stored.
+	// DeleteSession removes the session and returns what was removed. The Token of the
+	// returned session is the token that was asked for, however it was stored.
 	DeleteSession(ctx context.Context, token string) (StoredSession, error)
 	SessionListAdapter
 }

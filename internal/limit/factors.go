@@ -18,9 +18,12 @@ type Code struct {
 	IsRecovery bool   // a recovery code, which is counted apart
 }
 
-// TakeCode counts a typed second factor before it is compared. It returns what it has
-// counted, for Return, or how long to wait. A browser that is known for the user has a
-// budget of its own, so that an attacker cannot close the owner out.
+// TakeCode counts a typed second factor before it is compared. It returns the tries that
+// it has counted. The caller passes each of them to Return if the code was right. If a
+// budget is used up, TakeCode counts nothing and returns how long to wait, which is no
+// error. A browser that is known for the user has a budget of its own, so that an
+// attacker cannot lock the owner out. Recovery codes have one budget for all browsers.
+// Errors are those of Take.
 func (l *Limits) TakeCode(ctx context.Context, c Code) (tries []Try, wait time.Duration, err error) {
 	for _, b := range l.budgetsOf(c) {
 		try, err := l.Take(ctx, Event{target: b})
@@ -38,8 +41,9 @@ func (l *Limits) TakeCode(ctx context.Context, c Code) (tries []Try, wait time.D
 	return tries, 0, nil
 }
 
-// budgetsOf returns the budgets of a code. Without a known browser there are two: one in
-// an hour, and one in a day.
+// budgetsOf returns the budgets of a code. A recovery code has one, whatever the browser.
+// A code from a known browser has one, too. Any other code has two: the rate Factors, and
+// dayShare times its Events in a day.
 func (l *Limits) budgetsOf(c Code) []budget {
 	rate := l.rates.Factors
 	switch {

@@ -13,9 +13,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Shared is a limiter for all instances of a site. While it fails, this process
-// counts alone: the limits stay, multiplied by the number of instances. An event is
-// given back where it was counted: a limiter that fails for one call and answers
+// Shared is a limiter for all instances of a site. While it fails, this process counts in
+// its own memory: the limits stay, multiplied by the number of instances. An event is
+// given back where it was counted, so that a limiter that fails for one call and answers
 // the next gives nothing back that it never counted.
 type Shared struct {
 	limiter storage.Limiter
@@ -26,7 +26,8 @@ type Shared struct {
 	hung    atomic.Int64 // when the limiter last timed out, in Unix seconds; 0: never
 }
 
-// NewShared returns limiter with local as its fallback.
+// NewShared returns a Shared that counts in limiter, and in local while limiter fails.
+// bounds has the timeout of each call and the log of failures.
 func NewShared(limiter storage.Limiter, local *Memory, bounds *guarded.Bounds, now func() time.Time) *Shared {
 	return &Shared{limiter: limiter, local: local, bounds: bounds, now: now}
 }
@@ -38,8 +39,8 @@ const (
 
 var errResting = failure.Wrap(fault.ErrAdapter, failure.Of(fault.LimitStore, errors.New("the limiter did not answer in time a moment ago")))
 
-// ask calls the shared limiter. For a few seconds after a time-out it returns errResting
-// instead.
+// ask calls f, an operation of the shared limiter, within the timeout of l.bounds. For a
+// few seconds after a timeout it returns errResting and does not call f.
 func (l *Shared) ask(ctx context.Context, operation string, f func(context.Context) (time.Duration, error)) (time.Duration, error) {
 	now := l.now().Unix()
 	if hung := l.hung.Load(); hung != 0 && now-hung < int64(rest/time.Second) {
@@ -52,8 +53,9 @@ func (l *Shared) ask(ctx context.Context, operation string, f func(context.Conte
 	return wait, err
 }
 
-// take counts one event under key, unless r is reached. here reports whether this
-// process has counted, because the shared limiter failed.
+// take counts one event under key, or returns how long to wait if r is reached. here
+// reports whether this process has counted, because the shared limiter failed. take then
+// logs the failure, and returns no error. It returns an error only if ctx has ended.
 func (l *Shared) take(ctx context.Context, key string, r storage.Rate) (here bool, wait time.Duration, err error) {
 	wait, err = l.ask(ctx, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
 		return l.limiter.Take(ctx, key, r)
@@ -66,9 +68,10 @@ func (l *Shared) take(ctx context.Context, key string, r storage.Rate) (here boo
 	return true, wait, err
 }
 
-// giveBack takes back one event that the shared limiter has counted, if it can. A
-// limiter that fails keeps the event: what this process counted meanwhile is
-// another one.
+// giveBack takes back one event that the shared limiter has counted. The event stays
+// counted if that limiter is no ReturningLimiter, or fails: giveBack logs the failure,
+// and takes nothing back in this process, where the event was not counted. It returns an
+// error only if ctx has ended.
 func (l *Shared) giveBack(ctx context.Context, key string, r storage.Rate) error {
 	able, ok := l.limiter.(storage.ReturningLimiter)
 	if !ok {
@@ -84,7 +87,7 @@ func (l *Shared) giveBack(ctx context.Context, key string, r storage.Rate) error
 	return nil
 }
 
-// tell logs a failure, at most once a minute.
+// tell logs a failure of the shared limiter as an alert, at most once a minute.
 func (l *Shared) tell(ctx context.Context, err error) {
 	now, told := l.now().Unix(), l.told.Load()
 	if told != 0 && now-told < int64(quiet/time.Second) || !l.told.CompareAndSwap(told, now) {

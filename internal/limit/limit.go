@@ -36,14 +36,16 @@ type Limits struct {
 	refused func(ctx context.Context, field string, shared bool) // nil: refusals are not counted
 }
 
-// OnRefusal has f called for each budget that is used up, with the name of its field of
-// Limits. shared tells f whether all instances count that budget. Call OnRefusal before
-// l is used.
+// OnRefusal has f called each time a budget refuses an event, with the name of its field
+// of latchkey.Limits. It is not called for targets with a fixed rate, or of UserAttempt
+// and TakeCode. shared tells f that all instances count the budget, and not this process
+// alone. Call OnRefusal before l is used. A nil f is not called.
 func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
-// New returns the limits of a configuration. They count under keys of k, so that what
-// one configuration counts does not count for another. shared counts, or here if shared
-// is nil. With off nothing is counted.
+// New returns the limits of a configuration, with the default for each zero Rate. They
+// count under keys of k, so that what one configuration counts does not count for
+// another. They count in shared, or in here if shared is nil. here must not be nil. With
+// off nothing is counted and nothing is refused.
 func New(rates Rates, off bool, k *keys.Keys, here *Memory, shared *Shared) *Limits {
 	fill.Default(&rates.AttemptsPerAccount, storage.Rate{Events: 20, Per: 15 * time.Minute})
 	fill.Default(&rates.AttemptsPerClient, storage.Rate{Events: 100, Per: 15 * time.Minute})
@@ -54,7 +56,7 @@ func New(rates Rates, off bool, k *keys.Keys, here *Memory, shared *Shared) *Lim
 	return &Limits{rates: rates, off: off, keys: k, here: here, shared: shared}
 }
 
-// Off reports whether nothing is counted.
+// Off reports whether limits are switched off: nothing is counted or refused.
 func (l *Limits) Off() bool { return l.off }
 
 // LinkAttempts returns the rate of attempts at the links of one mailbox.
@@ -73,8 +75,9 @@ type budget struct {
 	rate storage.Rate
 }
 
-// Event is something that is counted before it happens, under the budgets of its
-// client and of its target.
+// Event is something that is counted before it happens, under the budgets of its client
+// and of its target. The methods of Limits that return one count nothing: Take does. An
+// event of an unknown client counts for its target alone.
 type Event struct {
 	network string // of the client
 	client  budget
@@ -86,8 +89,9 @@ type Event struct {
 	clientField, field string // of Limits, by which refusals of client and target are counted; empty: they are not
 }
 
-// Attempt returns the event of a sign-in attempt at the account that a provider
-// knows by a name. An empty account counts for the client alone.
+// Attempt returns the event of a sign-in attempt at an account of a provider. account is
+// the name that was typed, in any spelling. If it is empty, the event counts for the
+// client alone.
 func (l *Limits) Attempt(provider, account string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if account != "" {
@@ -103,9 +107,10 @@ func (l *Limits) Attempt(provider, account string, r Requester) Event {
 var knownBrowserRate = storage.Rate{Events: 10, Per: 15 * time.Minute}
 
 // UserAttempt returns the event of a sign-in attempt by a password that the library
-// keeps. It counts for the user with the id. An empty id is no user: it then counts for
-// the mailbox, in a budget that no user's sign-in touches. mailbox has the form in which
-// users are found, so that two mailboxes share a budget only if they are one user's.
+// keeps. Its target is the user with the id userID. An empty userID means that no user
+// has the mailbox that was typed. The target is then the mailbox, in a budget that no
+// user's sign-in touches. mailbox has the form in which users are found, so that two
+// mailboxes share a budget only if they are one user's.
 func (l *Limits) UserAttempt(userID, mailbox string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if userID == "" {
@@ -125,13 +130,15 @@ func (l *Limits) PasswordRequest(r Requester) Event {
 	return l.event(keys.PasswordRequests, l.rates.AttemptsPerClient, r)
 }
 
-// Asked returns the event of a mail that a client asks for, whether or not one leaves. It
-// counts for the client alone, so that its budget tells of no address whether it is known.
+// Asked returns the event of a request for a mail, whether or not a mail is sent. It
+// counts for the client alone, so that the client cannot tell from its budget whether a
+// user has the address.
 func (l *Limits) Asked(r Requester) Event {
 	return l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)
 }
 
-// Mail returns the event of a mail to a mailbox.
+// Mail returns the event of a mail to a mailbox. It counts for the client, in the same
+// budget as Asked, and for the mailbox.
 func (l *Limits) Mail(email string, r Requester) Event {
 	e := l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)
 	e.target, e.field = l.mailbox(email), "MailsPerRecipient"
@@ -139,8 +146,8 @@ func (l *Limits) Mail(email string, r Requester) Event {
 	return e
 }
 
-// CodeTry returns the event of a try at a code from a mail: twenty a day for a mailbox,
-// and as many for a browser that is known for it.
+// CodeTry returns the event of a try at a code from a mail. A mailbox has twenty tries a
+// day. When they are used up, a browser that is known for the mailbox has twenty more.
 func (l *Limits) CodeTry(email string, r Requester) Event {
 	rate := storage.Rate{Events: 20, Per: 24 * time.Hour}
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
@@ -149,25 +156,25 @@ func (l *Limits) CodeTry(email string, r Requester) Event {
 	return e
 }
 
-// Notice returns the event of a mail that tells what has happened: of each kind one
-// in a day.
+// Notice returns the event of a mail that tells a user what has happened. A mailbox gets
+// one mail of each kind in a day.
 func (l *Limits) Notice(email, kind string) Event {
 	return Event{target: budget{l.keys.Of(keys.NoticesToMailbox, email, kind), storage.Rate{Events: 1, Per: 24 * time.Hour}}}
 }
 
-// Export returns the event of a download of a user's own data: five in a day.
+// Export returns the event of a download of a user's own data: five in a day for a user.
 func (l *Limits) Export(userID string) Event {
 	return Event{target: budget{l.keys.Of(keys.ExportsOfUser, userID), storage.Rate{Events: 5, Per: 24 * time.Hour}}}
 }
 
-// ChangeFor returns the event of a change of address that staff asks for: three in a day
-// for a user. The former mailbox is told of each.
+// ChangeFor returns the event of a change of a user's address that staff asks for: three
+// in a day for a user, because each sends a mail to the former mailbox.
 func (l *Limits) ChangeFor(userID string) Event {
 	return Event{target: budget{l.keys.Of(keys.ChangesForUser, userID), storage.Rate{Events: 3, Per: 24 * time.Hour}}}
 }
 
-// Code returns the event of a short code to a mailbox: one in a second, so that one
-// of them is the newest.
+// Code returns the event of a mail with a short code. A mailbox gets one in a second, so
+// that no two codes of it expire at the same second, and one is the newest.
 func (l *Limits) Code(email string) Event {
 	return Event{target: budget{l.keys.Of(keys.CodesToMailbox, email), storage.Rate{Events: 1, Per: time.Second}}}
 }
@@ -176,8 +183,8 @@ func (l *Limits) mailbox(email string) budget {
 	return budget{l.keys.Of(keys.MailsToMailbox, email), l.rates.MailsPerRecipient}
 }
 
-// Redemption returns the event of an attempt at the links of a mailbox. An empty
-// email is for links that cannot be guessed: they count for the client alone.
+// Redemption returns the event of an attempt at the links of a mailbox. If email is
+// empty, as for links that cannot be guessed, the event counts for the client alone.
 func (l *Limits) Redemption(email string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if email != "" {
@@ -188,8 +195,8 @@ func (l *Limits) Redemption(email string, r Requester) Event {
 	return e
 }
 
-// RedemptionOf returns the event of an attempt at the one link that a browser is
-// bound to, by the link's hash.
+// RedemptionOf returns the event of an attempt at the one link that a browser may use.
+// Its target is that link, by its hash, and not the mailbox.
 func (l *Limits) RedemptionOf(hash string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	e.target = budget{l.keys.Of(keys.LinkOfBrowser, hash), l.rates.LinkAttempts}
@@ -197,19 +204,19 @@ func (l *Limits) RedemptionOf(hash string, r Requester) Event {
 	return e
 }
 
-// Question returns the event of the question whether an e-mail address has
-// passkeys.
+// Question returns the event of the question whether an e-mail address has passkeys. It
+// counts for the client alone.
 func (l *Limits) Question(r Requester) Event {
 	return l.event(keys.PasskeyQuestions, l.rates.AttemptsPerClient, r)
 }
 
-// Answer returns the event of a passkey's answer. Answers are counted apart from
-// passwords.
+// Answer returns the event of a passkey's answer to a challenge. It counts for the client
+// alone, apart from passwords.
 func (l *Limits) Answer(r Requester) Event {
 	return l.event(keys.PasskeyAnswers, l.rates.AttemptsPerClient, r)
 }
 
-// event returns an event that only its client is counted for.
+// event returns an event without a target. It is zero if the client is unknown.
 func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Event {
 	if r.Client == "" {
 		return Event{}
@@ -221,7 +228,7 @@ func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Even
 	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}, clientField: field}
 }
 
-// own returns the budget of the browser of r, which is zero if the browser is not known.
+// own returns the budget of the browser of r. It is zero if the browser is not known.
 func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
 	if r.Browser == "" {
 		return budget{}
@@ -241,8 +248,8 @@ type Try struct {
 	counted []counted
 }
 
-// IsOwn reports whether the event was counted for a known browser, because the
-// budget of the target is used up.
+// IsOwn reports whether the event was counted for a known browser instead of the target,
+// whose budget is used up. Until says what the caller must do then.
 func (t *Try) IsOwn() bool { return t.Until > 0 && t.Wait == 0 }
 
 // counted is a budget that an event was counted under.
@@ -252,10 +259,12 @@ type counted struct {
 }
 
 // Take counts an event before it happens, so that parallel events cannot slip by. It
-// counts under the client's budget and then the target's, or under neither: a client
-// over its own limit takes nothing from others. If the target's budget is used up, a
-// known browser's own stands in for it, and never for the client's. A refusal is no
-// error: Wait of the Try is then above zero.
+// counts under the client's budget and the target's. If one of them is used up, it counts
+// under neither: a client over its own limit takes nothing from others. A known browser's
+// own budget stands in for the target's if that is used up, and never for the client's. A
+// refusal is no error: Wait of the Try is then above zero. If limits are off, Take
+// returns the zero Try. Its error is that of ctx: if the shared limiter fails, this
+// process counts.
 func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 	if l.off {
 		return t, nil
@@ -279,8 +288,9 @@ func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 	return t, err
 }
 
-// take counts under one budget and returns zero, or how long to wait. A refusal is
-// counted by its field of Limits; empty: it is not.
+// take counts an event under one budget, adds the budget to t and returns zero. If the
+// budget is used up, it counts nothing and returns how long to wait. It reports that
+// refusal to l.refused, unless field is empty. The zero budget counts nothing.
 func (l *Limits) take(ctx context.Context, b budget, field string, t *Try) (time.Duration, error) {
 	if b.key == "" {
 		return 0, nil
@@ -303,9 +313,9 @@ func (l *Limits) take(ctx context.Context, b budget, field string, t *Try) (time
 	return wait, err
 }
 
-// Return takes back what Take has counted, and nothing else. A success does not forgive
-// the failures of others under the same name. Limiters that cannot return an event keep
-// it.
+// Return takes back the event that Take has counted for t, and nothing else: a success
+// does not forgive the failures of others under the same name. It does nothing for a Try
+// that was refused. Limiters that cannot return an event keep it, which is no error.
 func (l *Limits) Return(ctx context.Context, t Try) error {
 	for _, c := range t.counted {
 		if err := l.giveBack(ctx, c); err != nil {
@@ -315,10 +325,10 @@ func (l *Limits) Return(ctx context.Context, t Try) error {
 	return nil
 }
 
-// ReturnMail takes back an earlier mail to a mailbox, because its link was used. The
-// client's budget stays: a client can open links to its own mailboxes, and must not earn
-// mails to others by it. A mail that was counted for a known browser stays counted
-// there, so that no more mails are given back than were sent.
+// ReturnMail takes one earlier mail back from the budget of a mailbox, because its link
+// was used. The mail stays in the client's budget: a client can open links to its own
+// mailboxes, and must not earn mails to others by it. A mail that was counted for a known
+// browser stays counted there, so that no more mails are given back than were sent.
 func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	if l.off {
 		return nil
@@ -327,8 +337,8 @@ func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	return l.giveBack(ctx, counted{b, l.shared == nil || l.here.counts(b.key)})
 }
 
-// giveBack takes back one event where it was counted. A panic of the limiter becomes an
-// error.
+// giveBack takes back one event where it was counted: in this process or in the shared
+// limiter. A panic of the limiter becomes an error.
 func (l *Limits) giveBack(ctx context.Context, c counted) error {
 	return guarded.Contain(func() error {
 		if c.here {

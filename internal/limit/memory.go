@@ -19,8 +19,9 @@ func newLedger(now func() time.Time, evict bool) *cache.Ledger {
 // clientKeyInContext is the context key of the client that causes an event.
 type clientKeyInContext struct{}
 
-// withClient tells ledgers which client causes an event, by the network that memory
-// is shared out by. An empty client changes nothing.
+// withClient returns a context that tells Memory, Recent and UsedValues which client
+// causes an event. client is its network, as widely returns it. With an empty client it
+// returns ctx.
 func withClient(ctx context.Context, client string) context.Context {
 	if client == "" {
 		return ctx
@@ -28,7 +29,7 @@ func withClient(ctx context.Context, client string) context.Context {
 	return context.WithValue(ctx, clientKeyInContext{}, client)
 }
 
-// clientIn returns the client of withClient, or "".
+// clientIn returns the client that withClient has put into ctx, or "".
 func clientIn(ctx context.Context) string {
 	client, _ := ctx.Value(clientKeyInContext{}).(string)
 	return client
@@ -52,8 +53,9 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{newLedger(now, true)}
 }
 
-// Take counts one event under key, unless r is reached. It then returns how long until
-// the next event fits. A zero rate counts nothing. The only error is that of ctx.
+// Take counts one event under key and returns zero. If r is reached, it counts nothing
+// and returns how long until the next event fits. A rate whose Events or Per is not
+// positive counts and refuses nothing. The only error is that of ctx.
 func (l *Memory) Take(ctx context.Context, key string, r storage.Rate) (wait time.Duration, err error) {
 	if r.Events <= 0 || r.Per <= 0 || ctx.Err() != nil {
 		return 0, ctx.Err()
@@ -75,7 +77,8 @@ func (l *Memory) Take(ctx context.Context, key string, r storage.Rate) (wait tim
 	return wait, nil
 }
 
-// Return takes back one event that Take counted under key at rate r.
+// Return takes back one event that Take counted under key at rate r. It does nothing if
+// nothing is counted there. The only error is that of ctx.
 func (l *Memory) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 || ctx.Err() != nil {
 		return ctx.Err()
@@ -89,7 +92,7 @@ func (l *Memory) Return(ctx context.Context, key string, r storage.Rate) error {
 	return nil
 }
 
-// Forget clears what was counted under key.
+// Forget clears all that was counted under key. The only error is that of ctx.
 func (l *Memory) Forget(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Newest knows the newest of the codes that were sent to a mailbox. A guess at
-// codes that are few digits long must not be a guess at several of them. It is
-// safe for concurrent use.
+// Newest remembers which code is the newest of those that were sent to a mailbox. Only
+// that one is accepted, so that a guess at a short code is not a guess at several codes.
+// A code is known by when it expires. Newest is safe for concurrent use.
 type Newest struct {
 	store  storage.RevocationStore // nil: this process remembers
 	bounds *guarded.Bounds
@@ -20,15 +20,18 @@ type Newest struct {
 	keys   *keys.Keys
 }
 
-// NewNewest returns a Newest that keeps codes in store, for all instances, or in this
-// process if store is nil.
+// NewNewest returns a Newest that keeps the expiry of the newest code of each mailbox in
+// store, for all instances, or in this process if store is nil. A full memory forgets the
+// codes that expire soonest. bounds has the timeout of calls of store, and now is for the
+// memory alone.
 func NewNewest(store storage.RevocationStore, bounds *guarded.Bounds, now func() time.Time, k *keys.Keys) *Newest {
 	here := cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent, Evict: true, Now: now})
 	return &Newest{store, bounds, here, k}
 }
 
-// Send makes the code that expires at an instant the newest one of a mailbox.
-// Codes of one mailbox live equally long.
+// Send records that the code that expires at expires is the newest of a mailbox. If a
+// code that expires later is on record, that one stays. So all codes of a mailbox must
+// have the same life. Send sends no mail. Its error is that of the store.
 func (n *Newest) Send(ctx context.Context, mailbox string, expires time.Time) error {
 	for _, key := range n.keys.All(keys.NewestCode, mailbox) {
 		if n.store == nil {
@@ -50,8 +53,9 @@ func (n *Newest) Send(ctx context.Context, mailbox string, expires time.Time) er
 	return nil
 }
 
-// IsNewest reports whether no later code was sent to a mailbox than the one that
-// expires at an instant.
+// IsNewest reports whether no code of the mailbox on record expires later than expires.
+// It returns true if none is on record. It does not look at the clock. If the store
+// fails, it returns false and the error.
 func (n *Newest) IsNewest(ctx context.Context, mailbox string, expires time.Time) (newest bool, err error) {
 	all := n.keys.All(keys.NewestCode, mailbox)
 	newest = true

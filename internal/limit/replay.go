@@ -21,22 +21,27 @@ type Once struct {
 }
 
 // NewOnce returns a Once that keeps the used values of a configuration in store, and
-// those that were merely shown in recent.
+// values that were only shown in recent, which may be nil. Values are kept under keys of
+// k, one for each secret.
 func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
 	return &Once{store, recent, k}
 }
 
-// Show records that a value was shown and reports whether that is the first time. To
-// show a value costs a client nothing. So this process remembers as many as it has room
-// for, and the store none. Use decides.
+// Show records that a client has shown a value, such as by opening its link, and reports
+// whether that is the first time as far as this process knows. Any client can show values
+// at no cost. So Show keeps them in this process alone, and forgets some when its memory
+// is full. It does not use the value up: only Use decides that. client, purpose and
+// expires are those of Use.
 func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
 	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
 }
 
-// Use records the value until expires and reports whether this was its first use.
-// purpose says what the value is for. client is the IP address of the client that
-// brought it; empty: unknown. Use records the value under each secret: while secrets
-// rotate, an instance that knows only the older secret has to find it.
+// Use records the value until expires and reports whether this was its first use. purpose
+// says what the value is for: the same value may be used once for each purpose. client is
+// the IP address of the client that brought the value, or empty if it is unknown. Use
+// records the value under each secret: while secrets rotate, an instance that knows only
+// the older secret has to find it. If the store fails or panics, Use returns false and an
+// error.
 func (o *Once) Use(ctx context.Context, client, purpose, value string, expires time.Time) (first bool, err error) {
 	ctx = withClient(ctx, widely(client))
 	for _, key := range o.keys.All(keys.UsedValue, purpose, value) {
@@ -60,8 +65,8 @@ func NewRecent(now func() time.Time) *Recent {
 	return &Recent{cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent / 16, Evict: true, Now: now})}
 }
 
-// show records key until expires and reports whether it was not there. A nil Recent
-// always returns true.
+// show records key until expires and reports whether key was not on record. A nil Recent
+// records nothing and returns true.
 func (r *Recent) show(ctx context.Context, key string, expires time.Time) (first bool) {
 	if r == nil {
 		return true
@@ -75,8 +80,9 @@ func (r *Recent) show(ctx context.Context, key string, expires time.Time) (first
 	return first
 }
 
-// UsedValues is a [storage.ReplayStore] in memory. It never forgets a value that
-// has not expired: when it is full, Use returns an error.
+// UsedValues is a [storage.ReplayStore] in memory. It never forgets a value that has not
+// expired: when it is full, Use refuses new values with an error. When it is half full,
+// Use also refuses those of a client that has a sixteenth of the room.
 type UsedValues struct{ used *cache.Ledger }
 
 // ErrNoRoom reports that the memory of used values is full. It passes: values expire
@@ -86,8 +92,9 @@ var ErrNoRoom = fmt.Errorf("%w: too many sign-ins at one time to remember each: 
 // NewUsedValues returns an empty store.
 func NewUsedValues(now func() time.Time) *UsedValues { return &UsedValues{newLedger(now, false)} }
 
-// Use records key until expires and reports whether this was its first use. It returns
-// ErrNoRoom if the store is full.
+// Use records key until expires and reports whether this was its first use. If there is
+// no room for a new key, it returns false and an AdapterError that wraps ErrNoRoom. It
+// does not look at the end of ctx.
 func (u *UsedValues) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
 	room := u.used.Update(key, clientIn(ctx), func(known, _ time.Time) time.Time {
 		if first = known.IsZero(); first {
@@ -101,14 +108,16 @@ func (u *UsedValues) Use(ctx context.Context, key string, expires time.Time) (fi
 	return first, nil
 }
 
-// SharedReplay is a replay store for all instances of a site. It bounds and names
-// the calls of Store.
+// SharedReplay is a replay store for all instances of a site. It calls Store within the
+// timeout of Bounds.
 type SharedReplay struct {
 	Store  storage.ReplayStore
 	Bounds *guarded.Bounds
 }
 
-// Use records key until expires and reports whether this was its first use.
+// Use records key in the Store until expires and reports whether this was its first use.
+// Its error is an AdapterError that names the operation, unless Store returns ErrNotFound
+// or ErrConflict.
 func (r *SharedReplay) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
 	return guarded.Call(ctx, r.Bounds, "Limits.Replay: Use", func(ctx context.Context) (bool, error) { return r.Store.Use(ctx, key, expires) })
 }
