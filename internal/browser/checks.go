@@ -22,7 +22,9 @@ type CheckValue struct {
 // isOf reports whether the value was made for the flow.
 func (p *CheckValue) isOf(f *Flow) bool { return p.ID == f.ID && p.Provider == f.Provider }
 
-// Flows returns the sign-ins under way at a provider, newest first.
+// Flows returns the sign-ins under way at a provider, newest first. It leaves out those
+// that have expired. A flow may lack the value of a check whose cookie is missing: Fault
+// finds that.
 func (c *Cookies) Flows(provider string, now time.Time) []*Flow {
 	var all []*Flow
 	for _, check := range flowChecks {
@@ -42,9 +44,10 @@ func (c *Cookies) Flows(provider string, now time.Time) []*Flow {
 	return all
 }
 
-// MissingFlow returns the reason why the browser has no flow that a callback belongs to.
-// Either no cookie of a flow came, or none of them opens, or the flows in them are
-// others or have expired.
+// MissingFlow returns why the browser has no flow that a callback belongs to. The caller
+// has found that it has none. MissingFlow returns StateNoCookies if the browser sent no
+// cookie of a flow, and CookieUnreadable if none of those that it sent opens, or all
+// flows in them have expired. It returns StateMissing if there are other flows.
 func (c *Cookies) MissingFlow(now time.Time) fault.Detail {
 	missing := fault.StateNoCookies
 	for _, check := range flowChecks {
@@ -59,8 +62,10 @@ func (c *Cookies) MissingFlow(now time.Time) fault.Detail {
 	return missing
 }
 
-// CheckValues returns the values in the cookie of a check, newest first. The caller
-// may change the list.
+// CheckValues returns the values in the cookie of a check that have not expired, newest
+// first. It returns nil if the cookie is missing or does not open. A cookie that the
+// response sets counts, and not the one that the browser sent. The caller may change the
+// list.
 func (c *Cookies) CheckValues(check Check, now time.Time) []CheckValue {
 	spec := c.Specs.of(check)
 	value, ok := c.latest(spec)
@@ -75,8 +80,9 @@ func (c *Cookies) CheckValues(check Check, now time.Time) []CheckValue {
 	return slices.DeleteFunc(slices.Clone(c.opened[i].held), func(p CheckValue) bool { return p.Expires <= now.Unix() })
 }
 
-// latest returns what the browser will have in a check's cookie: what it sent, unless
-// this answer changes that. It returns false if the browser will have none.
+// latest returns the value that a check's cookie will have after the response: the one
+// that Out sets, or else the one that the browser sent. It returns false if the browser
+// will have no such cookie.
 func (c *Cookies) latest(spec *Spec) (string, bool) {
 	for _, k := range c.Out {
 		if k.Name == spec.Name() {
@@ -86,9 +92,10 @@ func (c *Cookies) latest(spec *Spec) (string, bool) {
 	return c.Value(spec)
 }
 
-// Begin puts a flow into the cookies of its checks, beside the flows begun shortly
-// before. With alone it takes their place. It returns an error if a cookie cannot be
-// sealed.
+// Begin puts a flow into the cookies of its checks, beside the flows that were begun
+// before and have not expired. The oldest go if there are more than maxFlows, or if a
+// cookie gets too long. With alone the flow takes the place of all others. A flow without
+// checks has no cookie. Begin returns an error if a cookie cannot be sealed.
 func (c *Cookies) Begin(f *Flow, alone bool, now time.Time) error {
 	origin := f.FlowOrigin
 	for _, check := range flowChecks {
@@ -108,8 +115,9 @@ func (c *Cookies) Begin(f *Flow, alone bool, now time.Time) error {
 	return nil
 }
 
-// BeginChallenge puts a challenge into its cookie, beside those begun shortly before.
-// With alone it takes their place. It returns an error if the cookie cannot be sealed.
+// BeginChallenge puts a challenge into the cookie of challenges, as Begin puts a flow
+// into the cookies of its checks: beside those before, or with alone in their place. It
+// returns an error if the cookie cannot be sealed.
 func (c *Cookies) BeginChallenge(p CheckValue, alone bool, now time.Time) error {
 	held := []CheckValue{p}
 	if !alone {
@@ -118,9 +126,11 @@ func (c *Cookies) BeginChallenge(p CheckValue, alone bool, now time.Time) error 
 	return c.write(Challenge, held, now)
 }
 
-// write seals values, newest first, into the cookie of a check. Browsers drop a cookie
-// that is too long, so write leaves out what is worth least (see shortenChecks). If a
-// provider will post its answer, the cookie has SameSite=None.
+// write seals values, newest first, into the cookie of a check, and puts the cookie into
+// the response in place of an earlier one. It keeps at most maxFlows values. Browsers
+// drop a cookie that is too long, so write leaves out what is worth least (see
+// shortenChecks). If a provider will post its answer, the cookie has SameSite=None. held
+// must not be empty. write returns an error if the cookie cannot be sealed.
 func (c *Cookies) write(check Check, held []CheckValue, now time.Time) error {
 	held = held[:min(len(held), maxFlows)]
 	spec := c.Specs.of(check)
@@ -145,7 +155,8 @@ func (c *Cookies) write(check Check, held []CheckValue, now time.Time) error {
 	return nil
 }
 
-// End removes a flow from the cookies. The others stay.
+// End removes a flow from the cookies of the checks that it has a value for. Other flows
+// stay. It returns an error if a cookie with the others cannot be sealed.
 func (c *Cookies) End(f *Flow, now time.Time) error {
 	for _, check := range flowChecks {
 		if *f.Value(check) == "" {
@@ -158,13 +169,16 @@ func (c *Cookies) End(f *Flow, now time.Time) error {
 	return nil
 }
 
-// EndChallenge removes a challenge from its cookie. The others stay.
+// EndChallenge removes the challenge with the Value of spent from the cookie of
+// challenges. The others stay. It returns an error if the cookie with the others cannot
+// be sealed.
 func (c *Cookies) EndChallenge(spent *CheckValue, now time.Time) error {
 	return c.drop(Challenge, now, func(p CheckValue) bool { return p.Value == spent.Value })
 }
 
-// drop removes the values for which goes returns true from the cookie of a check. It
-// clears the cookie if none is left.
+// drop removes the values for which goes returns true, and those that have expired, from
+// the cookie of a check. It clears the cookie if none is left, and otherwise seals it
+// anew.
 func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) error {
 	rest := slices.DeleteFunc(c.CheckValues(check, now), goes)
 	if len(rest) > 0 {
@@ -175,8 +189,10 @@ func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) e
 	return nil
 }
 
-// CarryOver lets flows that were begun in the session from continue in the session to,
-// which takes its place in this browser.
+// CarryOver rewrites the cookies of flows and challenges that were begun in one session
+// of this browser, so that they can be completed in another. from names the session that
+// ends, and to the session that takes its place. CarryOver returns an error if a cookie
+// cannot be sealed.
 func (c *Cookies) CarryOver(from, to sessionref.Ref, now time.Time) error {
 	for _, check := range allChecks {
 		held, changed := c.CheckValues(check, now), false
@@ -195,16 +211,17 @@ func (c *Cookies) CarryOver(from, to sessionref.Ref, now time.Time) error {
 	return nil
 }
 
-// HasFlowOf reports whether a flow was begun in a session.
+// HasFlowOf reports whether the browser has a flow or challenge under way that was begun
+// in the session r.
 func (c *Cookies) HasFlowOf(r sessionref.Ref, now time.Time) bool {
 	return slices.ContainsFunc(allChecks[:], func(check Check) bool {
 		return slices.ContainsFunc(c.CheckValues(check, now), func(p CheckValue) bool { return p.Same(r) })
 	})
 }
 
-// ClearChecks ends every sign-in under way: the user has signed out, and what they
-// began must not be finished in their name. The cookies of another tenant, which
-// open nothing here, stay.
+// ClearChecks makes the browser forget all flows and challenges under way. The user has
+// signed out, and what the user began must not be finished in the user's name. The
+// cookies of another tenant, which do not open here, stay.
 func (c *Cookies) ClearChecks(now time.Time) {
 	for _, check := range allChecks {
 		if len(c.CheckValues(check, now)) > 0 {

@@ -16,8 +16,8 @@ type MailCode struct {
 	Link   string // the hash of the link that this browser alone may use; empty: every browser may
 }
 
-// SetMailCode has the browser keep m for the time life. A later call replaces it. It
-// returns an error if the cookie cannot be sealed.
+// SetMailCode has the browser keep m for the time life, in place of an earlier MailCode.
+// It returns an error if the cookie cannot be sealed.
 func (c *Cookies) SetMailCode(m MailCode, now time.Time, life time.Duration) error {
 	k := &c.Specs.Link
 	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": m.Handle, "for": m.For, "link": m.Link, "purpose": purposeCode}, now, life)
@@ -28,8 +28,9 @@ func (c *Cookies) SetMailCode(m MailCode, now time.Time, life time.Duration) err
 	return nil
 }
 
-// MailCode returns the MailCode that SetMailCode stored, if it is no older than life.
-// Otherwise it returns the zero MailCode.
+// MailCode returns the MailCode that the browser keeps, or the zero MailCode if it keeps
+// none or the time that SetMailCode was given is over. life is of use only for a cookie
+// that has no expiry in it.
 func (c *Cookies) MailCode(now time.Time, life time.Duration) MailCode {
 	value, there := c.Value(&c.Specs.Link)
 	if !there {

@@ -22,7 +22,9 @@ type Cookies struct {
 	opened []openedChecks // of sign-ins under way
 }
 
-// NewCookies reads the cookies of a request.
+// NewCookies returns the cookies of a request with the header h. h must not change while
+// the result is in use. Until the end of its migration, the session cookie from before
+// HostPrefix is read too.
 func NewCookies(h http.Header, specs *Specs, now time.Time) Cookies {
 	c := Cookies{jar: cookie.Parse(h), Specs: specs}
 	if specs.former != nil && now.Before(specs.until) {
@@ -31,10 +33,11 @@ func NewCookies(h http.Header, specs *Specs, now time.Time) Cookies {
 	return c
 }
 
-// Set adds a cookie to the response.
+// Set adds a cookie to Out. Cookies of the same name stay there: the browser takes the
+// last.
 func (c *Cookies) Set(k *http.Cookie) { c.Out = append(c.Out, k) }
 
-// replace adds a cookie to the response and removes those of the same name from Out.
+// replace adds a cookie to Out, and removes those of the same name from it.
 func (c *Cookies) replace(k *http.Cookie) {
 	kept := c.Out[:0]
 	for _, old := range c.Out {
@@ -45,19 +48,20 @@ func (c *Cookies) replace(k *http.Cookie) {
 	c.Out = append(kept, k)
 }
 
-// Forget makes the browser forget a cookie. It does nothing if the browser did not send
-// it.
+// Forget makes the browser forget a cookie, if it has sent that cookie. Otherwise Forget
+// does nothing. A cookie that Set has added to the response stays in it. Forget is not
+// for cookies that may come in pieces.
 func (c *Cookies) Forget(k *Spec) {
 	if _, there := c.jar.Get(k.Name()); there {
 		c.Set(k.Clear(k.Name()))
 	}
 }
 
-// Raw returns the value of a cookie as the browser sent it.
+// Raw returns the value of a cookie as the browser sent it, and false if it sent none.
 func (c *Cookies) Raw(k *Spec) (string, bool) { return c.jar.Get(k.Name()) }
 
-// Value returns the decoded value of a cookie that the browser sent, and false if it
-// sent none. A value with a broken encoding is returned as it is.
+// Value returns the value of a cookie that the browser sent, percent-decoded, and false
+// if it sent none. A value with a broken encoding is returned as it is.
 func (c *Cookies) Value(k *Spec) (string, bool) {
 	value, ok := c.jar.Get(k.Name())
 	if !ok {
@@ -66,8 +70,9 @@ func (c *Cookies) Value(k *Spec) (string, bool) {
 	return Unescape(value), true
 }
 
-// Sizes returns the length of each of the library's own cookies that the browser sent,
-// in the form "name=length".
+// Sizes returns, in the form "name=length", the sizes of the cookies of the session, of
+// CSRF and of checks that the browser sent. It leaves out a session that came in pieces.
+// The zero Cookies have none.
 func (c *Cookies) Sizes() (sizes []string) {
 	if c.Specs == nil {
 		return nil
@@ -80,8 +85,8 @@ func (c *Cookies) Sizes() (sizes []string) {
 	return sizes
 }
 
-// CSRF returns the token and its hash from the CSRF cookie. It does not compare them.
-// Both may be empty.
+// CSRF returns the token and its hash from the CSRF cookie. It does not check that they
+// belong together. Both may be empty.
 func (c *Cookies) CSRF() (token, hash string) {
 	value, _ := c.jar.Get(c.Specs.CSRF.Name())
 	token, hash, ok := strings.Cut(value, "%7C") // the separator is the only character that is escaped, nearly always
@@ -96,7 +101,8 @@ func Escape(value string) string {
 	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 }
 
-// Unescape decodes a value. A broken encoding is returned as it is.
+// Unescape percent-decodes a value. It leaves "+" as it is, and returns a value with a
+// broken encoding as it is.
 func Unescape(value string) string {
 	if strings.IndexByte(value, '%') < 0 {
 		return value
@@ -107,8 +113,9 @@ func Unescape(value string) string {
 	return value
 }
 
-// putSession sends the session cookie with a value that is escaped, in pieces if it is
-// long. It clears what is left of an earlier value.
+// putSession sends the session cookie, in pieces if value is long. value must be escaped
+// already. putSession clears the pieces of an earlier value that it does not overwrite,
+// and the session cookie from before HostPrefix.
 func (c *Cookies) putSession(value string, expires time.Time) {
 	k := &c.Specs.Session
 	_, old, whole := c.sessionParts()
@@ -141,16 +148,17 @@ func (c *Cookies) putSession(value string, expires time.Time) {
 // no answer that a proxy refuses for its size.
 const mostLines = 34
 
-// clearPiece clears a cookie of a session. If the response has mostLines cookies
-// already, it does nothing, and a later response clears the cookie.
+// clearPiece makes the browser forget the cookie called name, which is k or a piece of
+// it. If the response has mostLines cookies already, it does nothing, so that a later
+// response clears the cookie.
 func (c *Cookies) clearPiece(k *Spec, name string) {
 	if len(c.Out) < mostLines {
 		c.Set(k.Clear(name))
 	}
 }
 
-// clearSession makes the browser forget its session, and the provider tokens that
-// belong to it.
+// clearSession makes the browser forget the session cookies that it sent, also the one
+// from before HostPrefix, and the provider tokens that belong to the session.
 func (c *Cookies) clearSession() {
 	c.EndTokenCookie()
 	k := &c.Specs.Session
@@ -164,9 +172,10 @@ func (c *Cookies) clearSession() {
 	c.clearFormer()
 }
 
-// sessionParts returns the value of the session cookie and the names of its pieces.
-// There are no names if the cookie came whole. It returns false if there is no value or
-// a piece is missing. It looks once and keeps the result.
+// sessionParts returns the value of the session cookie, as it was sent, and the names of
+// its cookies if there are pieces. There are no names if the browser sent at most the
+// whole cookie. It returns false if there is no value or a piece is missing. It reads the
+// request once and keeps the result.
 func (c *Cookies) sessionParts() (value string, parts []string, ok bool) {
 	found := &c.chunks
 	if !found.looked {
@@ -184,8 +193,9 @@ type sessionChunks struct {
 	ok     bool
 }
 
-// session returns the decoded value of the session cookie, or "", and the spec of the
-// cookie that it came in.
+// session returns the percent-decoded value of the session cookie, and the spec of the
+// cookie that it came in. If there is none, it looks for the one from before HostPrefix.
+// It returns "" if the browser sent neither.
 func (c *Cookies) session() (string, *Spec) {
 	k := &c.Specs.Session
 	value, _, ok := c.sessionParts()
@@ -199,7 +209,8 @@ func (c *Cookies) session() (string, *Spec) {
 	return Unescape(value), k
 }
 
-// HasSession reports whether the browser sent a session cookie, or pieces of one.
+// HasSession reports whether the browser sent a session cookie, or pieces of one. It does
+// not open the cookie.
 func (c *Cookies) HasSession() bool {
 	_, parts, ok := c.sessionParts()
 	if former := c.former; former != nil && !ok {

@@ -16,8 +16,9 @@ type Credential struct {
 	Bearer  *Bearer // nil: the session cookie
 }
 
-// Token returns the session token that the request shows. Its text is empty if the
-// request has none.
+// Token returns the session token that the request shows, and what opens it. It opens and
+// checks nothing. Its Text is empty if the request has no token, or a malformed bearer
+// token.
 func (c *Credential) Token() Token {
 	if c.Bearer != nil {
 		return c.Cookies.TokenOf(BearerKind, c.Bearer.Token)
@@ -26,8 +27,10 @@ func (c *Credential) Token() Token {
 	return Token{text, CookieKind, spec}
 }
 
-// TokenOf returns text as a session token of the kind that came without its cookie. Its
-// Spec is the one from before HostPrefix if only that can open it.
+// TokenOf returns text as a session token of the kind, for a token that did not come in
+// its cookie. Its Spec is that of the session cookie. While the session cookie from
+// before HostPrefix is read, it is that one for a text that the session cookie's codec
+// does not open.
 func (c *Cookies) TokenOf(kind Kind, text string) Token {
 	k := &c.Specs.Session
 	if c.former != nil {
@@ -38,11 +41,14 @@ func (c *Cookies) TokenOf(kind Kind, text string) Token {
 	return Token{text, kind, k}
 }
 
-// Renews reports whether the answer can hand out a new token.
+// Renews reports whether the response can hand out a new token. With the session cookie
+// it always can.
 func (c *Credential) Renews() bool { return c.Bearer == nil || c.Bearer.Renews }
 
-// Put hands out a new session token. value is escaped as the value of a cookie is. A new
-// bearer token goes to c.Bearer, which HandOver writes.
+// Put hands out a new session token, as Escape returns it. Without a bearer token, Put
+// adds the session cookie to the response. expires is that of the cookie. With a bearer
+// token, Put stores the new token in c.Bearer, for HandOver, if the response can hand it
+// out.
 func (c *Credential) Put(value string, expires time.Time) {
 	if c.Bearer == nil {
 		c.Cookies.putSession(value, expires)
@@ -51,7 +57,8 @@ func (c *Credential) Put(value string, expires time.Time) {
 	c.Bearer.replaceBy(Unescape(value))
 }
 
-// Clear makes the browser forget its session. A bearer token stays with its app.
+// Clear makes the browser forget its session and the provider tokens that belong to it.
+// For a bearer token it does nothing: no response can take the token from its app.
 func (c *Credential) Clear() {
 	if c.Bearer == nil {
 		c.Cookies.clearSession()
@@ -75,8 +82,9 @@ func (b *Bearer) replaceBy(token string) {
 }
 
 // BearerOf reads the Authorization header. It returns nil if the header has no bearer
-// token: it may be meant for the application. If a bearer token comes with other
-// credentials, or cannot be a token, it returns a malformed Bearer.
+// token: such a header may be meant for the application. It returns a malformed Bearer if
+// a bearer token comes with other credentials, or if its text cannot be a token. It does
+// not set Renews.
 func BearerOf(h http.Header) *Bearer {
 	var found *Bearer
 	given := 0
@@ -94,8 +102,8 @@ func BearerOf(h http.Header) *Bearer {
 	return found
 }
 
-// cutBearer returns what follows the scheme, and whether the scheme is Bearer in any
-// case (RFC 9110, section 11.1).
+// cutBearer returns what follows the scheme in credentials, and whether the scheme is
+// "Bearer", in whatever case (RFC 9110, section 11.1).
 func cutBearer(credentials string) (token string, ok bool) {
 	credentials = strings.TrimLeft(credentials, " \t")
 	end := strings.IndexAny(credentials, " \t")
@@ -106,7 +114,7 @@ func cutBearer(credentials string) (token string, ok bool) {
 }
 
 // IsToken68 reports whether an Authorization header can carry the token (RFC 6750,
-// section 2.1).
+// section 2.1). It returns false for a token that is empty or longer than jwt.MaxLen.
 func IsToken68(token string) bool {
 	text := strings.TrimRight(token, "=")
 	if text == "" || len(token) > jwt.MaxLen {
@@ -125,8 +133,8 @@ func IsToken68(token string) bool {
 // of the one that an app sent.
 const SessionTokenHeader = "Session-Token"
 
-// HandOver puts the new token, if there is one, into a response, which no cache
-// may keep then.
+// HandOver puts the new token, if there is one, into the header of a response, and
+// forbids caches to keep that response. Without a new token it does nothing.
 func (b *Bearer) HandOver(h http.Header) {
 	if b.Renewed != "" {
 		h[SessionTokenHeader] = []string{b.Renewed}

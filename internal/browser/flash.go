@@ -24,7 +24,8 @@ type Flash struct {
 	Proved   time.Time         // when the session was opened, if nothing else records it
 }
 
-// Cookie seals f. It returns nil if f cannot be sealed: the page then says less.
+// Cookie returns the cookie with f sealed, for ten minutes. It returns nil if f cannot be
+// sealed: the page then says less.
 func (f *Flash) Cookie(specs *Specs, now time.Time) *http.Cookie {
 	claims := jwt.Claims{"purpose": purposeFlash, "about": f.About, "provider": f.Provider, "user": f.User, "session": f.Session, "typed": f.Typed}
 	for name, at := range map[string]time.Time{"until": f.Until, "proved": f.Proved} {
@@ -39,15 +40,16 @@ func (f *Flash) Cookie(specs *Specs, now time.Time) *http.Cookie {
 	return specs.Flash.New(sealed, now.Add(flashMaxAge))
 }
 
-// SetFlash leaves a message for the next page. If it cannot be sealed, nothing is left.
+// SetFlash leaves a message for the next page. If f cannot be sealed, it leaves none.
 func (c *Cookies) SetFlash(f Flash, now time.Time) {
 	if k := f.Cookie(c.Specs, now); k != nil {
 		c.Set(k)
 	}
 }
 
-// Flash returns the message that the request before left. It is zero if there is none.
-// It stays in the browser until Forget.
+// Flash returns the message that an earlier request has left. It returns the zero Flash
+// if there is none, it does not open, or it is older than ten minutes. The message stays
+// in the browser: a page that has shown it calls Forget.
 func (c *Cookies) Flash(now time.Time) (f Flash) {
 	value, ok := c.Value(&c.Specs.Flash)
 	if !ok {

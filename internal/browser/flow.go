@@ -78,8 +78,9 @@ type Demands struct {
 	ACR    []string `json:"acr,omitempty"`    // one of these is the acr; nil: any
 }
 
-// BegunAt returns when the flow began. expires is when its cookies end, in Unix seconds;
-// 0: unknown. BegunAt returns the zero time if neither the flow nor expires says it.
+// BegunAt returns when the flow began. A flow that does not say that, such as one of
+// Auth.js, began CheckMaxAge before expires, which is when its cookies end in Unix
+// seconds. If expires is 0 too, BegunAt returns the zero time.
 func (o *FlowOrigin) BegunAt(expires int64) time.Time {
 	switch {
 	case o.Begun != 0:
@@ -116,7 +117,8 @@ func (f *Flow) Value(c Check) *string {
 	return &f.Nonce
 }
 
-// Key returns a value that belongs to this flow alone, or "" if it has no check.
+// Key returns a check value, which belongs to this flow alone, or "" if the flow has
+// none.
 func (f *Flow) Key() string { return cmp.Or(f.State, f.Verifier, f.Nonce) }
 
 // Checks returns the checks that the flow has a value for, in order of name.
@@ -130,10 +132,10 @@ func (f *Flow) Checks() (checks []Check) {
 	return checks
 }
 
-// StateParam returns the state to send to the provider, which its callback has to bring
-// back. If state is no check of its own, it is derived from a value that is one, so that
-// no cookie has to hold it. It is empty only for a flow without checks, and for one that
-// Auth.js began without a state.
+// StateParam returns the state that is sent to the provider and that the callback has to
+// bring back. If the flow has no check State, the state is derived from the value of
+// another check, so that no cookie has to hold it. StateParam returns "" only for a flow
+// without checks, and for one that Auth.js began without a state.
 func (f *Flow) StateParam() string {
 	if key := cmp.Or(f.Verifier, f.Nonce); f.State == "" && f.ID != "" && key != "" {
 		return derivedState(key)
@@ -141,13 +143,14 @@ func (f *Flow) StateParam() string {
 	return f.State
 }
 
-// IsNamedBy reports whether an answer with this state belongs to the flow.
+// IsNamedBy reports whether an answer with this state belongs to the flow. An empty state
+// names no flow.
 func (f *Flow) IsNamedBy(state string) bool {
 	return state != "" && secret.Equal(f.StateParam(), state)
 }
 
-// IsStateless reports whether the flow was begun by Auth.js without a state. Only the
-// callback of such a flow comes without a state.
+// IsStateless reports whether Auth.js began the flow, and without a state. The callback
+// of such a flow comes without a state.
 func (f *Flow) IsStateless() bool { return f.ID == "" && f.State == "" }
 
 // Record sets f.Sent and f.Demands from what is about to be sent with the values of f.
@@ -156,10 +159,12 @@ func (f *Flow) Record(redirectURI string, d Demands) {
 	f.Demands = d
 }
 
-// Fault returns what is wrong with an answer that belongs to the flow, or nil. The
-// browser must have kept the value of each check that was sent, and the answer must
-// come the way that was asked for (RFC 9700, section 4.4.2.2). Auth.js records
-// nothing, so its flows need the values of the configured checks.
+// Fault returns what is wrong with an answer that belongs to the flow, or nil. The caller
+// has found the flow by the state of the answer, which Fault does not compare. The
+// browser must have kept the value of each check that was sent. The answer must come to
+// the redirect URI that was sent and in the response mode that was asked for (RFC 9700,
+// section 4.4.2.2). Auth.js does not record what it sent. So a flow of Auth.js needs the
+// values of the configured checks, and nothing else.
 func (f *Flow) Fault(a Answer, configured []Check) error {
 	demanded := f.Sent.Checks
 	if f.ID == "" {
@@ -190,7 +195,8 @@ func derivedState(value string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// HashURL returns a short hash of a URL, so that a cookie need not hold the whole URL.
+// HashURL returns a hash of a URL in 16 characters, so that a cookie need not hold the
+// whole URL.
 func HashURL(u string) string {
 	sum := sha256.Sum256([]byte(u))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])

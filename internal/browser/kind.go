@@ -23,7 +23,9 @@ const (
 // unknownKind is the kind of a token whose mark makes no sense.
 const unknownKind Kind = "?"
 
-// KindOfClaims returns the kind of a token with these claims.
+// KindOfClaims returns the kind of a token with these claims. Without a mark that is
+// CookieKind. It may return a kind that is none of the constants: the caller must refuse
+// such a token.
 func KindOfClaims(c jwt.Claims) Kind {
 	switch mark := c[jwtclaims.Credential].(type) {
 	case nil:
@@ -34,7 +36,8 @@ func KindOfClaims(c jwt.Claims) Kind {
 	return unknownKind
 }
 
-// KindOfMembers returns the kind of a token with these members.
+// KindOfMembers does what KindOfClaims does, for a token whose claims are the members of
+// a JSON object.
 func KindOfMembers(members []jsonscan.Member) Kind {
 	raw, marked := jsonscan.Lookup(members, jwtclaims.Credential)
 	if !marked || bytes.Equal(raw, []byte("null")) {
@@ -46,7 +49,7 @@ func KindOfMembers(members []jsonscan.Member) Kind {
 	return unknownKind
 }
 
-// Mark sets the kind in the claims of a token.
+// Mark writes k into the claims of a token. For CookieKind it removes the mark.
 func (k Kind) Mark(c jwt.Claims) {
 	if k == CookieKind {
 		delete(c, jwtclaims.Credential)
@@ -67,8 +70,9 @@ func (k Kind) RowKey(random string) string {
 	return random
 }
 
-// KindOfRow returns the kind of a stored session with this key. Some stores compare
-// keys without case.
+// KindOfRow returns the kind of a stored session with this key: BearerKind if the key
+// begins with "bearer." in any case, else CookieKind. The case is ignored because some
+// stores compare keys without it.
 func KindOfRow(key string) Kind {
 	if len(key) >= len(bearerRow) && strings.EqualFold(key[:len(bearerRow)], bearerRow) {
 		return BearerKind

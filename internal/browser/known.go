@@ -38,8 +38,8 @@ type knownSignIn struct {
 	At   int64  `json:"at"`             // of the sign-in, in Unix seconds
 }
 
-// Known returns what the browser is known for at a tenant: nothing if the cookie
-// is missing or of another site.
+// Known returns what the browser is known for at a tenant. It returns the zero Known if
+// the cookie is missing, has expired, or is of another site or tenant.
 func (c *Cookies) Known(tenant string, now time.Time) (k Known) {
 	spec := &c.Specs.Known
 	value, there := c.Value(spec)
@@ -59,14 +59,14 @@ func (c *Cookies) Known(tenant string, now time.Time) (k Known) {
 	return k
 }
 
-// HasForm reports whether a user has signed in in this browser by what was typed.
-// forms are the keys of that, under each secret.
+// HasForm reports whether a user has signed in in this browser by typing a certain name.
+// forms are the keys of that name, one for each secret.
 func (k Known) HasForm(forms []string) bool {
 	return slices.ContainsFunc(k.signIns, func(s knownSignIn) bool { return s.Form != "" && slices.Contains(forms, s.Form) })
 }
 
-// Since returns when a user has last signed in in this browser, and false if the
-// user never has. users are the keys of the user's id, under each secret.
+// Since returns when a user has last signed in in this browser, and false if the browser
+// is not known for the user. users are the keys of the user's id, one for each secret.
 func (k Known) Since(users []string) (at time.Time, ok bool) {
 	for _, s := range k.signIns {
 		if slices.Contains(users, s.User) {
@@ -76,10 +76,13 @@ func (k Known) Since(users []string) (at time.Time, ok bool) {
 	return at, false
 }
 
-// Remember makes the browser known for a user that has signed in, by the key of
-// the user's id and the key of what was typed. A cookie that says so already is
-// left alone for half its life. A handle that is not empty takes the place of the
-// browser's id.
+// Remember makes the browser known for a user who has signed in. user is the key of the
+// user's id, and form the key of the name that was typed, or empty. tenant is empty if
+// the site has none. Beside this sign-in the cookie keeps the latest three others. A
+// handle that is not empty becomes the browser's ID. Without one the ID stays, or is
+// random in a new cookie. Remember writes no cookie if handle is empty and the cookie
+// names the same sign-in as its latest and has half its life left. It returns an error if
+// the cookie cannot be sealed.
 func (c *Cookies) Remember(user, form, tenant, handle string, now time.Time) error {
 	k := c.Known(tenant, now)
 	isSame := func(s knownSignIn) bool { return s.User == user && s.Form == form }

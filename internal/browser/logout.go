@@ -20,7 +20,8 @@ type Logout struct {
 	CallbackURL string // where the browser goes in the end
 }
 
-// PutLogout has the browser keep a logout until it comes back from the provider.
+// PutLogout has the browser keep a logout until the browser comes back from the provider,
+// for 15 minutes at most. It returns an error if the cookie cannot be sealed.
 func (c *Cookies) PutLogout(l Logout, now time.Time) error {
 	claims := jwt.Claims{"purpose": purposeLogout, "tenant": l.Tenant, "provider": l.Provider, "state": l.State, "callbackUrl": l.CallbackURL}
 	sealed, err := c.Specs.Logout.Codec.SealClaims(claims, now, logoutMaxAge)
@@ -30,9 +31,10 @@ func (c *Cookies) PutLogout(l Logout, now time.Time) error {
 	return err
 }
 
-// EndLogout returns where the browser goes after a logout, and makes it forget the
-// logout. It reports false, and changes nothing, unless the browser keeps a logout of
-// this tenant and provider that was sent with the state.
+// EndLogout returns where the browser goes after a logout, and makes the browser forget
+// the logout. It returns false, and changes nothing, unless the browser keeps a logout of
+// this tenant and provider with this state that has not expired. An empty state never
+// fits.
 func (c *Cookies) EndLogout(tenant, provider, state string, now time.Time) (callbackURL string, ok bool) {
 	value, ok := c.Value(&c.Specs.Logout)
 	if !ok || state == "" {
@@ -50,9 +52,9 @@ func (c *Cookies) EndLogout(tenant, provider, state string, now time.Time) (call
 // mostHint is how long a sealed hint may be, so that browsers keep its cookie.
 const mostHint = 3800
 
-// PutHint has the browser keep a sealed hint for a logout at a provider, for as long as
-// a session. If sealed is empty or too long for a cookie, the browser forgets the hint
-// that it has.
+// PutHint has the browser keep a hint for a logout at a provider, until the instant
+// until. The caller has sealed the hint. If sealed is empty or too long for a cookie,
+// PutHint makes the browser forget the hint that it has.
 func (c *Cookies) PutHint(sealed string, until time.Time) {
 	if sealed != "" && len(sealed) <= mostHint {
 		c.Set(c.Specs.Hint.New(sealed, until))
@@ -61,13 +63,13 @@ func (c *Cookies) PutHint(sealed string, until time.Time) {
 	c.EndHint()
 }
 
-// Hint returns the sealed hint that the browser keeps, or "".
+// Hint returns the hint that the browser sent, still sealed, or "".
 func (c *Cookies) Hint() string {
 	value, _ := c.Value(&c.Specs.Hint)
 	return value
 }
 
-// EndHint makes the browser forget its hint, if it has one.
+// EndHint makes the browser forget the hint, if the browser has sent it.
 func (c *Cookies) EndHint() {
 	if _, ok := c.Value(&c.Specs.Hint); ok {
 		c.Forget(&c.Specs.Hint)

@@ -26,8 +26,9 @@ type openedChecks struct {
 	held  []CheckValue
 }
 
-// openChecks reads the cookie of a check. It returns nil for a cookie of another
-// check or of another site, and for an expired one.
+// openChecks returns the values in the cookie of a check, newest first. It returns nil if
+// the cookie does not open, has expired, or is of another check. A value in it may have
+// expired.
 func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []CheckValue {
 	payload, err := codec.Open(value)
 	if err != nil {
@@ -51,8 +52,8 @@ func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []Ch
 	return append([]CheckValue{read.CheckValue}, read.Earlier...)
 }
 
-// sealChecks returns the content of the cookie of a check. held has at least one
-// value.
+// sealChecks returns the sealed content of the cookie of a check. held has at least one
+// value, the newest first.
 func sealChecks(codec *jwt.Codec, check Check, held []CheckValue, now time.Time) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -68,8 +69,9 @@ func sealChecks(codec *jwt.Codec, check Check, held []CheckValue, now time.Time)
 	return codec.Seal(jwtclaims.AppendIssued(nil, members, now, CheckMaxAge))
 }
 
-// shortenChecks leaves out the longest callback URL, which is worth less than a
-// sign-in, or else the oldest sign-in. It returns nil if nothing can go.
+// shortenChecks returns held without its longest callback URL, which is worth less than a
+// sign-in. If there is no callback URL, it returns held without the oldest sign-in, or
+// nil if that is the only one. It does not change held, which must not be empty.
 func shortenChecks(held []CheckValue) []CheckValue {
 	longest := 0
 	for i, h := range held {

@@ -35,14 +35,17 @@ type Spec struct {
 // Name returns the name of the cookie.
 func (k *Spec) Name() string { return k.template.Name }
 
-// New returns a cookie with the value. A zero expires ends with the browser.
+// New returns a cookie with the value, which must be escaped already. With a zero expires
+// the cookie ends with the browser. A MaxAge of the operator's choice goes into the
+// cookie too, and browsers prefer it to expires.
 func (k *Spec) New(value string, expires time.Time) *http.Cookie {
 	c := k.template
 	c.Value, c.Expires = value, expires
 	return &c
 }
 
-// Clear returns a cookie that makes the browser forget the one called name.
+// Clear returns a cookie that makes the browser forget the one called name, which is k or
+// a piece of it.
 func (k *Spec) Clear(name string) *http.Cookie {
 	c := k.template
 	c.Name, c.MaxAge = name, -1
@@ -83,9 +86,10 @@ type CookieOptions struct {
 	MaxAge   time.Duration
 }
 
-// NewSpecs returns the cookies of a site. secure says that it is served over https. bind
-// returns the tenant's own salt for a salt. The salt of the session token is not bound:
-// the token itself says to which tenant it belongs.
+// NewSpecs returns the cookies of a site. secure says that the site is served over https.
+// bind returns the tenant's own salt for a salt. The salts of the session token and of
+// the provider tokens are not bound: what these cookies seal says to which tenant it
+// belongs. NewSpecs does not judge the names and attributes: Check does.
 func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) string) *Specs {
 	prefix, csrfPrefix := "", ""
 	if secure {
@@ -141,11 +145,12 @@ func (o *CookieOptions) apply(c *http.Cookie) {
 	}
 }
 
-// Check adds a fault for each cookie that browsers would refuse. It adds one for two
-// cookies of one name: names are salts, so a value would serve two purposes.
-// The same cookies give the same faults in the same order. hosts are the names under
-// which browsers may see the site, without a port; *.app.example is every name below it.
-// Empty means that they are unknown.
+// Check adds an ErrInvalidConfig to f for each cookie that browsers would refuse, and for
+// each cookie with the name of another: names are salts, so a value would serve two
+// purposes. The same cookies give the same errors in the same order. hosts are
+// the names under which browsers may see the site, without a port; *.app.example is every
+// name below app.example. Without hosts they are unknown, and Check compares no Domain
+// with them.
 func (s *Specs) Check(f *failure.List, hosts []string) {
 	seen := map[string]string{}
 	for _, k := range []struct {
@@ -201,9 +206,10 @@ func droppedFor(c *http.Cookie) (option, cure string) {
 	return "", ""
 }
 
-// domainFault returns why browsers drop a cookie of a domain, with the cure, by RFC
-// 6265bis, section 5.7. It is empty if they keep it, or if only they can know: the
-// list of public suffixes is theirs.
+// domainFault returns why browsers drop a cookie with the Domain domain, with the cure,
+// by RFC 6265bis, section 5.7. It returns "" if they keep the cookie, if domain is empty,
+// or if only browsers can know: they have the list of public suffixes. Without hosts it
+// only judges the form of domain.
 func domainFault(domain string, hosts []string) string {
 	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
 	if domain == "" || slices.ContainsFunc(hosts, func(host string) bool { return strings.EqualFold(host, domain) }) {

@@ -48,8 +48,10 @@ const (
 
 const purposeTokens = "provider tokens"
 
-// TokenCookie returns the provider tokens that the browser keeps. It reports false for
-// a cookie that does not open or has expired.
+// TokenCookie returns the provider tokens that the browser keeps. It returns false if the
+// cookie is missing, does not open or has expired. life is of use only for a cookie that
+// has no expiry in it. The caller must compare Tenant, Subject and Session with the
+// session of the request.
 func (c *Cookies) TokenCookie(now time.Time, life time.Duration) (t TokenCookie, ok bool) {
 	text, _, ok := c.jar.Chunked(c.Specs.Tokens.Name())
 	if !ok || len(text) > mostTokenText {
@@ -62,8 +64,8 @@ func (c *Cookies) TokenCookie(now time.Time, life time.Duration) (t TokenCookie,
 	return tokenCookieOf(claims)
 }
 
-// tokenCookieOf reads the content of the cookie. It returns false for claims of another
-// purpose or form.
+// tokenCookieOf reads the content of the cookie from its claims. It returns false for
+// claims of another purpose or form, and for those that name no session.
 func tokenCookieOf(claims jwt.Claims) (t TokenCookie, ok bool) {
 	if claims.String("purpose") != purposeTokens {
 		return t, false
@@ -77,15 +79,19 @@ func tokenCookieOf(claims jwt.Claims) (t TokenCookie, ok bool) {
 	return t, t.Subject != "" && t.Session != ""
 }
 
-// BringsTokens reports whether a browser sent provider tokens, or pieces of them.
+// BringsTokens reports whether the browser sent a cookie with provider tokens, or pieces
+// of one. It does not open the cookie.
 func BringsTokens(c *Cookies) bool {
 	_, parts, ok := c.jar.Chunked(c.Specs.Tokens.Name())
 	return ok || len(parts) > 0
 }
 
-// PutTokenCookie has the browser keep provider tokens, and returns what it keeps. What
-// does not fit is left out: first ID tokens, then access tokens, then whole accounts,
-// the oldest first. Without any account the browser forgets the cookie.
+// PutTokenCookie has the browser keep provider tokens for the time life, and returns t
+// with what the browser keeps. t.Issued is not written: the cookie's own is now. Of more
+// than three accounts it leaves out the oldest. Then it leaves out what does not fit:
+// first ID tokens, then access tokens, then whole accounts, each time of the oldest
+// account first. If no account is left, it makes the browser forget the cookie. It does
+// not change t.Accounts. It returns an error if the cookie cannot be sealed.
 func (c *Cookies) PutTokenCookie(t TokenCookie, now time.Time, life time.Duration) (TokenCookie, error) {
 	t.Accounts = slices.Clone(t.Accounts[:min(len(t.Accounts), mostTokenAccounts)])
 	for len(t.Accounts) > 0 {
@@ -122,8 +128,9 @@ func (t *TokenCookie) shorten() {
 	t.Accounts = t.Accounts[:last]
 }
 
-// putTokenPieces sends the cookie in pieces and clears every other piece: an earlier
-// call for the same response may have sent it in others.
+// putTokenPieces sends the cookie, in pieces if value is long, and clears every other
+// piece that the browser may have: an earlier call for the same response may have sent
+// other pieces.
 func putTokenPieces(c *Cookies, value string, expires time.Time) {
 	k := &c.Specs.Tokens
 	sent := map[string]bool{}
@@ -140,8 +147,8 @@ func putTokenPieces(c *Cookies, value string, expires time.Time) {
 	}
 }
 
-// EndTokenCookie makes the browser forget all provider tokens, if it has any. It takes
-// back those that an earlier call has put into the same response.
+// EndTokenCookie makes the browser forget all provider tokens, if the browser has sent any. It
+// also removes those from Out that an earlier call has put there.
 func (c *Cookies) EndTokenCookie() {
 	if c.Specs == nil {
 		return

@@ -53,7 +53,7 @@ type entry[K comparable, V any] struct {
 	place, among link[*entry[K, V]]
 }
 
-// New returns an empty cache.
+// New returns an empty cache. r.Now may be nil if r.Age is 0.
 func New[K comparable, V any](r Rules) *Cache[K, V] {
 	r.Size = max(r.Size, 1)
 	return &Cache[K, V]{
@@ -62,15 +62,17 @@ func New[K comparable, V any](r Rules) *Cache[K, V] {
 	}
 }
 
-// Get returns the value of key, if there is one that has not expired.
+// Get returns the value of key, and false if there is none or it has expired. It loads
+// nothing and marks the value as read.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.find(key)
 }
 
-// GetOrAdd returns the value of key. If there is none, it adds value, without an
-// owner, and returns it.
+// GetOrAdd returns the value of key. If there is none, or it has expired, GetOrAdd adds
+// value, without an owner, and returns it. A load of key under way goes on, and replaces
+// value when it succeeds.
 func (c *Cache[K, V]) GetOrAdd(key K, value V) V {
 	expires := c.expiry()
 	c.mu.Lock()
@@ -102,8 +104,9 @@ func (c *Cache[K, V]) Values() []V {
 	return all
 }
 
-// Delete removes the value of key. Callers that already wait for a load of key get
-// its value, which is not kept.
+// Delete removes the value of key, if there is one. Callers that already wait for a load
+// of key get the value that is loaded, but the cache does not keep it. A later call of
+// Load loads anew.
 func (c *Cache[K, V]) Delete(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,8 +116,9 @@ func (c *Cache[K, V]) Delete(key K) {
 	c.disown(key)
 }
 
-// DeleteOwner removes all values of owner. It does not know the owners of loads under
-// way, so the cache does not keep the values of these loads.
+// DeleteOwner removes all values of owner. The owner of a load is not known before the
+// load ends. So the cache keeps the value of no load that is under way, for whatever key.
+// Callers that wait for such a load still get its value. An empty owner has no values.
 func (c *Cache[K, V]) DeleteOwner(owner string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,6 +131,7 @@ func (c *Cache[K, V]) DeleteOwner(owner string) {
 }
 
 // DeleteAll removes all values. The cache does not keep the values of loads under way.
+// Callers that wait for such a load still get its value.
 func (c *Cache[K, V]) DeleteAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,8 +151,8 @@ func (c *Cache[K, V]) expiry() (at time.Time) {
 	return at
 }
 
-// find returns the value of key and marks it as read. The caller holds the lock,
-// which may be the shared one.
+// find returns the value of key and marks it as read. It returns false if there is none
+// or it has expired. The caller holds the lock, which may be the shared one.
 func (c *Cache[K, V]) find(key K) (value V, ok bool) {
 	e, ok := c.entries[key]
 	if !ok || c.expired(e) {
@@ -164,8 +169,9 @@ func (c *Cache[K, V]) expired(e *entry[K, V]) bool {
 	return !e.expires.IsZero() && !c.rules.Now().Before(e.expires)
 }
 
-// put makes room for e and adds it. It replaces the value that its key has. The caller
-// holds the lock.
+// put adds e, in place of the entry with its key if there is one. To make room it first
+// removes expired entries from the oldest on, and then evicts others. The caller holds
+// the lock.
 func (c *Cache[K, V]) put(e *entry[K, V]) {
 	if old, ok := c.entries[e.key]; ok {
 		c.remove(old)
@@ -184,8 +190,9 @@ func (c *Cache[K, V]) put(e *entry[K, V]) {
 	}
 }
 
-// evict removes one value that was not read since the hand of the clock last passed it.
-// The caller holds the lock.
+// evict removes one entry that was not read since the eviction hand last passed it. It
+// moves the hand, and clears the read mark of each entry that it passes. The cache must
+// not be empty. The caller holds the lock.
 func (c *Cache[K, V]) evict() {
 	for {
 		if c.hand == nil {
@@ -200,7 +207,8 @@ func (c *Cache[K, V]) evict() {
 	}
 }
 
-// remove removes e. The caller holds the lock.
+// remove removes e, which must be in the cache. If the eviction hand is at e, it moves
+// on. The caller holds the lock.
 func (c *Cache[K, V]) remove(e *entry[K, V]) {
 	if c.hand == &e.place {
 		c.hand = e.place.newer

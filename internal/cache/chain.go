@@ -13,7 +13,7 @@ type link[E any] struct {
 	older, newer *link[E]
 }
 
-// push adds l as the newest entry.
+// push adds l as the newest entry. l must be in no chain.
 func (c *chain[E]) push(l *link[E]) {
 	c.length++
 	if l.older = c.newest; l.older != nil {
@@ -43,7 +43,7 @@ func (c *chain[E]) remove(l *link[E]) {
 // owners is an index of entries by their owner.
 type owners[O comparable, E any] map[O]*chain[E]
 
-// add adds l as the newest entry of its owner.
+// add adds l as the newest entry of owner. l must be in no chain.
 func (o owners[O, E]) add(owner O, l *link[E]) {
 	all := o[owner]
 	if all == nil {
@@ -53,7 +53,8 @@ func (o owners[O, E]) add(owner O, l *link[E]) {
 	all.push(l)
 }
 
-// remove takes l from the chain of its owner. l must be in it.
+// remove takes l from the chain of owner, which must hold l. It forgets an owner that has
+// no entries left.
 func (o owners[O, E]) remove(owner O, l *link[E]) {
 	all := o[owner]
 	if all.remove(l); all.length == 0 {

@@ -49,11 +49,12 @@ func NewLedger(r LedgerRules) *Ledger {
 	return &Ledger{rules: r, seed: maphash.MakeSeed(), records: map[uint64]*record{}, owners: owners[uint32, *record]{}}
 }
 
-// Update replaces the expiry of key with the result of change. change gets zero if
-// the key is absent or has expired. A change that returns its argument changes
-// nothing. A new key belongs to owner; an empty owner means none. ok is false if
-// there was no room for a new key. The update is atomic, and change must not call
-// the ledger.
+// Update replaces the expiry of key with the result of change. change gets the current
+// expiry, or zero if the key is absent or has expired, and the present. If change returns
+// the expiry that it got, nothing changes: an absent key is not added. A new key belongs
+// to owner, or to none if owner is empty; a key that exists keeps its owner. ok is false
+// if there was no room for a new key. The update is atomic, and change must not call the
+// ledger.
 func (l *Ledger) Update(key, owner string, change func(expires, now time.Time) time.Time) (ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +79,7 @@ func (l *Ledger) Update(key, owner string, change func(expires, now time.Time) t
 	return true
 }
 
-// Delete removes key.
+// Delete removes key, if it is there.
 func (l *Ledger) Delete(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +104,8 @@ func (l *Ledger) hashOwner(owner string) uint32 {
 	return uint32(maphash.String(l.seed, owner))
 }
 
-// move sets the expiry of r and makes r the newest record of its owner. The caller holds
-// the lock.
+// move sets the expiry of r, which must be in the ledger, and makes r the newest record
+// of its owner. The caller holds the lock.
 func (l *Ledger) move(r *record, expires time.Time) {
 	r.expires = expires.UnixNano()
 	heap.Fix(&l.soonest, r.at)
@@ -112,9 +113,9 @@ func (l *Ledger) move(r *record, expires time.Time) {
 	l.owners.add(r.owner, &r.among)
 }
 
-// add adds a key that is not there. It removes expired keys first, and with Evict one
-// more if there is no room. It returns false if there is no room. The caller holds the
-// lock.
+// add adds a key that is not in the ledger. It first removes all expired keys. If there
+// is no room then, it removes one more key with Evict, and adds nothing and returns false
+// without Evict. The caller holds the lock.
 func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool) {
 	for len(l.soonest) > 0 && l.soonest[0].expires <= now.UnixNano() {
 		l.remove(l.soonest[0])
@@ -130,10 +131,11 @@ func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool
 	return true
 }
 
-// makeRoom reports whether owner may have one more key. A full ledger has no room. Once
-// it is half full, an owner with a full share has none either. With Evict it removes
-// the oldest key of that owner, or else the key that expires first, and returns true.
-// The caller holds the lock.
+// makeRoom reports whether owner may have one more key. A full ledger has no room. In a
+// ledger that is half full, an owner that has used up its share has none either. Without
+// room and without Evict, makeRoom returns false. With Evict it removes one key and
+// returns true: the oldest key of an owner that has used up its share, or else the key
+// that expires first. The owner 0 has no share. The caller holds the lock.
 func (l *Ledger) makeRoom(owner uint32) bool {
 	all := l.owners[owner]
 	crowds := owner != 0 && all != nil && all.length >= l.rules.Share && len(l.records) >= l.rules.Size/2
@@ -151,7 +153,7 @@ func (l *Ledger) makeRoom(owner uint32) bool {
 	return true
 }
 
-// remove removes r. The caller holds the lock.
+// remove removes r, which must be in the ledger. The caller holds the lock.
 func (l *Ledger) remove(r *record) {
 	delete(l.records, r.key)
 	heap.Remove(&l.soonest, r.at)

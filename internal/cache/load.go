@@ -25,14 +25,14 @@ type outcome[V any] struct {
 	panicked  any
 }
 
-// Load returns the value of key. If there is none, it calls load and keeps the
-// value. Concurrent callers of one key share one load. Its error is returned
-// to all of them and not kept.
+// Load returns the value of key. If there is none, or it has expired, Load calls load and
+// keeps the value that load returns. Concurrent callers of one key share one load. An
+// error of load is returned to all of them and not kept.
 //
-// A caller that waits for another caller's load returns when ctx ends. If the
-// other caller is cancelled, or its load panics, a waiting caller loads in its
-// place. Passing load allocates; a caller that must not allocate calls Get
-// first.
+// A caller that waits for another caller's load returns the error of ctx when ctx ends.
+// If the other caller is cancelled, or its load panics, a waiting caller loads in its
+// place. A panic of load is passed on to the caller that began it. Passing load
+// allocates; a caller that must not allocate calls Get first.
 func (c *Cache[K, V]) Load(ctx context.Context, key K, load Loader[V]) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil
@@ -40,14 +40,15 @@ func (c *Cache[K, V]) Load(ctx context.Context, key K, load Loader[V]) (V, error
 	return c.share(ctx, key, load, false)
 }
 
-// Refresh loads the value of key even if there is one, and else does what Load does. It
-// joins a load under way, which may have begun before the call. The old value stays until
-// the load has succeeded.
+// Refresh loads the value of key anew, whether or not there is one. Apart from that it
+// does what Load does. If a load of key is under way, Refresh waits for that one,
+// although it began before the call. Get and Load return the old value until the load has
+// succeeded, and after it has failed.
 func (c *Cache[K, V]) Refresh(ctx context.Context, key K, load Loader[V]) (V, error) {
 	return c.share(ctx, key, load, true)
 }
 
-// share does what Load does, and with refresh what Refresh does.
+// share does what Load does, or with refresh what Refresh does.
 func (c *Cache[K, V]) share(ctx context.Context, key K, load Loader[V], refresh bool) (V, error) {
 	for {
 		value, result, first := c.join(ctx, key, load, refresh)
@@ -74,9 +75,10 @@ func (c *Cache[K, V]) share(ctx context.Context, key K, load Loader[V], refresh 
 	}
 }
 
-// join returns the value of key, unless it is to be refreshed. Otherwise it
-// returns the channel on which the flight of key delivers its result. first
-// reports whether this call has begun the flight.
+// join returns the value of key and a nil channel if there is a value and refresh is
+// false. Otherwise it joins the flight of key, or begins one, and returns the channel on
+// which the flight delivers its *outcome[V]. first reports whether this call has begun
+// the flight.
 func (c *Cache[K, V]) join(ctx context.Context, key K, load Loader[V], refresh bool) (value V, result <-chan singleflight.Result, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,8 +96,8 @@ func (c *Cache[K, V]) join(ctx context.Context, key K, load Loader[V], refresh b
 	return value, f.DoChan("", func() (any, error) { return c.fly(ctx, key, f, load), nil }), !known
 }
 
-// fly calls load, ends the flight, and keeps the value unless load failed or the key was
-// deleted meanwhile.
+// fly calls load and ends the flight f of key. It keeps the value unless load failed or
+// the key was deleted meanwhile, and returns the outcome for all callers of the flight.
 func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V]) *outcome[V] {
 	if c.rules.Detached {
 		ctx = context.WithoutCancel(ctx)
@@ -113,8 +115,9 @@ func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V])
 	return o
 }
 
-// call calls load and returns its outcome. It recovers a panic of load, which
-// would end the process here, and returns it in the outcome.
+// call calls load and returns its outcome. It recovers a panic of load, which would end
+// the process on this goroutine, and returns the panic in the outcome. The outcome is
+// abandoned if load panicked, or failed because ctx ended.
 func call[V any](ctx context.Context, load Loader[V]) (o *outcome[V]) {
 	o = &outcome[V]{abandoned: true}
 	defer func() { o.panicked = recover() }()
@@ -123,8 +126,9 @@ func call[V any](ctx context.Context, load Loader[V]) (o *outcome[V]) {
 	return o
 }
 
-// disown makes the flight of key keep no value and take no more callers. Callers
-// that wait for it already get its value. The caller holds the lock.
+// disown makes the flight of key, if there is one, keep no value and take no more
+// callers. Callers that wait for the flight already get its value. The caller holds the
+// lock.
 func (c *Cache[K, V]) disown(key K) {
 	if f, ok := c.flights[key]; ok {
 		f.deleted = true

@@ -66,12 +66,12 @@ type Row struct {
 	Identifier string
 	Created    time.Time
 	Expires    time.Time
-	Tries      int // how often an answer was tried, this one included
+	Tries      int // tries so far, with that of the call that returned the row
 
 	data json.RawMessage
 }
 
-// Read decodes the JSON data of the row into a pointer.
+// Read decodes the JSON data of the row into into, a pointer.
 func (r *Row) Read(into any) error {
 	if err := json.Unmarshal(r.data, into); err != nil {
 		return fmt.Errorf("data of a challenge: %w", err)
@@ -89,8 +89,9 @@ type Box struct {
 // salt keeps keys of challenges apart from all others made of the same secrets.
 const salt = "latchkey challenge"
 
-// NewBox returns the box of a configuration. secrets has the secret in use first,
-// and then older ones, which still open. tenant is empty if there is one site.
+// NewBox returns the box of a configuration. secrets has the secret that seals first, and
+// then older secrets: what they sealed is still opened. tenant is empty if the site has
+// no tenants.
 func NewBox(secrets []string, tenant string) *Box {
 	return &Box{jwt.NewCodec(secrets, salt), tenant}
 }
@@ -98,8 +99,9 @@ func NewBox(secrets []string, tenant string) *Box {
 // NewHandle returns a new handle: 32 random bytes in hex.
 func NewHandle() string { return secret.RandomHex(32) }
 
-// ID returns the id of the row that a handle names for a purpose: SHA-256 over
-// purpose, tenant and handle, each preceded by its length.
+// ID returns the id of the row that a handle names for a purpose. It is the SHA-256, in
+// hex, over a label, the purpose, the tenant of b and the handle, each preceded by its
+// length.
 func (b *Box) ID(p Purpose, handle string) string {
 	hash := sha256.New()
 	for _, text := range []string{"latchkey challenge", string(p), b.tenant, handle} {
@@ -121,7 +123,9 @@ type sealed struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// Make returns the handle and the row of a new challenge.
+// Make returns the handle and the row of a new challenge. It stores nothing. An empty
+// Handle of d gets a random one. The challenge expires d.Life after now. Make returns an
+// error if Data cannot be encoded as JSON or the row cannot be sealed.
 func (b *Box) Make(d Draft, now time.Time) (handle string, row storage.Challenge, err error) {
 	if handle = d.Handle; handle == "" {
 		handle = NewHandle()
@@ -146,8 +150,10 @@ func (b *Box) Make(d Draft, now time.Time) (handle string, row storage.Challenge
 	}, nil
 }
 
-// Open returns what is sealed in a row. It returns storage.ErrNotFound for a row
-// of another purpose or tenant, one that does not open, and one that has expired.
+// Open returns what is sealed in the row c, and c.Tries. All its errors are
+// storage.ErrNotFound: c does not open, it is sealed for another id, purpose or tenant,
+// or it has expired. Open does not look at the other columns of c, which may have been
+// edited.
 func (b *Box) Open(p Purpose, c *storage.Challenge, now time.Time) (*Row, error) {
 	payload, err := b.codec.Open(c.Data)
 	if err != nil {

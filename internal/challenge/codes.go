@@ -43,9 +43,11 @@ type codeData struct {
 	CallbackURL string `json:"callbackUrl,omitempty"`
 }
 
-// CreateCode stores a random code for what c stands for, and returns it with its handle,
-// which the browser keeps. digits is the length of the code. If c has no Link, the row
-// is a decoy: no code is right, and the browser cannot tell it from a real one.
+// CreateCode stores a random code of digits digits for c. It returns the code, for the
+// mail, and the handle of the challenge, for the browser. The code lives for CodeLife. If
+// c has no Link, the stored row is a decoy: no code is right for it, not even the one
+// that is returned, and the browser cannot tell it from a real one. An error is that of
+// the store, or of the source of random numbers.
 func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, code string, err error) {
 	code, err = newCode(digits)
 	if err != nil {
@@ -60,11 +62,13 @@ func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, 
 }
 
 // TryCode counts one try at the code with a handle. It returns what the code stands for,
-// and a function that compares typed text with it, spaces and hyphens aside. The
-// function returns ErrWrongCode for a wrong code. A right code stays: the caller ends it
-// by End. TryCode returns [ErrSpent] or storage.ErrNotFound as Try does, and
-// storage.ErrNotFound for a code of another purpose. The caller may count the try
-// elsewhere before it compares.
+// and a function that compares typed text with the code, spaces and hyphens aside. The
+// function returns nil for the right code and ErrWrongCode for any other. It counts
+// nothing, so that the caller may count the try elsewhere before it compares. A right
+// code stays: the caller removes it by End with the purpose Code. purpose is the For of
+// the MailCode. TryCode returns storage.ErrNotFound if the code has another For, or if
+// the handle names no live code. It returns [ErrSpent] after CodeTries tries, and removes
+// the code then.
 func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, func(typed string) error, error) {
 	row, err := r.Try(ctx, Code, handle, CodeTries)
 	if err != nil {
@@ -86,7 +90,8 @@ func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, f
 	}, nil
 }
 
-// newCode returns random digits. An error is that of the source of random numbers.
+// newCode returns a random code of that many decimal digits. An error is that of the
+// source of random numbers.
 func newCode(digits int) (string, error) {
 	var b strings.Builder
 	for range digits {

@@ -38,9 +38,11 @@ type invitationData struct {
 	Mailed      bool   `json:"mailed,omitempty"`
 }
 
-// Invite stores an invitation in place of others for the same address. It returns the
-// secret of its link. A life of 0 is [InvitationLife]. Invite returns an InputError if
-// the address is empty, or the life or the data exceed their limits.
+// Invite stores an invitation and removes the others for the same address. It returns the
+// secret of its link, and sends no mail. It takes Email, CallbackURL, Data and Mailed
+// from in. A life of 0 is [InvitationLife]. Invite returns an InputError if the address
+// is empty, the life is negative, or the life or the data exceed their limits. Callers
+// that want all or nothing run it in a transaction.
 func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (token string, err error) {
 	switch {
 	case in.Email == "":
@@ -69,9 +71,9 @@ func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (t
 	return token, nil
 }
 
-// Invitation returns the invitation that a token names, and leaves it there. It
-// returns storage.ErrNotFound for one that was used, revoked or replaced, or has
-// expired.
+// Invitation returns the invitation that a token names, and does not use it up. token is
+// the secret of its link. Invitation returns storage.ErrNotFound if the invitation was
+// taken, revoked or replaced, has expired, or never was.
 func (r *Rows) Invitation(ctx context.Context, token string) (Invitation, error) {
 	row, err := r.Get(ctx, Invite, token)
 	if err != nil {
@@ -80,16 +82,19 @@ func (r *Rows) Invitation(ctx context.Context, token string) (Invitation, error)
 	return invitationOf(row)
 }
 
-// AcceptInvitation marks the invitation that a token names as accepted. It stays until
-// the user of its address signs in. It returns storage.ErrNotFound as Invitation does.
+// AcceptInvitation marks the invitation that a token names as accepted. The invitation
+// stays: TakeInvitation removes it when the user of its address signs in. A second call
+// changes nothing that callers see. AcceptInvitation returns storage.ErrNotFound where
+// Invitation does.
 func (r *Rows) AcceptInvitation(ctx context.Context, token string) error {
 	_, err := r.Try(ctx, Invite, token, math.MaxInt32)
 	return err
 }
 
-// TakeInvitation removes an invitation by its id. Of any number of concurrent calls at
-// most one succeeds; the others return storage.ErrNotFound. So does a call with the id of
-// any other challenge, which stays.
+// TakeInvitation removes an invitation by its id, accepted or not. Of any number of
+// concurrent calls at most one succeeds; the others return storage.ErrNotFound.
+// TakeInvitation also returns storage.ErrNotFound, and removes nothing, for an invitation
+// that has expired and for the id of any other challenge.
 func (r *Rows) TakeInvitation(ctx context.Context, id string) error {
 	found, err := r.Store.Get(ctx, id)
 	if err != nil {
@@ -105,8 +110,8 @@ func (r *Rows) TakeInvitation(ctx context.Context, id string) error {
 	return err
 }
 
-// Invitations lists the live invitations of the tenant, the newest first. An empty
-// email matches every address.
+// Invitations returns the invitations of the tenant that have not expired, the newest
+// first, accepted or not. An empty email matches every address.
 func (r *Rows) Invitations(ctx context.Context, email string) ([]Invitation, error) {
 	rows, err := r.List(ctx, Invite, "", email)
 	if err != nil {
@@ -123,13 +128,15 @@ func (r *Rows) Invitations(ctx context.Context, email string) ([]Invitation, err
 	return all, nil
 }
 
-// RevokeInvitation removes the invitation with an id. It returns storage.ErrNotFound
-// for one that is gone, and for the id of any other challenge.
+// RevokeInvitation removes the invitation with an id, as TakeInvitation does. It returns
+// storage.ErrNotFound for an invitation that is gone or has expired, and for the id of
+// any other challenge.
 func (r *Rows) RevokeInvitation(ctx context.Context, id string) error {
 	return r.TakeInvitation(ctx, id)
 }
 
-// invitationOf returns the invitation in an opened row.
+// invitationOf returns the invitation in an opened row. It returns an error if the data
+// of the row is not that of an invitation.
 func invitationOf(row *Row) (Invitation, error) {
 	var data invitationData
 	if err := row.Read(&data); err != nil {

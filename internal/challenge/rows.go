@@ -21,7 +21,9 @@ type Rows struct {
 	Now   func() time.Time
 }
 
-// Create stores a challenge and returns its handle.
+// Create stores a challenge and returns its handle. A Handle of d that names a challenge
+// of the same purpose already is storage.ErrConflict. Other errors are those of
+// [Box.Make] and of the store. The handle is of no use beside an error.
 func (r *Rows) Create(ctx context.Context, d Draft) (handle string, err error) {
 	handle, row, err := r.Box.Make(d, r.Now())
 	if err != nil {
@@ -30,15 +32,17 @@ func (r *Rows) Create(ctx context.Context, d Draft) (handle string, err error) {
 	return handle, r.Store.Create(ctx, row)
 }
 
-// Get returns the challenge that a handle names. It returns storage.ErrNotFound if
-// there is none for this purpose, or it has expired.
+// Get returns the challenge that a handle names, and counts no try. It returns
+// storage.ErrNotFound if there is none for this purpose and tenant, or if it has expired
+// or does not open.
 func (r *Rows) Get(ctx context.Context, p Purpose, handle string) (*Row, error) {
 	return r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Get(ctx, id) })
 }
 
-// Try counts one try before its answer is looked at. If most tries were counted before,
-// it ends the challenge and returns [ErrSpent]. It returns storage.ErrNotFound as Get
-// does.
+// Try counts one try at the challenge that a handle names, and returns the challenge.
+// Callers call it before they compare the answer. If most tries were counted before, Try
+// removes the challenge and returns an error that is [ErrSpent]. It returns
+// storage.ErrNotFound where Get does.
 func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.Count(ctx, p, handle, most)
 	if errors.Is(err, ErrSpent) {
@@ -47,8 +51,8 @@ func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Ro
 	return row, err
 }
 
-// Count does what Try does, but leaves a challenge with all tries used up until it
-// expires.
+// Count does what Try does, but does not remove a challenge whose tries are used up. It
+// returns ErrSpent until that challenge expires.
 func (r *Rows) Count(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Try(ctx, id, most) })
 	if errors.Is(err, storage.ErrConflict) {
@@ -58,19 +62,22 @@ func (r *Rows) Count(ctx context.Context, p Purpose, handle string, most int) (*
 }
 
 // Take removes the challenge that a handle names, and returns it. Of any number of
-// concurrent calls at most one succeeds; the others return storage.ErrNotFound.
+// concurrent calls at most one succeeds; the others return storage.ErrNotFound. Take also
+// returns storage.ErrNotFound where Get does. It then has removed a challenge that had
+// expired or does not open.
 func (r *Rows) Take(ctx context.Context, p Purpose, handle string) (*Row, error) {
 	return r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Take(ctx, id) })
 }
 
-// End removes the challenge that a handle names, if there is one.
+// End removes the challenge that a handle names. It returns nil if there is none.
 func (r *Rows) End(ctx context.Context, p Purpose, handle string) error {
 	_, err := r.Store.Take(ctx, r.Box.ID(p, handle))
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// List returns all live challenges of a purpose about a user, an address or both,
-// the newest first. An empty userID or identifier matches all.
+// List returns all challenges of a purpose and of the tenant that are about a user and an
+// address, the newest first. An empty userID or identifier matches all. List leaves out
+// challenges that have expired or do not open.
 func (r *Rows) List(ctx context.Context, p Purpose, userID, identifier string) ([]*Row, error) {
 	found, err := r.all(ctx, storage.ChallengeQuery{Purpose: string(p), Tenant: r.Box.tenant, UserID: userID, Identifier: identifier})
 	if err != nil {
@@ -92,8 +99,8 @@ const (
 	moreLimit  = 4    // how many times as many rows are asked for after a full list
 )
 
-// all returns the challenges that q names, however many there are. A store that returns
-// fewer than it is asked for has no more.
+// all returns the challenges that q names, however many there are. It ignores q.Limit,
+// and asks for more and more until the store returns fewer than it was asked for.
 func (r *Rows) all(ctx context.Context, q storage.ChallengeQuery) ([]storage.Challenge, error) {
 	for q.Limit = firstLimit; ; q.Limit *= moreLimit {
 		found, err := r.Store.List(ctx, q)
@@ -103,8 +110,8 @@ func (r *Rows) all(ctx context.Context, q storage.ChallengeQuery) ([]storage.Cha
 	}
 }
 
-// Keep removes challenges of a purpose about a user, all but the newest. newest is how
-// many stay.
+// Keep removes the challenges of a purpose about a user, except the newest ones. newest
+// is how many stay.
 func (r *Rows) Keep(ctx context.Context, p Purpose, userID string, newest int) error {
 	rows, err := r.List(ctx, p, userID, "")
 	if err != nil || len(rows) <= newest {
@@ -118,7 +125,8 @@ func (r *Rows) Keep(ctx context.Context, p Purpose, userID string, newest int) e
 	return nil
 }
 
-// EndRow removes a challenge, if it is still there.
+// EndRow removes the challenge of a row by its ID. It returns nil if the challenge is
+// gone.
 func (r *Rows) EndRow(ctx context.Context, row *Row) error {
 	_, err := r.Store.Take(ctx, row.ID)
 	return failure.Ignoring(err, storage.ErrNotFound)
@@ -127,8 +135,9 @@ func (r *Rows) EndRow(ctx context.Context, row *Row) error {
 // maxHandle bounds a handle, which strangers send, before it is hashed.
 const maxHandle = 512
 
-// open calls lookUp for the row of a handle and opens it. It returns storage.ErrNotFound
-// for a handle that is empty or too long, and as Box.Open does.
+// open calls lookUp with the id of the row that a handle names, and opens the row. It
+// returns storage.ErrNotFound where Box.Open does, and also, without calling lookUp, for
+// a handle that is empty or too long. It returns errors of lookUp as they are.
 func (r *Rows) open(p Purpose, handle string, lookUp func(id string) (storage.Challenge, error)) (*Row, error) {
 	if handle == "" || len(handle) > maxHandle {
 		return nil, storage.ErrNotFound

@@ -17,9 +17,10 @@ type Chunk struct {
 	Name, Value string
 }
 
-// Split cuts value into cookies of at most limit characters (0 or less:
-// ChunkSize). What fits keeps the plain name; what does not becomes name.0,
-// name.1 and so on.
+// Split cuts value into cookies whose values have at most limit bytes each. A limit of 0
+// or less is ChunkSize. A value that fits into one cookie keeps the plain name, also if
+// it is empty. A longer value becomes name.0, name.1 and so on. Split makes any number of
+// pieces, though Chunked reads no more than 32.
 func Split(name, value string, limit int) []Chunk {
 	if limit <= 0 {
 		limit = ChunkSize
@@ -36,16 +37,17 @@ func Split(name, value string, limit int) []Chunk {
 	return chunks
 }
 
-// Chunked returns the value kept under name, whole or in pieces. The cookie
-// called exactly name wins; otherwise name.0, name.1 … are joined by number,
-// and a gap or more than 32 pieces mean that there is none. Whole and pieces
-// are never mixed. Empty and malformed cookies do not count.
+// Chunked returns the value that is kept under name, in one cookie or in pieces. If there
+// is a cookie called exactly name, Chunked returns its value. Otherwise it joins name.0,
+// name.1 … in the order of their numbers. ok is false if there is neither, if a number is
+// missing among the pieces, or if there are more than 32. Of several cookies of one name
+// only the first counts. An empty or malformed cookie counts as none.
 //
-// parts names all cookies that belong to name, leftovers included, so that
-// those which a new value does not overwrite can be cleared, also when ok is
-// false. It is nil when there is at most the exact one. Cookies that merely
-// begin like name are left alone, and so are those with a number that no piece
-// can have: a planted one ends no session.
+// parts has the names of all cookies that belong to name, also when ok is false. A caller
+// that writes a new value clears those that it does not overwrite. parts is nil if there
+// are no pieces. It does not name cookies with a suffix that is no number, or with a
+// number of 32 or more. Such a cookie beside a value is ignored, so that a planted one
+// ends no session.
 func (j Jar) Chunked(name string) (value string, parts []string, ok bool) {
 	var s set
 	for c := j.cursor(); c.next(); {
@@ -73,8 +75,9 @@ type set struct {
 	names  []string // of the pieces
 }
 
-// add adds the cookie at c, named name plus suffix, unless it does not belong to the
-// name.
+// add adds the cookie at which c stands, whose name is that of the set plus suffix. It
+// ignores a cookie whose suffix is neither empty nor the number of a piece, and one whose
+// name was added before.
 func (s *set) add(suffix string, c *cursor) {
 	if suffix == "" {
 		if !s.taken {
@@ -102,8 +105,9 @@ func (s *set) add(suffix string, c *cursor) {
 	}
 }
 
-// number reads ".N". It returns maxChunks+1 for every number above maxChunks, and false
-// for text of another form.
+// number reads the suffix of a piece: a dot and a number without leading zeros. It
+// returns maxChunks+1 for every number above maxChunks, and false for text of another
+// form.
 func number(suffix string) (n int, ok bool) {
 	digits, found := strings.CutPrefix(suffix, ".")
 	if !found || digits == "" || (digits[0] == '0' && len(digits) > 1) {
@@ -119,7 +123,7 @@ func number(suffix string) (n int, ok bool) {
 }
 
 // join returns the whole value, or else the joined pieces. It returns false if there is
-// neither, a piece is missing, or there are too many.
+// neither, a piece is missing, or there are more than maxChunks.
 func (s *set) join() (string, bool) {
 	if s.whole != "" {
 		return s.whole, true

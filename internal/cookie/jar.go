@@ -26,8 +26,9 @@ type Jar struct {
 	lines []string
 }
 
-// Parse returns the cookies of h. HTTP/2 clients may send several Cookie lines;
-// they count as one. A Jar of more than 1,000 pairs or 64 KiB is empty.
+// Parse returns the cookies of h. HTTP/2 clients may send several Cookie lines; they
+// count as one. If the lines have more than 1,000 pairs or 64 KiB together, the Jar is
+// empty.
 func Parse(h http.Header) Jar {
 	lines := h["Cookie"]
 	if isTooMuch(lines) {
@@ -36,8 +37,8 @@ func Parse(h http.Header) Jar {
 	return Jar{lines: lines}
 }
 
-// isTooMuch reports whether lines have too many bytes or pairs. It does not count the
-// pairs of a header that has no room for a thousand.
+// isTooMuch reports whether lines have more than maxHeader bytes or maxPairs pairs. To be
+// quick, it does not count the pairs of a header that is too short for so many.
 func isTooMuch(lines []string) bool {
 	size := 0
 	for _, line := range lines {
@@ -57,9 +58,9 @@ func isTooMuch(lines []string) bool {
 }
 
 // Get returns the value of the first cookie called name, as it was sent: not
-// percent-decoded and not unquoted, because Latchkey quotes nothing. It returns false
-// for a cookie with bytes that no cookie may have. A second cookie of that name does not
-// take its place.
+// percent-decoded and not unquoted, because Latchkey quotes nothing. It returns "" and
+// false if there is no such cookie, or if the first one has bytes that no cookie may
+// have. A second cookie of that name does not take its place.
 func (j Jar) Get(name string) (value string, ok bool) {
 	for c := j.cursor(); c.next(); {
 		if c.name == name {
@@ -79,7 +80,9 @@ type cursor struct {
 
 func (j Jar) cursor() cursor { return cursor{lines: j.lines} }
 
-// next moves to the next pair. Text without a name or without "=" is no pair.
+// next moves to the next pair and puts it into c.name and c.value, without whitespace
+// around them. It returns false at the end. Text without a name or without "=" is no
+// pair.
 func (c *cursor) next() bool {
 	for c.more() {
 		var pair string
@@ -105,7 +108,7 @@ func (c *cursor) more() bool {
 	return true
 }
 
-// trim drops the optional whitespace of HTTP, which is narrower than what
+// trim drops the optional whitespace of HTTP around s: spaces and tabs, and not what else
 // strings.TrimSpace drops.
 func trim(s string) string {
 	for s != "" && (s[0] == ' ' || s[0] == '\t') {

@@ -42,13 +42,16 @@ func Line(c *http.Cookie) string {
 
 const longestAttributes = len("=; Path=; Expires=; Max-Age=0; HttpOnly; Secure; SameSite=Lax") + len(http.TimeFormat)
 
-// isUsual reports whether nothing of c has to be checked, quoted or left out.
+// isUsual reports whether Line can write c itself: c has no attributes but those that
+// Latchkey sets, and nothing of it has to be quoted or left out.
 func isUsual(c *http.Cookie) bool {
 	year := c.Expires.Year()
 	return c.Name != "" && c.Path == "/" && c.SameSite == http.SameSiteLaxMode && c.MaxAge <= 0 && c.Domain == "" &&
 		!c.Quoted && !c.Partitioned && (c.Expires.IsZero() || year > 1601 && year < 9999) && isPlainName(c.Name) && isPlain(c.Value)
 }
 
+// isPlainName reports whether name has only letters and digits of ASCII, "-", "." and
+// "_".
 func isPlainName(name string) bool {
 	for i := range len(name) {
 		b := name[i]
@@ -59,7 +62,7 @@ func isPlainName(name string) bool {
 	return true
 }
 
-// isPlain reports whether a cookie's value may have all bytes of value as they are.
+// isPlain reports whether value may be written as the value of a cookie without quotes.
 func isPlain(value string) bool { return bytesOf(value) == plainByte }
 
 // What a byte may be in a cookie's value.
@@ -69,9 +72,9 @@ const (
 	foreignByte   byte = 2
 )
 
-// bytesOf returns the kinds of all bytes of value, joined by OR. Sessions are long:
-// eight bytes at a time are several times faster, and for the others looking up without
-// a branch is.
+// bytesOf returns the kinds of all bytes of value, joined by OR. Values of sessions are
+// long, so it reads eight bytes at a time while all eight are plain, and then looks each
+// byte up without a branch. That is several times faster.
 func bytesOf(value string) (found byte) {
 	for len(value) >= 8 {
 		word := swar.Load(value)

@@ -27,11 +27,11 @@ func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
 	return &Once{store, recent, k}
 }
 
-// Show records that a client has shown a value, such as by opening its link, and reports
-// whether that is the first time as far as this process knows. Any client can show values
-// at no cost. So Show keeps them in this process alone, and forgets some when its memory
-// is full. It does not use the value up: only Use decides that. client, purpose and
-// expires are those of Use.
+// Show records that a client has brought a value, such as the state of a callback, and
+// reports whether that is the first time as far as this process knows. It does not use
+// the value up: only Use decides whether a value was used. A client can bring any number
+// of values at no cost, so Show keeps them in this process alone, and forgets some when
+// its memory is full. The arguments are those of Use.
 func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
 	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
 }
