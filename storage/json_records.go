@@ -14,7 +14,7 @@ import (
 
 // Records as Auth.js writes them in JSON, for adapters that keep them behind HTTP. The
 // types that they are named after write no secret in JSON. A caller that wants the
-// secrets written converts to the type Record, so that nothing is written out by
+// secrets written converts to one of these types, so that nothing is written out by
 // accident. A User has no such type, because it holds no secret.
 
 // AccountRecord is an [Account] with the names of Auth.js in JSON: userId, type,

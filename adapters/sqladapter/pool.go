@@ -30,8 +30,8 @@ type pool struct {
 // database that cannot serve does not get a storm of new connections.
 const betweenEmptying = time.Second
 
-// newPool returns the pool of a database. With prepare it prepares each statement
-// once.
+// newPool returns the pool of a database. With prepare it prepares each statement once,
+// when the statement is first used. It sends nothing to the database yet.
 func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
 	p := &pool{db: db, dialect: d, statements: &statements{made: map[string]*sql.Stmt{}}}
 	if prepare {
@@ -43,23 +43,27 @@ func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
 	return p
 }
 
-// Exec implements sqlstore.Conn.
+// Exec implements sqlstore.Conn. See run for locks and retries.
 func (p *pool) Exec(ctx context.Context, statement string, args ...any) (n int64, err error) {
 	err = p.run(ctx, statement, func(q querier) error { n, err = q.exec(ctx, args); return err })
 	return n, err
 }
 
-// One implements sqlstore.Conn.
+// One implements sqlstore.Conn. See run for locks and retries.
 func (p *pool) One(ctx context.Context, statement string, args []any, dest ...any) error {
 	return p.run(ctx, statement, func(q querier) error { return q.one(ctx, args, dest) })
 }
 
-// Each implements sqlstore.Conn.
+// Each implements sqlstore.Conn. See run for locks and retries. If a read of SQLite meets
+// a lock after some rows, row is called anew from the first row on.
 func (p *pool) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
 	return p.run(ctx, statement, func(q querier) error { return q.each(ctx, args, row) })
 }
 
-// run runs one statement. It waits for other writers, and retries after a lock.
+// run calls f with one statement, which is prepared if the pool prepares any. On SQLite a
+// statement that is no SELECT first waits until it is the one writer of this pool. run
+// calls f again while f meets a lock, as retryLocked does. If the error shows that a
+// connection is unfit, run closes the idle connections, as seen does.
 func (p *pool) run(ctx context.Context, statement string, f func(querier) error) error {
 	if p.writer != nil && !strings.HasPrefix(statement, "SELECT") {
 		if err := p.lockWriter(ctx); err != nil {
@@ -77,10 +81,10 @@ func (p *pool) run(ctx context.Context, statement string, f func(querier) error)
 	return p.seen(ctx, err)
 }
 
-// seen returns err as it is. If err shows that a connection is unfit, it first
-// closes the idle connections: they most likely are unfit, too, and package sql
-// would hand them out for ever. Connections in use are seen at their next
-// statement.
+// seen returns err as it is, which may be nil. If err shows that a connection is unfit,
+// seen first closes the idle connections: they most likely are unfit, too, and package
+// sql would hand them out for ever. It does so at most once in betweenEmptying. A
+// connection that is in use is closed when its next statement fails.
 func (p *pool) seen(ctx context.Context, err error) error {
 	last, now := p.emptied.Load(), time.Now().UnixNano()
 	if !sqlstore.Unfit(err) || now-last < int64(betweenEmptying) || !p.emptied.CompareAndSwap(last, now) {
@@ -99,9 +103,10 @@ func (p *pool) seen(ctx context.Context, err error) error {
 	return err
 }
 
-// lockWriter waits to be the one writer of SQLite. It returns the error of ctx if
-// that ends first. A pool without a writer must not call it: it would wait until
-// ctx ends.
+// lockWriter waits until the caller is the one writer of this pool. The caller then calls
+// unlockWriter. If ctx ends first, lockWriter returns its error, and the caller must not
+// call unlockWriter. lockWriter is for SQLite alone: in other pools it waits until ctx
+// ends.
 func (p *pool) lockWriter(ctx context.Context) error {
 	select {
 	case p.writer <- struct{}{}:
@@ -111,9 +116,12 @@ func (p *pool) lockWriter(ctx context.Context) error {
 	}
 }
 
+// unlockWriter lets the next writer go on. Only the caller that lockWriter let through
+// calls it.
 func (p *pool) unlockWriter() { <-p.writer }
 
-// Tx implements sqlstore.Conn.
+// Tx implements sqlstore.Conn. On SQLite the other writers of this pool wait until f has
+// returned.
 func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	switch p.dialect {
 	case SQLite:
@@ -124,8 +132,9 @@ func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	return p.seen(ctx, p.serverTx(ctx, p.db, func(t *transaction) error { return f(t) }))
 }
 
-// lockingTx runs a transaction of MySQL on a connection of its own, and releases
-// the transaction's locks once it has ended. The locks belong to the connection.
+// lockingTx runs f in a transaction of MySQL, as serverTx does, on one connection. Locks
+// of transaction.Lock belong to the connection, so lockingTx releases them when the
+// transaction has ended.
 func (p *pool) lockingTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -141,7 +150,8 @@ func (p *pool) lockingTx(ctx context.Context, f func(sqlstore.Conn) error) error
 	return p.serverTx(ctx, conn, func(t *transaction) error { t.locks = &locked; return f(t) })
 }
 
-// unlock releases the locks of a connection, or closes it if that fails.
+// unlock releases all named locks of a connection of MySQL. If that fails, it has the
+// pool drop the connection. It waits no longer than maxRollback.
 func unlock(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, maxRollback)
 	defer cancel()
@@ -155,8 +165,8 @@ type beginner interface {
 	BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error)
 }
 
-// serverTx calls f with a READ COMMITTED transaction, and commits it if f returns
-// nil. It rolls back after an error or a panic.
+// serverTx calls f with a READ COMMITTED transaction, and commits it if f returns nil. If
+// f returns an error or panics, it rolls back, and passes the error or panic on.
 func (p *pool) serverTx(ctx context.Context, on beginner, f func(*transaction) error) error {
 	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
@@ -175,14 +185,17 @@ func (p *pool) serverTx(ctx context.Context, on beginner, f func(*transaction) e
 	return tx.Commit()
 }
 
-// in returns the sqlstore.Conn of a transaction.
+// in returns the sqlstore.Conn of a transaction that the caller ends.
 func (p *pool) in(tx *sql.Tx) *transaction {
 	return &transaction{on: tx, bind: tx.StmtContext, statements: p.statements}
 }
 
-// sqliteTx runs a transaction that begins as a writer. One that begins as a
-// reader and then writes fails if another one wrote meanwhile, and no waiting
-// helps. Package sql cannot begin it so, so sqliteTx sends the statements itself.
+// sqliteTx calls f with a transaction of SQLite that begins as a writer, and commits it
+// if f returns nil. If f returns an error or panics, it rolls back, and passes the error
+// or panic on. A transaction that begins as a reader and then writes fails if another one
+// wrote meanwhile, and no waiting helps. Package sql cannot begin a transaction as a
+// writer, so sqliteTx sends the statements itself. It waits for other writers: those of
+// this pool until ctx ends, and those of other programs as retryLocked does.
 func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	if err := p.lockWriter(ctx); err != nil {
 		return err
@@ -212,16 +225,18 @@ func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error 
 	return nil
 }
 
-// rollback rolls the transaction back, or closes the connection if that fails.
+// rollback rolls the transaction of a connection of SQLite back. If that fails, it has
+// the pool drop the connection.
 func rollback(ctx context.Context, conn *sql.Conn) {
 	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
 }
 
-// retryLocked calls f again while it meets a lock and so has no effect, at
-// growing intervals, until the context ends or maxLockWait is over. It returns
-// the last error of f, joined with that of ctx if ctx has ended.
+// retryLocked calls f, and calls it again at growing intervals while it fails because
+// another connection of SQLite is writing. Such a failure has no effect in the database.
+// It stops when ctx ends or maxLockWait is over. It returns what the last call of f
+// returned, joined with the error of ctx if that ended the wait.
 func retryLocked(ctx context.Context, f func() error) error {
 	err := f()
 	if !sqlstore.Busy(err) {
@@ -247,7 +262,7 @@ type querier struct {
 	statement string
 }
 
-// exec runs the statement and returns how many rows it changed.
+// exec runs the statement and returns how many rows it added, changed or removed.
 func (q querier) exec(ctx context.Context, args []any) (int64, error) {
 	var r sql.Result
 	var err error
@@ -262,7 +277,8 @@ func (q querier) exec(ctx context.Context, args []any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// one reads the row that the statement returns into dest, or returns ErrNotFound.
+// one reads the first row that the statement returns into dest. It returns
+// storage.ErrNotFound if there is none.
 func (q querier) one(ctx context.Context, args, dest []any) error {
 	var row *sql.Row
 	if q.made != nil {
@@ -277,8 +293,8 @@ func (q querier) one(ctx context.Context, args, dest []any) error {
 	return err
 }
 
-// each calls row for each row that the statement returns, and stops at an error
-// of row.
+// each calls row for each row that the statement returns. If row returns an error, each
+// stops and returns that error.
 func (q querier) each(ctx context.Context, args []any, row func(func(...any) error) error) error {
 	var rows *sql.Rows
 	var err error

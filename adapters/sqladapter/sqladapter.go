@@ -73,10 +73,11 @@ var (
 
 var errNoDatabase = errors.New("sqladapter: no database")
 
-// New returns a store in db. It sends nothing to the database: tables are inspected
-// and statements prepared when they are first used. If the tables do not fit the
-// layout, every call returns a [*sqlstore.MisfitError]. The caller configures and
-// closes db. A Layout that makes no sense is an error.
+// New returns a store in db. It sends nothing to the database: the first call of the
+// adapter inspects the tables, and each statement is prepared when it is first used. If
+// the tables do not fit the layout, every call of the adapter returns a
+// [*sqlstore.MisfitError] until they do. The caller configures and closes db. New returns
+// an error if db is nil, the dialect is unknown, or the Layout makes no sense.
 func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	if db == nil {
 		return nil, errNoDatabase
@@ -94,16 +95,18 @@ func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	return &Adapter{store, p}, nil
 }
 
-// Bind returns the adapter in a transaction of the caller's, which sees what the
-// transaction has done. It commits nothing: InTx is a savepoint, and what was
-// done is gone when the transaction is rolled back. It is good until tx ends,
-// and for one goroutine at a time.
+// Bind returns an adapter whose calls are part of tx, a transaction of the caller's. They
+// see what tx has done. The caller commits or rolls back tx, and with it all that the
+// adapter did. InTx of the adapter is a savepoint. The adapter may be used until tx ends,
+// by one goroutine at a time. On MySQL its writes fail with a layout that is Unindexed.
+// Bind sends nothing to the database. a must not come from Bind.
 func (a *Adapter) Bind(tx *sql.Tx) *Adapter {
 	return &Adapter{a.Store.Bind(a.pool.in(tx)), nil}
 }
 
-// Close releases the prepared statements. It does not close the database. An
-// adapter of [Adapter.Bind] has none of its own.
+// Close closes the prepared statements, and waits for calls that use them. It does not
+// close the database. The adapter can be used afterwards: it prepares statements anew.
+// Close of an adapter from [Adapter.Bind] does nothing.
 func (a *Adapter) Close() error {
 	if a.pool == nil {
 		return nil
@@ -111,10 +114,10 @@ func (a *Adapter) Close() error {
 	return a.pool.statements.close()
 }
 
-// Migrate brings a database to the newest schema: from nothing, from an earlier
-// version, or from the schema of Auth.js on PostgreSQL. Any number of instances may
-// call it at the same time. Its arguments are those of [New]; of the Options it uses
-// the Layout. [sqlstore.Migrate] says what it does and which errors it returns, and
+// Migrate brings a database to the newest schema: from nothing, from an earlier version,
+// or from the schema of Auth.js on PostgreSQL. Any number of instances may call it at the
+// same time. Of the Options it uses only the Layout. It returns an error if db is nil.
+// [sqlstore.Migrate] says what else it does and which errors it returns, and
 // [sqlstore.Schema] has the statements.
 func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error {
 	if db == nil {
@@ -123,9 +126,11 @@ func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) err
 	return sqlstore.Migrate(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Reindex writes the folded names that users are searched by, where they are missing
-// or out of date, and returns how many. Call it once after an upgrade that has added
-// them, and after a rollout. See [sqlstore.Reindex].
+// Reindex writes the folded names that users are searched by, where they are missing or
+// out of date, and returns how many it wrote. Call it once after an upgrade that has
+// added them, and again when no instance of the earlier version runs any more. Of the
+// Options it uses only the Layout. It returns an error if db is nil. See
+// [sqlstore.Reindex].
 func Reindex(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) (int, error) {
 	if db == nil {
 		return 0, errNoDatabase
@@ -133,9 +138,11 @@ func Reindex(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) (in
 	return sqlstore.Reindex(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
-// [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
-// [sqlstore.ErrForeignSchema]. It reads whole tables.
+// Check reports what [Migrate] would refuse, and changes nothing. It returns nil if
+// Migrate would begin, and otherwise a [*sqlstore.ViolationError], a
+// [*sqlstore.MisfitError] or an error that is [sqlstore.ErrForeignSchema]. Other errors
+// say that the database could not be asked, or that an argument makes no sense. Of the
+// Options it uses only the Layout. It may read whole tables.
 func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error {
 	if db == nil {
 		return errNoDatabase
@@ -143,8 +150,9 @@ func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error
 	return sqlstore.Check(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Detect reports which program's users the current schema of a connection has, and which
-// layout fits their tables. See [sqlstore.Detect].
+// Detect reports which program's users are in the current schema of a connection, and
+// which layout fits their tables. It changes nothing. A database without users is no
+// error: see [sqlstore.Detect]. Detect returns an error if db is nil.
 func Detect(ctx context.Context, db *sql.DB, d sqlstore.Dialect) (sqlstore.Found, error) {
 	if db == nil {
 		return sqlstore.Found{}, errNoDatabase

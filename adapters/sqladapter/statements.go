@@ -15,7 +15,9 @@ type statements struct {
 	made map[string]*sql.Stmt
 }
 
-// get prepares a statement, or returns nil where none are prepared.
+// get returns a prepared statement, and prepares it if it is not prepared yet. It returns
+// nil and no error if no statements are prepared. The caller does not close the
+// statement.
 func (s *statements) get(ctx context.Context, statement string) (*sql.Stmt, error) {
 	if s.db == nil {
 		return nil, nil
@@ -34,8 +36,9 @@ func (s *statements) get(ctx context.Context, statement string) (*sql.Stmt, erro
 	return made, nil
 }
 
-// keep stores a prepared statement and returns it, or the one that is stored already. In
-// that case the caller closes fresh.
+// keep stores fresh, a prepared statement, and returns it. If another one is stored for
+// the statement already, keep returns that one and stores nothing; the caller then closes
+// fresh.
 func (s *statements) keep(statement string, fresh *sql.Stmt) *sql.Stmt {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -54,7 +57,8 @@ func (s *statements) peek(statement string) *sql.Stmt {
 	return s.made[statement]
 }
 
-// close closes all statements. The next use of a statement prepares it again.
+// close closes all prepared statements, and waits for calls that use them. It returns the
+// errors of all, joined. A statement that is used later is prepared again.
 func (s *statements) close() error {
 	s.lock.Lock()
 	all := s.made

@@ -13,7 +13,8 @@ import (
 // maxRollback is how long a rollback may take if the database does not answer.
 const maxRollback = 500 * time.Millisecond
 
-// transaction is one connection with a transaction, or a savepoint in it.
+// transaction is the sqlstore.Conn of one transaction, or of a savepoint in it. It is
+// good for one goroutine at a time.
 type transaction struct {
 	on         Runner
 	bind       func(context.Context, *sql.Stmt) *sql.Stmt // nil: statements are not shared with it
@@ -30,8 +31,9 @@ var errNotLocked = errors.New("sqladapter: another transaction holds the lock")
 // lockWait is how long a lock is waited for, in seconds.
 const lockWait = 10
 
-// Lock implements sqlstore.Locker. It waits for at most lockWait seconds, and
-// then returns errNotLocked. In a transaction of [Adapter.Bind] it returns an
+// Lock implements sqlstore.Locker, for MySQL alone. It returns errNotLocked if another
+// transaction still holds the lock after lockWait seconds. lockingTx releases the lock.
+// In a transaction of [Adapter.Bind] nothing would, and Lock returns an
 // [errors.ErrUnsupported].
 func (t *transaction) Lock(ctx context.Context, name string) error {
 	if t.locks == nil {
@@ -48,8 +50,8 @@ func (t *transaction) Lock(ctx context.Context, name string) error {
 	return nil
 }
 
-// querier returns the statement for this transaction. It is prepared only if the
-// pool has prepared it already.
+// querier returns the statement for this transaction. It uses a prepared statement if the
+// pool has one, and prepares none itself.
 func (t *transaction) querier(ctx context.Context, statement string) querier {
 	q := querier{on: t.on, statement: statement}
 	if t.bind != nil {
@@ -75,7 +77,9 @@ func (t *transaction) Each(ctx context.Context, statement string, args []any, ro
 	return t.querier(ctx, statement).each(ctx, args, row)
 }
 
-// Tx implements sqlstore.Conn with a savepoint.
+// Tx implements sqlstore.Conn. It calls f in a savepoint of the transaction. If f returns
+// an error or panics, Tx rolls back to the savepoint, also if ctx has ended, and the
+// transaction goes on.
 func (t *transaction) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	inner := *t
 	inner.depth++
