@@ -15,8 +15,8 @@ type accountRow struct {
 	details, tokenExtra, extra string
 }
 
-// dest returns a destination in r for each column of accounts, in the order of
-// package model.
+// dest returns a destination in r for each column of accounts, in the order of package
+// model. The caller passes the list to database.into.
 func (r *accountRow) dest() []any {
 	a, t := &r.account, &r.account.Tokens
 	return []any{
@@ -43,8 +43,9 @@ func (r *accountRow) read() (a storage.Account, err error) {
 	return a, fromJSON(r.extra, &a.Extra)
 }
 
-// LinkAccount implements [storage.Adapter]. It returns ErrNotFound for an unknown
-// user.
+// LinkAccount implements [storage.Adapter]. It returns ErrConflict if the pair of
+// provider and account is taken. It returns ErrNotFound for an unknown user if the schema
+// has a foreign key, as ours does. The ID of a is ignored: the account gets a random one.
 func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	row, err := accountValues(a)
 	if err == nil && !s.db.findableID(a.UserID) {
@@ -59,8 +60,9 @@ func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	return fail(ctx, "link account", err)
 }
 
-// accountValues returns the row of an account, with nil in place of its id. It
-// returns errJSON if a member cannot be written as JSON.
+// accountValues returns a value of a for each column of accounts, in the order of package
+// model, with nil in place of the id. It returns errJSON if AuthorizationDetails,
+// Tokens.Extra or Extra cannot be encoded.
 func accountValues(a storage.Account) ([]any, error) {
 	details, err := toJSON(a.Tokens.AuthorizationDetails)
 	if err != nil {
@@ -86,7 +88,8 @@ func accountValues(a storage.Account) ([]any, error) {
 	}, nil
 }
 
-// GetAccount implements [storage.AccountAdapter].
+// GetAccount implements [storage.AccountAdapter]. It returns ErrNotFound for an unknown
+// account.
 func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	var row accountRow
 	if err := s.db.find(ctx, s.db.q.account, []string{provider, providerAccountID}, s.db.into("accounts", row.dest())...); err != nil {
@@ -96,8 +99,8 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 	return a, fail(ctx, "get account", err)
 }
 
-// ListAccounts implements [storage.AccountAdapter]. It returns them in the order
-// of provider and id.
+// ListAccounts implements [storage.AccountAdapter]. It returns the accounts in the order
+// of provider and id, and none for an unknown user.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	err = s.db.each(ctx, s.db.q.accountsOf, userID, func(scan func(...any) error) error {
 		var row accountRow
@@ -111,7 +114,8 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage
 	return list, fail(ctx, "list accounts", err)
 }
 
-// UnlinkAccount implements [storage.AccountAdapter].
+// UnlinkAccount implements [storage.AccountAdapter]. It returns the account as removed,
+// or ErrNotFound for an unknown account.
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	var row accountRow
 	err := ctx.Err()

@@ -25,9 +25,12 @@ type bounds map[string][]bound
 // unfitValue is a value that a column does not take. Its text has no values.
 type unfitValue struct{ column, problem string }
 
+// Error names the column and the problem, and not the value.
 func (u *unfitValue) Error() string { return u.column + ": " + u.problem }
 
-// takes returns nil if the column takes v, and an *unfitValue otherwise.
+// takes returns nil if the column takes v, as far as that is known, and an *unfitValue
+// otherwise. v is an argument of a statement; of other types than nil, string and int64
+// the column takes every value.
 func (b bound) takes(v any) error {
 	problem := ""
 	switch v := v.(type) {
@@ -48,7 +51,7 @@ func (b bound) takes(v any) error {
 	return nil
 }
 
-// unfitText says why the column does not take a text. It returns "" if it does.
+// unfitText returns why the column does not take a text, or "" if it does.
 func (b bound) unfitText(text string) string {
 	switch {
 	case b.chars > 0 && utf8.RuneCountInString(text) > b.chars:
@@ -63,8 +66,8 @@ func (b bound) unfitText(text string) string {
 	return ""
 }
 
-// bound returns what a column takes: c is the column in the model, and d the
-// column as the database describes it.
+// bound returns what a column of a table takes. c is the column in the model, and d the
+// column as the database describes it. table is the name in the model.
 func (f *fitting) bound(table string, c model.Column, d field) bound {
 	b := bound{name: f.layout.name(table) + "." + d.name, required: d.required && !d.filled}
 	switch c.Kind {
@@ -87,7 +90,9 @@ var mostIn = map[string]int64{
 	"smallint": 1<<15 - 1, "mediumint": 1<<23 - 1, "integer": 1<<31 - 1, "int": 1<<31 - 1,
 }
 
-// learn notes in f.bounds what the columns of a table take.
+// learn notes in f.bounds what the columns of a table take. fields are the columns as the
+// database describes them. For the types of accounts on PostgreSQL it reads the table
+// that they refer to, and returns an error of that.
 func (f *fitting) learn(ctx context.Context, table model.Table, fields []field) error {
 	list := make([]bound, len(table.Columns))
 	for i, c := range table.Columns {
@@ -109,8 +114,9 @@ func (f *fitting) learn(ctx context.Context, table model.Table, fields []field) 
 	return nil
 }
 
-// allowed returns the texts in the table that a column refers to, or nil if it
-// refers to none.
+// allowed returns the texts that a foreign key allows in a column, read from the table
+// that the column refers to. It returns nil if the column refers to none. It is for
+// PostgreSQL. table is the name in the model, and column the one in the database.
 func (f *fitting) allowed(ctx context.Context, table, column string) (among []string, err error) {
 	var other, key string
 	found := false
@@ -135,9 +141,10 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 	return among, err
 }
 
-// fits returns an error for a value of row that the database would refuse, or
-// that MySQL would cut off where it is not strict. It skips values that the
-// insert does not take. It inspects the tables first if nothing is known of them.
+// fits returns an error if row has a value that the database would refuse, or that MySQL
+// would cut off where it is not strict: an *unfitValue or errText. It skips values that
+// the insert does not take. It needs what bounds returns, and returns an error of bounds
+// too.
 func (db *database) fits(ctx context.Context, in insert, row []any) error {
 	known, err := db.bounds(ctx)
 	if err != nil {
@@ -154,8 +161,9 @@ func (db *database) fits(ctx context.Context, in insert, row []any) error {
 	return nil
 }
 
-// fitsColumn returns an error if a column does not take v. table and name are
-// those of the model.
+// fitsColumn returns an *unfitValue or errText if a column does not take v. table and
+// name are those of the model, and the model must have the column. fitsColumn needs what
+// bounds returns, and returns an error of bounds too.
 func (db *database) fitsColumn(ctx context.Context, table, name string, v any) error {
 	known, err := db.bounds(ctx)
 	if err != nil {
@@ -165,9 +173,8 @@ func (db *database) fitsColumn(ctx context.Context, table, name string, v any) e
 	return known.take(table, i, v)
 }
 
-// take returns an error if column i of a table does not take v: errText for text
-// that no database can hold, or an *unfitValue. It returns nil for tables that
-// are not known.
+// take returns an error if column i of a table does not take v: errText for text that no
+// database can hold, or an *unfitValue. Of a table that is not in k it checks only that.
 func (k bounds) take(table string, i int, v any) error {
 	if text, is := v.(string); is && !findable(text) {
 		return errText
@@ -178,9 +185,11 @@ func (k bounds) take(table string, i int, v any) error {
 	return nil
 }
 
-// bounds returns what the columns of the tables take. It inspects the tables
-// before the first row is written. It returns nil and no error if the database
-// cannot be asked.
+// bounds returns what the columns of the tables take. If no inspection has told that yet,
+// it inspects the tables, or waits for an inspection that is running. It returns a
+// [*MisfitError] if the tables do not fit. It returns nil and no error if the database
+// cannot tell which tables it has. The result is shared, and the caller must not change
+// it.
 func (db *database) bounds(ctx context.Context) (bounds, error) {
 	if known := db.inspector.learned.Load(); known != nil {
 		return *known, nil

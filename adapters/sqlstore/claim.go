@@ -21,16 +21,18 @@ type Locker interface {
 // errNoLocker reports a transaction that others will end.
 var errNoLocker = errors.New("on MySQL Layout.Unindexed works only in transactions of the adapter's own")
 
-// claimed returns the name of a claim: what has to be unique, and a value of it. It
-// depends on neither the layout nor the statement, so that all callers that want the
-// value wait for the same lock.
+// claimed returns the name of a claim, for claim. what says what has to be unique, and
+// value is the value. The name depends on neither the layout nor the statement, so that
+// all callers that want the value wait for the same lock.
 func claimed(what string, value ...string) string {
 	return fmt.Sprintf("%s %q", what, value)
 }
 
-// claim calls f while no other caller claims the same name. It returns
-// ErrConflict if the statement finds a row with the value. It stands in for a
-// unique index that may be missing: without Layout.Unindexed it only calls f.
+// claim stands in for a unique index that may be missing. With Layout.Unindexed it calls
+// f in a transaction, while no other caller of this package claims the same name. It does
+// not call f and returns ErrConflict if the statement with the arguments key finds a row.
+// Without Layout.Unindexed it only calls f with db. It returns errors of f as they are,
+// and those of lock.
 func (db *database) claim(ctx context.Context, f func(*database) error, name, statement string, key ...any) error {
 	if !db.unindexed {
 		return f(db)
@@ -54,9 +56,10 @@ func (db *database) claim(ctx context.Context, f func(*database) error, name, st
 	})
 }
 
-// lock keeps other claims of a name out until the transaction ends. SQLite needs
-// no lock: its transactions begin as writers. It returns errNoLocker if a
-// transaction of MySQL belongs to the caller.
+// lock waits until no other transaction has claimed the name, and keeps other claims of
+// it out until this transaction ends. db is bound to a transaction. On MySQL lock returns
+// errNoLocker if the adapter does not end the transaction itself. SQLite needs no lock:
+// its transactions begin as writers.
 func (db *database) lock(ctx context.Context, name string) error {
 	switch db.layout.dialect {
 	case Postgres:

@@ -16,6 +16,7 @@ const (
 	SQLite   Dialect = "sqlite"   // SQLite 3.35 or later
 )
 
+// check returns an error unless d is one of the three dialects.
 func (d Dialect) check() error {
 	switch d {
 	case Postgres, MySQL, SQLite:
@@ -28,7 +29,8 @@ func (d Dialect) check() error {
 // can for some statements, MySQL for none.
 func (d Dialect) returning() bool { return d != MySQL }
 
-// quote returns a name, with or without a schema in front, safe for a statement.
+// quote returns a name, quoted so that it is safe in a statement. A name with a dot is a
+// schema and a table: each part is quoted.
 func (d Dialect) quote(name string) string {
 	mark := `"`
 	if d == MySQL {
@@ -41,8 +43,8 @@ func (d Dialect) quote(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// number replaces each ? by a numbered placeholder ($1, $2 …) on PostgreSQL.
-// Elsewhere it returns the statement as it is.
+// number replaces each ? of a statement by a numbered placeholder ($1, $2 …) on
+// PostgreSQL, also within quotes. Elsewhere it returns the statement as it is.
 func (d Dialect) number(statement string) string {
 	if d != Postgres {
 		return statement

@@ -46,8 +46,8 @@ var (
 	}
 )
 
-// is reports whether a driver's error is of a kind. It works without knowing the
-// driver.
+// is reports whether a driver's error is of a kind. It works without knowing the driver.
+// It returns false for nil.
 func is(err error, want fault) bool {
 	if err == nil {
 		return false
@@ -56,13 +56,14 @@ func is(err error, want fault) bool {
 	return kind == want
 }
 
-// Busy reports whether another connection was writing to the file of an SQLite
-// database. The statement then had no effect.
+// Busy reports whether err says that another connection was writing to the file of an
+// SQLite database. The statement that failed with err had no effect. Busy returns false
+// for nil and for errors of other databases.
 func Busy(err error) bool { return is(err, locked) }
 
-// Unfit reports whether the connection works but the server behind it cannot
-// serve, such as a primary that has become a standby. Until the connection is
-// closed, every caller that gets it from the pool fails.
+// Unfit reports whether err says that the connection works but the server behind it
+// cannot serve, such as a primary that has become a standby. Until the connection is
+// closed, every caller that gets it from the pool fails. Unfit returns false for nil.
 func Unfit(err error) bool { return is(err, unfit) }
 
 // The prefixes of codes.
@@ -72,8 +73,10 @@ const (
 	sqliteCode = "SQLite code "
 )
 
-// diagnose returns the kind of an error and its code for the log. It never repeats
-// the driver's text, which quotes values and connection settings.
+// diagnose returns the kind of an error and its code for the log, such as "SQLSTATE
+// 23505". For an error without a code it returns a text in place of the code. It never
+// repeats the driver's text, which quotes values and connection settings. err must not be
+// nil.
 func diagnose(err error) (fault, string) {
 	err = causeOf(err)
 	if state, has := errors.AsType[interface {
@@ -94,8 +97,8 @@ func diagnose(err error) (fault, string) {
 	return sqliteKind(0, err), reason(err)
 }
 
-// causeOf returns the cause of a failure, and any other error as it is. It finds
-// a failure that is wrapped. It returns nil for nil.
+// causeOf returns the cause of the *failure that err is or wraps. If there is none, or it
+// has no cause, causeOf returns err.
 func causeOf(err error) error {
 	if wrapped, has := errors.AsType[*failure](err); has && wrapped.cause != nil {
 		return wrapped.cause
@@ -103,8 +106,8 @@ func causeOf(err error) error {
 	return err
 }
 
-// sqliteKind returns the kind of an SQLite error by its extended code or, if the
-// code is unknown, by its text.
+// sqliteKind returns the kind of an SQLite error by its extended code or, if the code
+// tells none, by its text. It returns other if neither tells one.
 func sqliteKind(code int, err error) fault {
 	if kind := sqliteCodes[code]; kind != other {
 		return kind
@@ -118,8 +121,9 @@ func sqliteKind(code int, err error) fault {
 	return other
 }
 
-// mysqlNumber reads the number in "Error 1062 (23000): …", with which the errors
-// of MySQL's client libraries begin. It returns 0 for other errors.
+// mysqlNumber returns the number in a text such as "Error 1062 (23000): …", which errors
+// of MySQL's drivers have. It looks at err and at all errors that err wraps. It returns 0
+// if none has a number.
 func mysqlNumber(err error) int {
 	for each := range chain(err) {
 		if after, found := strings.CutPrefix(each.Error(), "Error "); found {
@@ -131,8 +135,9 @@ func mysqlNumber(err error) int {
 	return 0
 }
 
-// reason returns a text for the log for an error without a code. The text repeats
-// no value and no connection setting.
+// reason returns a text for the log that says why an error without a code happened. The
+// text repeats no value and no connection setting. For an unknown error it has the type
+// alone.
 func reason(err error) string {
 	if misfit, is := errors.AsType[*MisfitError](err); is {
 		return misfit.text()
@@ -190,9 +195,11 @@ func (f *failure) Is(target error) bool {
 	return target == storage.ErrUnavailable && f.cause != nil && passes(f.cause)
 }
 
-// fail turns an error into one that a caller may see, with the name of the
-// operation. It returns ErrNotFound and ErrConflict bare, and nil for nil. If ctx
-// has ended, it returns the error of ctx, whatever the driver reported.
+// fail turns an error into one that a caller of the package may see. It returns nil for
+// nil. If ctx has ended, it returns a *failure that wraps the error of ctx and err,
+// whatever err is. Otherwise it returns ErrNotFound or ErrConflict bare if err is one of
+// them, and err itself if err is or wraps a *failure. For all other errors it returns a
+// *failure with the operation, the code and, where it is known, what to do.
 func fail(ctx context.Context, operation string, err error) error {
 	if err == nil {
 		return nil

@@ -20,8 +20,10 @@ const repeated = "/*again*/"
 // equality finds the comparisons of a condition.
 var equality = regexp.MustCompile(`((?:\w+\.)?\{(\w+)\.(\w+)\}) (=|<>) \?`)
 
-// comparedExactly makes the comparisons after WHERE exact. It changes only
-// columns that rows are found by, in tables that other programs share.
+// comparedExactly returns a statement, not yet with the names of the database, whose
+// comparisons after WHERE are made byte by byte. It changes only comparisons of columns
+// that rows are found by, in tables that adapters of Auth.js have too. Where it compares
+// twice, it marks the second argument with repeated.
 func comparedExactly(statement string) string {
 	changes, condition, has := strings.Cut(statement, "WHERE ")
 	if !has {
@@ -46,7 +48,8 @@ func comparedExactly(statement string) string {
 // concurrent use.
 type repeatedArgs struct{ known sync.Map } // of each statement a map[int]bool
 
-// in returns args with those repeated that the statement takes twice.
+// in returns the arguments that a statement really takes: args, with each argument
+// repeated that the statement takes twice. It may return args itself.
 func (r *repeatedArgs) in(statement string, args []any) []any {
 	known, has := r.known.Load(statement)
 	if !has {
@@ -66,7 +69,8 @@ func (r *repeatedArgs) in(statement string, args []any) []any {
 	return all
 }
 
-// takenTwice returns the indexes of the arguments that a statement takes twice.
+// takenTwice returns the set of arguments that a statement takes twice, by their indexes
+// in the list without repetitions.
 func takenTwice(statement string) map[int]bool {
 	twice := map[int]bool{}
 	n := -1
@@ -95,7 +99,7 @@ func (db *database) repeating(c Conn) Conn {
 	return repeatingConn{c, db.repeated}
 }
 
-// bare returns the Conn as it was given to repeating.
+// bare returns the Conn that was given to repeating, or c if c is not wrapped.
 func bare(c Conn) Conn {
 	if r, is := c.(repeatingConn); is {
 		return r.Conn
@@ -103,17 +107,17 @@ func bare(c Conn) Conn {
 	return c
 }
 
-// Exec implements Conn.
+// Exec implements Conn. args has each argument once.
 func (c repeatingConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	return c.Conn.Exec(ctx, statement, c.repeated.in(statement, args)...)
 }
 
-// One implements Conn.
+// One implements Conn. args has each argument once.
 func (c repeatingConn) One(ctx context.Context, statement string, args []any, dest ...any) error {
 	return c.Conn.One(ctx, statement, c.repeated.in(statement, args), dest...)
 }
 
-// Each implements Conn.
+// Each implements Conn. args has each argument once.
 func (c repeatingConn) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
 	return c.Conn.Each(ctx, statement, c.repeated.in(statement, args), row)
 }

@@ -17,7 +17,8 @@ type grammar struct {
 	exact   bool                // texts are compared exactly, whatever the collation
 }
 
-// name returns what the database calls a table or column, or "" if it has none.
+// name returns what the database calls a table ("users") or a column ("users.email"), or
+// "" if it has none. For a column it returns the column alone. The name is not quoted.
 func (l grammar) name(logical string) string { return l.names.Of(logical) }
 
 // has reports whether the database has a table or column.
@@ -25,10 +26,13 @@ func (l grammar) has(logical string) bool { return l.names.Has(logical) }
 
 var placeholder = regexp.MustCompile(`\{[^}]+\}`)
 
-// sql returns a statement with the names of the database. {users} stands for a
-// table, {users.email} for a column, and {users.*} for all columns as they are
-// read. {u.users.*} stands for the same of an alias, {users.email!} for a column
-// as it is read, and each ? for an argument.
+// sql returns a statement with the names that the database uses, quoted, and with its
+// placeholders. In statement, {users} stands for a table, {users.email} for a column, and
+// {users.email!} for the expression that reads the column. {users.*} stands for the
+// expressions that read all columns of the table that exist, and {u.users.*} for those
+// with the alias u. Each ? stands for an argument. If the grammar is exact, comparisons
+// after WHERE are made byte by byte, and some take their argument twice (see
+// repeatedArgs).
 func (l grammar) sql(statement string) string {
 	if l.exact {
 		statement = comparedExactly(statement)
@@ -50,9 +54,10 @@ func (l grammar) sql(statement string) string {
 	}))
 }
 
-// read returns the SQL that selects the columns of a row that exist, each with
-// prefix in front. A null of the database becomes "" or 0 in it, and an id
-// becomes text.
+// read returns the list of expressions that select the columns of a table that exist, in
+// the order of package model. prefix is an alias with a dot, or "". Where a column may be
+// null, the expression gives "", 0 or false instead, but a null instant stays null. On
+// PostgreSQL an id is read as text.
 func (l grammar) read(table, prefix string) string {
 	l.form = l.formOf(table)
 	var list []string
@@ -68,7 +73,8 @@ func (l grammar) read(table, prefix string) string {
 	return strings.Join(list, ", ")
 }
 
-// present reports for each column of a table whether it exists.
+// present returns for each column of a table, in the order of package model, whether it
+// exists.
 func (l grammar) present(table string) []bool {
 	var present []bool
 	for _, c := range model.Of(table).Columns {
@@ -77,8 +83,8 @@ func (l grammar) present(table string) []bool {
 	return present
 }
 
-// readColumn returns the expression that reads a column of a kind. quoted is its
-// name in SQL.
+// readColumn returns the expression that reads a column of a kind. quoted is the name of
+// the column as a statement has it.
 func (l grammar) readColumn(k model.Kind, quoted string) string {
 	switch {
 	case k == model.OptText:
@@ -101,8 +107,8 @@ type insert struct {
 	takes      []bool
 }
 
-// insert returns the statement that adds a row. Except on MySQL, it adds nothing
-// and is no error if a unique key refuses the row.
+// insert returns the statement that adds a row to a table. If a unique key refuses the
+// row, the statement adds nothing and is no error; on MySQL it is an error.
 func (l grammar) insert(table string) insert {
 	in := insert{table: table}
 	var names, values []string
@@ -125,8 +131,8 @@ func (l grammar) insert(table string) insert {
 	return in
 }
 
-// args returns the arguments of an insert: the values of row that it takes, and
-// the present for each touched column.
+// args returns the arguments of an insert: the values of row that it takes, and the
+// present for each touched column. row has one value for each column of the table.
 func (l grammar) args(in insert, row []any) []any {
 	args := make([]any, 0, len(row))
 	for i, v := range row {
@@ -137,8 +143,9 @@ func (l grammar) args(in insert, row []any) []any {
 	return append(args, l.touches(in.table)...)
 }
 
-// update returns the beginning of a statement that changes rows of a table, up to
-// SET. The statement's first arguments are those of touches.
+// update returns the beginning of a statement for sql that changes rows of a table: SET,
+// and the touched columns with a comma after each. The statement's first arguments are
+// those that touches returns.
 func (l grammar) update(table string) string {
 	var b strings.Builder
 	b.WriteString("UPDATE {" + table + "} SET ")
@@ -148,8 +155,8 @@ func (l grammar) update(table string) string {
 	return b.String()
 }
 
-// formOf returns how a table keeps instants. The tables that only Latchkey has
-// always keep them in the usual form.
+// formOf returns the form in which a table keeps instants. It is the form of the layout
+// for tables that adapters of Auth.js have too, and the usual one for all others.
 func (l grammar) formOf(table string) form {
 	if !model.Of(table).Shared {
 		return form{dialect: l.dialect}
@@ -157,7 +164,8 @@ func (l grammar) formOf(table string) form {
 	return l.form
 }
 
-// readID returns the expression that reads an id as text.
+// readID returns the expression that reads a column with an id. On PostgreSQL it reads it
+// as text.
 func (l grammar) readID(logical string) string {
 	return l.readColumn(model.ID, l.dialect.quote(l.name(logical)))
 }

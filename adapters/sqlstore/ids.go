@@ -9,8 +9,8 @@ import (
 
 var uuidText = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// newID returns the id of a new row: the one that is given if the layout takes it,
-// else a random one.
+// newID returns the id of a new row: given if the layout takes it, else a random one. The
+// layout takes every text that is not empty, or with UUIDs only a UUID in lower case.
 func (l grammar) newID(given string) string {
 	switch {
 	case !l.uuids:

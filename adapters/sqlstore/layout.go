@@ -65,21 +65,24 @@ type Layout struct {
 // What Auth.js has no column for is not kept:
 //
 //   - of users and accounts, members that have no field of their own;
+//   - of users, when they were created or provisioned;
 //   - of accounts, authorization details, and the e-mail address an account came
 //     with;
-//   - of sessions, everything but the user, the token and the expiry;
+//   - of sessions, everything but the id, the user, the token and the expiry;
 //   - what a verification token is for;
-//   - of passkeys, name, model and dates.
+//   - of passkeys, name, model, dates and user handle.
 //
-// There are no revocations, limits, used values, factors, challenges, browsers,
-// passwords and audit log. [Migrate] adds all of it when Auth.js no longer runs.
+// There are no revocations, limits, used values, leases, suspensions, activities,
+// factors, recovery codes, challenges, browsers, passwords and audit log. [Migrate]
+// adds all of it when Auth.js no longer runs. The caller may change the Layout: each
+// call returns another.
 func AuthJS() Layout {
 	return Layout{Names: model.AuthJS(), PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
 
-// grammar returns the grammar of the layout for a dialect. If the layout has
-// Names, the tables may be those of another program, with collations of their
-// own.
+// grammar returns the grammar of the layout for a dialect. On MySQL a layout with Names
+// gets one that compares texts byte by byte: the tables may be those of another program,
+// with collations of their own. The caller has called check.
 func (l Layout) grammar(d Dialect) grammar {
 	g := grammar{form: form{l.Times, d}, names: l.Names, ownIDs: !l.DatabaseIDs, uuids: l.UUIDs, exact: d == MySQL && len(l.Names) > 0}
 	g.touched = map[string][]string{}
@@ -116,8 +119,9 @@ func (l Layout) check() error {
 	return nil
 }
 
-// describesOthers reports whether the layout is for tables that [Migrate] does
-// not make.
+// describesOthers reports whether the layout is for tables that [Migrate] does not make:
+// it renames one, or has Times, Touched or Unindexed. PlainTokens, DatabaseIDs, UUIDs and
+// tables or columns that it does without do not matter.
 func (l Layout) describesOthers() bool {
 	for logical, name := range l.Names {
 		if name != "" && name != logical[strings.LastIndexByte(logical, '.')+1:] {
@@ -127,8 +131,9 @@ func (l Layout) describesOthers() bool {
 	return l.Unindexed || l.Times != TimesUsual || len(l.Touched) > 0
 }
 
-// compare returns a [*MisfitError] if the tables do not fit the layout, as the
-// first call of a [Store] would.
+// compare returns a [*MisfitError] if the tables do not fit the layout, as the first call
+// of a [Store] would. It returns nil if the database cannot tell which tables it has (see
+// unaskable), and other errors of the driver as they are.
 func (l Layout) compare(ctx context.Context, c Conn, d Dialect) error {
 	misfits, err := l.grammar(d).misfits(ctx, c, l.Unindexed, false)
 	if unaskable(err) {

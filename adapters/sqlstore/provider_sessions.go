@@ -16,8 +16,9 @@ const mostNamed = 20
 
 var errStillNamed = errors.New("sessions are renewed as fast as they are deleted")
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. A layout without
-// the columns provider_sid and provider_sub is [errors.ErrUnsupported].
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It returns an
+// [errors.ErrUnsupported] if the layout lacks one of the columns provider_sid,
+// provider_sub and provider_issued of sessions. The Token of a returned session is empty.
 func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	column, names := "provider_sid", sids
 	if len(sids) == 0 {
@@ -27,10 +28,11 @@ func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string,
 	return gone, fail(ctx, "delete provider sessions", err)
 }
 
-// deleteNamed deletes the sessions that have one of the names in a column and
-// were issued no later than issued, or at an unknown time. It returns them, also
-// with an error. A session that is renewed meanwhile has another token, and is
-// found again. If that happens mostNamed times, it returns errStillNamed.
+// deleteNamed deletes the sessions that have one of the names in a column, "provider_sid"
+// or "provider_sub", and whose ID token was issued no later than issued, or at an unknown
+// time. It returns the sessions that it deleted, also beside an error. It ignores empty
+// names. It looks again for sessions that were renewed meanwhile and so have another
+// token, and returns errStillNamed if there still are some after mostNamed times.
 func (s sessions) deleteNamed(ctx context.Context, column string, names []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	l := s.db.layout
 	if !l.has("sessions.provider_sid") || !l.has("sessions.provider_sub") || !l.has("sessions.provider_issued") {
@@ -65,7 +67,7 @@ func (s sessions) deleteNamed(ctx context.Context, column string, names []string
 	return gone, errStillNamed
 }
 
-// read returns the sessions that a statement selects.
+// read returns the rows that a statement selects with {sessions.*}.
 func (s sessions) read(ctx context.Context, statement string, args []any) (found []sessionRow, err error) {
 	err = s.db.conn.Each(ctx, statement, args, func(scan func(...any) error) error {
 		var row sessionRow

@@ -37,7 +37,8 @@ type queries struct {
 	forms   map[string]*form  // of each table
 }
 
-// queries returns the statements of a layout, which are written once for a store.
+// queries returns the statements of a layout. It is called once for a store. The result
+// is shared, and nothing changes it.
 func (l grammar) queries() *queries {
 	q := &queries{
 		insertUser:          l.insert("users"),
@@ -71,8 +72,7 @@ func (l grammar) queries() *queries {
 	return q
 }
 
-// aboutUsers writes the statements for users. The other methods with such names
-// do the same for their tables.
+// aboutUsers sets the fields of q with statements for users.
 func (q *queries) aboutUsers(l grammar) {
 	person := `SELECT ` + l.person("u") + ` FROM {users} u` + l.joinSuspension("u")
 	q.userByID = l.sql(person + ` WHERE u.{users.id} = ?`)
@@ -91,8 +91,9 @@ func (q *queries) aboutUsers(l grammar) {
 	q.deleteUser = l.sql(`DELETE FROM {users} WHERE {users.id} = ?`)
 }
 
-// changeIf returns the part of an update that changes a column, or "" if the
-// layout lacks the column.
+// changeIf returns the part of an update, with a comma in front, that changes a column if
+// its first argument is true. Its second argument is the new value. changeIf returns ""
+// if the layout lacks the column.
 func (l grammar) changeIf(column string) string {
 	if !l.has(column) {
 		return ""
@@ -100,8 +101,9 @@ func (l grammar) changeIf(column string) string {
 	return `, {` + column + `} = CASE WHEN ? THEN ? ELSE {` + column + `} END`
 }
 
-// person returns the columns of a user and of the suspension, if the layout has
-// suspensions. joinSuspension joins that table.
+// person returns the part of a statement for sql that selects the columns of a user, and
+// of the suspension if the layout has suspensions. alias is the alias of the table of
+// users. The statement needs the join of joinSuspension. intoPerson has the destinations.
 func (l grammar) person(alias string) string {
 	columns := `{` + alias + `.users.*}`
 	if l.has("suspensions") {
@@ -110,7 +112,8 @@ func (l grammar) person(alias string) string {
 	return columns
 }
 
-// joinSuspension returns the join that person needs, or "".
+// joinSuspension returns the join that person needs, or "" if the layout has no
+// suspensions. alias is the alias of the table of users.
 func (l grammar) joinSuspension(alias string) string {
 	if !l.has("suspensions") {
 		return ""
@@ -118,6 +121,7 @@ func (l grammar) joinSuspension(alias string) string {
 	return ` LEFT JOIN {suspensions} z ON z.{suspensions.user_id} = ` + alias + `.{users.id}`
 }
 
+// aboutSuspensions sets the fields of q with statements for suspensions and activities.
 func (q *queries) aboutSuspensions(l grammar) {
 	const columns = `{suspensions.since}, {suspensions.until}, COALESCE({suspensions.reason}, ''), COALESCE({suspensions.actor}, '')`
 	q.insertSuspension = l.sql(`INSERT INTO {suspensions} ({suspensions.user_id}, {suspensions.since}, {suspensions.until},
@@ -132,6 +136,7 @@ func (q *queries) aboutSuspensions(l grammar) {
 	q.pruneActivities = l.sql(`DELETE FROM {activities} WHERE {activities.time} < ?`)
 }
 
+// aboutAccounts sets the fields of q with statements for accounts.
 func (q *queries) aboutAccounts(l grammar) {
 	const key = ` WHERE {accounts.provider} = ? AND {accounts.providerAccountId} = ?`
 	q.account = l.sql(`SELECT {accounts.*} FROM {accounts}` + key + ` LIMIT 1`)
@@ -141,6 +146,7 @@ func (q *queries) aboutAccounts(l grammar) {
 	q.deleteAccountsOf = l.sql(`DELETE FROM {accounts} WHERE {accounts.userId} = ?`)
 }
 
+// aboutSessions sets the fields of q with statements for sessions.
 func (q *queries) aboutSessions(l grammar) {
 	const key, owner = ` WHERE {sessions.sessionToken} = ?`, ` WHERE {sessions.userId} = ?`
 	q.sessionAndUser = l.sql(`SELECT {s.sessions.*}, {u.users.*} FROM {sessions} s
@@ -157,6 +163,7 @@ func (q *queries) aboutSessions(l grammar) {
 	q.deleteSessionsBut = l.sql(`DELETE FROM {sessions}` + owner + ` AND ({sessions.id} <> ? OR {sessions.id} IS NULL)`)
 }
 
+// aboutTokens sets the fields of q with statements for verification tokens and passkeys.
 func (q *queries) aboutTokens(l grammar) {
 	const key = ` WHERE {verification_token.identifier} = ? AND {verification_token.token} = ?`
 	q.token = l.sql(`SELECT {verification_token.*} FROM {verification_token}` + key)
@@ -170,8 +177,8 @@ func (q *queries) aboutTokens(l grammar) {
 	q.deleteAuthenticatorsOf = l.sql(`DELETE FROM {authenticators}` + owner)
 }
 
-// upsertRevocation returns the statement that adds a revocation, or keeps the later
-// of the stored and the new times.
+// upsertRevocation returns the statement that adds a revocation. If there is one with the
+// key already, the statement keeps the later of each two times.
 func (l grammar) upsertRevocation() string {
 	const values = `INSERT INTO {revocations} ({revocations.key}, {revocations.at}, {revocations.expires}) VALUES (?, ?, ?) `
 	later := `{revocations.at} = GREATEST({revocations}.{revocations.at}, EXCLUDED.{revocations.at}),
@@ -186,7 +193,8 @@ func (l grammar) upsertRevocation() string {
 	return l.sql(values + `ON CONFLICT ({revocations.key}) DO UPDATE SET ` + later)
 }
 
-// selectRevocations returns the statement that reads the revocations of n keys.
+// selectRevocations returns the statement that reads the revocations of n keys. n is at
+// least 1.
 func (l grammar) selectRevocations(n int) string {
 	return l.sql(`SELECT {revocations.key}, {revocations.at} FROM {revocations} WHERE {revocations.key} IN (?` + strings.Repeat(", ?", n-1) + `)`)
 }

@@ -43,8 +43,8 @@ var cures = map[string]string{
 	"SQLite code 14": noFile, "SQLite code 26": notSQLite, "SQLite code 8": mayNotWrite, "SQLite code 5": inUse,
 }
 
-// cureOf returns what to do about a code, or "" for one that only the operator of
-// the database understands.
+// cureOf returns what to do about a code of diagnose, for codes that a setting of the
+// program or of the database mends. It returns "" for all others.
 func cureOf(code string) string {
 	if digits, is := strings.CutPrefix(code, sqliteCode); is { // of an extended code the lowest byte
 		number, _ := strconv.Atoi(digits)
@@ -85,8 +85,8 @@ var classes = map[string]string{
 	"SQLite code 11": ownFault, "SQLite code 13": lacksRoom, "SQLite code 18": misfits, "SQLite code 19": ruleRefuses, "SQLite code 20": misfits,
 }
 
-// explain says what a code means and what to do about it. It is "" for a text that is no
-// code.
+// explain returns what a code of diagnose means and what to do about it. For an unknown
+// code it points to the log of the database. It returns "" for a text that is no code.
 func explain(code string) string {
 	if cure := cureOf(code); cure != "" {
 		return cure
@@ -118,8 +118,9 @@ var unfitTexts = map[string]*regexp.Regexp{
 	"MySQL error 1292": regexp.MustCompile("for column ([`'.\\w$-]+) at row"),
 }
 
-// unfitText returns which column or index does not take a value, or "" if the code or
-// the text says nothing of it.
+// unfitText returns a clause that says which column or index does not take a value. code
+// is that of an error, and text is the driver's. It repeats only names and numbers of
+// text. It returns "" if code is about something else, or text names no column.
 func unfitText(code, text string) string {
 	pattern := unfitTexts[code]
 	if pattern == nil {
@@ -139,8 +140,8 @@ func unfitText(code, text string) string {
 	return "the column " + column + " is too short for this"
 }
 
-// passes reports whether the database will serve again by itself, as far as its
-// answer tells.
+// passes reports whether the same call may succeed later without any cure, as far as the
+// answer of the database tells. err must not be nil.
 func passes(err error) bool {
 	kind, code := diagnose(err)
 	switch cureOf(code) {
@@ -154,10 +155,11 @@ func passes(err error) bool {
 // during a statement. The error has no type.
 const mysqlGone = "invalid connection"
 
-// Refusal says what a database refused and what to do about it, such as "there is
-// no database of this name: create it first (SQLSTATE 3D000)". It never repeats the
-// driver's text, which quotes values and settings. It returns "" if the database
-// did not answer.
+// Refusal returns what a database refused and what to do about it, such as "there is no
+// database of this name: create it first (SQLSTATE 3D000)". err is an error of this
+// package or of a driver. Refusal never repeats the driver's text, which quotes values
+// and settings. It returns "" for nil, if the database did not answer, and for an error
+// that did not come from a database.
 func Refusal(err error) string {
 	if err == nil {
 		return ""
@@ -179,7 +181,8 @@ func Refusal(err error) string {
 // have no type.
 var tlsTexts = []string{"server refused TLS connection", "server does not support TLS", "SSL is not enabled on the server"}
 
-// tlsReason returns what is wrong with TLS, or "" if TLS is not the reason.
+// tlsReason returns what is wrong with TLS if err says that TLS failed, or else "". err
+// must not be nil.
 func tlsReason(err error) string {
 	if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
 		return uncertified
@@ -192,8 +195,9 @@ func tlsReason(err error) string {
 	return ""
 }
 
-// unreached returns a text with the address that did not answer, in numbers only:
-// the host in a connection string may be part of a password that was not escaped.
+// unreached returns a text that says that the database cannot be reached, with the
+// address in numbers if err has it. It never repeats the name of the host, which may be
+// part of a password that was not escaped in a connection string.
 func unreached(err error) string {
 	if network, is := errors.AsType[*net.OpError](err); is {
 		if at, is := network.Addr.(*net.TCPAddr); is && at != nil {
@@ -211,8 +215,9 @@ func chain(err error) iter.Seq[error] {
 	return func(yield func(error) bool) { walk(err, yield) }
 }
 
-// walk calls yield for an error and all that it wraps. It returns false once
-// yield does.
+// walk calls yield for an error and all that it wraps, the outer ones first, until yield
+// returns false. It returns false if yield did. For nil it calls nothing and returns
+// true.
 func walk(err error, yield func(error) bool) bool {
 	if err == nil {
 		return true

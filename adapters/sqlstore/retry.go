@@ -50,8 +50,9 @@ func (c retryConn) Tx(ctx context.Context, f func(Conn) error) error {
 	return retry(ctx, func() error { return c.Conn.Tx(ctx, f) })
 }
 
-// retry calls f up to maxRuns times, with growing pauses, while it returns a
-// conflict. It returns the last error of f, early if ctx ends.
+// retry calls f, and calls it again after growing pauses while it returns an error of the
+// kind conflict: maxRuns times in all, and not after the end of ctx. It returns what the
+// last call of f returned.
 func retry(ctx context.Context, f func() error) error {
 	wait := 2 * time.Millisecond
 	for run := 1; ; run++ {

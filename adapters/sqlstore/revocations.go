@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Revoke implements [storage.RevocationStore].
+// Revoke implements [storage.RevocationStore]. It returns an [errors.ErrUnsupported] if
+// the layout has no table for revocations.
 func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	err := s.db.needs("revocations")
 	if err == nil && !findable(key) {
@@ -19,7 +20,9 @@ func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) e
 	return fail(ctx, "revoke", err)
 }
 
-// RevokedAt implements [storage.RevocationStore].
+// RevokedAt implements [storage.RevocationStore]. The map has no entry for a key that is
+// not on record. It is never nil without an error. RevokedAt returns an
+// [errors.ErrUnsupported] if the layout has no table for revocations.
 func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
 	found := make(map[string]time.Time)
 	err := ctx.Err()
@@ -40,9 +43,9 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 // maxKeys is how many keys one statement asks for at most.
 const maxKeys = 64
 
-// readRevocations adds to found the instants of the keys that are on record. keys
-// has at least one and at most maxKeys. It asks for 1, 2, 4 … keys and repeats
-// the last one, so that there are few different statements to prepare.
+// readRevocations adds to found the instants of those keys that are on record. keys has
+// at least one and at most maxKeys. The statement asks for 1, 2, 4 … keys, and the last
+// key is repeated to fill it, so that there are few different statements to prepare.
 func readRevocations(ctx context.Context, db *database, keys []string, found map[string]time.Time) error {
 	n := 1
 	for n < len(keys) {

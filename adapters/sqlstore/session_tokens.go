@@ -18,7 +18,8 @@ const hashed = "sha256:"
 // maxPlainToken is how long an old plain token may be at most.
 const maxPlainToken = 512
 
-// sessions finds and deletes sessions by their tokens, which it stores as hashes.
+// sessions finds and deletes sessions by their tokens, which it stores as hashes unless
+// plain is set. Its methods return errors of the driver as they are.
 type sessions struct {
 	db    *database
 	plain bool // tokens are kept as they are, not as hashes
@@ -31,8 +32,8 @@ type sessionRow struct {
 	amr                              string
 }
 
-// dest returns a destination in r for each column of sessions, in the order of
-// package model.
+// dest returns a destination in r for each column of sessions, in the order of package
+// model. The caller passes the list to database.into.
 func (r *sessionRow) dest() []any {
 	s := &r.session
 	return []any{
@@ -56,7 +57,9 @@ func (r *sessionRow) read(token string) storage.StoredSession {
 	return s
 }
 
-// values returns the row of a session with the token as it is stored.
+// values returns a value of v for each column of sessions, in the order of package model.
+// stored is the token in its stored form, and v.Token is ignored. An id that the layout
+// does not take is replaced by a random one.
 func (s sessions) values(v storage.StoredSession, stored string) []any {
 	at := s.db.layout.arg
 	return []any{
@@ -67,7 +70,9 @@ func (s sessions) values(v storage.StoredSession, stored string) []any {
 }
 
 // renewal returns the statement that renews a session, and its arguments except the last.
-// The caller appends that one: the old token in its stored form.
+// The caller appends that one: the old token in its stored form. renewal sends nothing
+// that changes a row. It returns errText if no session can have the token of next, and an
+// error if a column does not take a value of next.
 func (s sessions) renewal(ctx context.Context, next storage.StoredSession) (statement string, args []any, err error) {
 	if !s.canHave(next.Token) {
 		return "", nil, errText
@@ -99,8 +104,9 @@ func (s sessions) renewal(ctx context.Context, next storage.StoredSession) (stat
 	return l.sql(l.update("sessions") + strings.Join(set, ", ") + " WHERE {sessions.sessionToken} = ?"), args, nil
 }
 
-// idOfToken returns the id of a session where there is no column for one: a part
-// of the token's hash, whether the hash or the plain token is stored.
+// idOfToken returns the id of a session where there is no column for one: the first 32
+// digits of the token's hash. stored is the token in its stored form, hashed or plain,
+// which makes no difference to the id.
 func idOfToken(stored string) string {
 	sum, is := strings.CutPrefix(stored, hashed)
 	if !is {
@@ -119,21 +125,24 @@ func (s sessions) stored(token string) string {
 	return hash(token)
 }
 
+// hash returns the text that a token is stored as without PlainTokens: its SHA-256 in
+// hex, behind the mark hashed.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hashed + hex.EncodeToString(sum[:])
 }
 
-// canHave reports whether a session can have the token. Tokens that no session
-// can have are never looked for.
+// canHave reports whether a session can have the token: it is not empty and the database
+// can hold it, and with plain it does not look like a hash. Tokens that no session can
+// have are never looked for.
 func (s sessions) canHave(token string) bool {
 	return token != "" && findable(token) && !(s.plain && strings.HasPrefix(token, hashed))
 }
 
-// withToken calls f with the text that a token is stored as. If f returns
-// ErrNotFound, the row may have an old plain token: withToken hashes that token
-// in the database and calls f again. It returns ErrNotFound for a token that no
-// session can have.
+// withToken calls f with the stored form of a token, and returns the error of f. If f
+// returns ErrNotFound, the row may still have the plain token. If it has, withToken
+// replaces it in the database by its hash and calls f again. It returns ErrNotFound for a
+// token that no session can have, and if no row has either form.
 func (s sessions) withToken(ctx context.Context, token string, f func(stored string) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -155,9 +164,9 @@ func (s sessions) withToken(ctx context.Context, token string, f func(stored str
 	return f(s.stored(token))
 }
 
-// deleteByToken deletes those sessions of a user that wanted accepts by their
-// ids, in layouts where sessions have no column for ids. It returns how many it
-// deleted, also with an error.
+// deleteByToken deletes the sessions of a user for whose ids wanted returns true. It is
+// for layouts where sessions have no column for ids. It goes on after an error, and
+// returns how many sessions it deleted, also beside an error.
 func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(id string) bool) (int, error) {
 	var stored []string
 	var unread error
@@ -181,9 +190,9 @@ func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(
 	return total, err
 }
 
-// deleteStored deletes a session by the text that its token was stored as, or by
-// its hash, if a reader has hashed it meanwhile. It returns how many rows it
-// deleted.
+// deleteStored deletes the session whose token was read from the database as token. If
+// that was a plain token which another caller has replaced by its hash meanwhile,
+// deleteStored deletes the session by the hash. It returns how many rows it deleted.
 func (s sessions) deleteStored(ctx context.Context, token string) (int, error) {
 	n, err := s.db.conn.Exec(ctx, s.db.q.deleteSession, token)
 	if err != nil || n > 0 || strings.HasPrefix(token, hashed) {
@@ -193,8 +202,8 @@ func (s sessions) deleteStored(ctx context.Context, token string) (int, error) {
 	return int(n), err
 }
 
-// deleteBy deletes the sessions that a statement finds by ids, and returns how
-// many. It returns 0 and no error for ids that no row can have.
+// deleteBy runs a statement that deletes sessions, with ids as arguments, and returns how
+// many it deleted. It returns 0 and no error for ids that no row can have.
 func (s sessions) deleteBy(ctx context.Context, statement string, ids ...string) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

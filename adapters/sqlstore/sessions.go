@@ -7,8 +7,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateSession implements [storage.SessionAdapter]. It returns ErrNotFound for an
-// unknown user if the schema has a foreign key, as ours does.
+// CreateSession implements [storage.SessionAdapter]. It returns ErrConflict if the token
+// is taken. It returns ErrNotFound for an unknown user if the schema has a foreign key,
+// as ours does. It returns another error for an empty token.
 func (s *Store) CreateSession(ctx context.Context, v storage.StoredSession) error {
 	key := s.sessions.stored(v.Token)
 	row := s.sessions.values(v, key)
@@ -22,7 +23,9 @@ func (s *Store) CreateSession(ctx context.Context, v storage.StoredSession) erro
 	return fail(ctx, "create session", err)
 }
 
-// GetSessionAndUser implements [storage.SessionAdapter].
+// GetSessionAndUser implements [storage.SessionAdapter]. It returns ErrNotFound for an
+// unknown session, and for one without a user. It returns an expired session as long as
+// the row exists. The user comes without the suspension.
 func (s *Store) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
 	var session sessionRow
 	var user userRow
@@ -50,7 +53,8 @@ func (s *Store) GetSession(ctx context.Context, token string) (storage.StoredSes
 	return row.read(token), nil
 }
 
-// UpdateSession implements [storage.SessionAdapter].
+// UpdateSession implements [storage.SessionAdapter]. It returns ErrNotFound for an
+// unknown session, and nil for one that expires later already.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at := s.db.layout.arg(expires)
 	if err := s.db.fitsColumn(ctx, "sessions", "expires", at); err != nil {
@@ -67,8 +71,9 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return fail(ctx, "update session", err)
 }
 
-// RenewSession implements [storage.SessionRenewalAdapter]. In a layout without ids of
-// sessions the id is made of the token, and changes with it.
+// RenewSession implements [storage.SessionRenewalAdapter]. It returns ErrNotFound for an
+// unknown session, and ErrConflict if the token of next is taken. In a layout without ids
+// of sessions the id is made of the token, and changes with it.
 func (s *Store) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
 	set, args, err := s.sessions.renewal(ctx, next)
 	if err != nil {
@@ -90,7 +95,8 @@ func (s *Store) RenewSession(ctx context.Context, token string, next storage.Sto
 	return fail(ctx, "renew session", err)
 }
 
-// DeleteSession implements [storage.SessionAdapter].
+// DeleteSession implements [storage.SessionAdapter]. It returns the session as removed,
+// or ErrNotFound for an unknown session.
 func (s *Store) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	var row sessionRow
 	err := s.sessions.withToken(ctx, token, func(stored string) error {
@@ -102,8 +108,8 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (storage.Stored
 	return row.read(token), nil
 }
 
-// ListSessions implements [storage.SessionListAdapter]. The session that expires
-// last comes first.
+// ListSessions implements [storage.SessionListAdapter]. The session that expires last
+// comes first, and expired sessions are included. The Token of each is empty.
 func (s *Store) ListSessions(ctx context.Context, userID string) (list []storage.StoredSession, err error) {
 	err = s.db.each(ctx, s.db.q.sessionsOf, userID, func(scan func(...any) error) error {
 		var row sessionRow
@@ -114,7 +120,8 @@ func (s *Store) ListSessions(ctx context.Context, userID string) (list []storage
 	return list, fail(ctx, "list sessions", err)
 }
 
-// DeleteSessionByID implements [storage.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter]. It returns ErrNotFound if
+// the user has no session with the id.
 func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error {
 	var n int
 	var err error
@@ -129,7 +136,9 @@ func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error 
 	return fail(ctx, "delete session by id", err)
 }
 
-// DeleteSessions implements [storage.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter]. It returns how many sessions it
+// deleted, 0 for an unknown user. In a layout without ids of sessions it may return a
+// number beside an error.
 func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	switch {
 	case keep == "":

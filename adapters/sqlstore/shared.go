@@ -6,11 +6,12 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/foreign"
 )
 
-// SharedWith returns the layout to share a database with another adapter of Auth.js,
-// with tables as its documentation has them. The peer is "pg", "neon", "prisma",
-// "drizzle", "kysely", "typeorm", "sequelize", "mikro-orm", "supabase", "hasura" or
-// "d1". Another one, or one that does not exist for the database, is an error.
-// [Detect] finds the layout of tables that were changed since.
+// SharedWith returns the layout to share a database with another adapter of Auth.js, with
+// tables as the documentation of that adapter has them. name is that of the adapter:
+// "pg", "neon", "prisma", "drizzle", "kysely", "typeorm", "sequelize", "mikro-orm",
+// "supabase", "hasura" or "d1". SharedWith returns an error for any other name, for an
+// adapter that does not exist for the database, and for an unknown dialect. It asks no
+// database: [Detect] finds the layout of tables that differ from the documentation.
 //
 // What Auth.js has no column for is not kept, as with [AuthJS].
 func SharedWith(d Dialect, name string) (Layout, error) {
@@ -31,8 +32,8 @@ func SharedWith(d Dialect, name string) (Layout, error) {
 	return foreignLayout(l), nil
 }
 
-// foreignLayout returns a layout of package foreign as ours. Session tokens are
-// plain in all of them.
+// foreignLayout returns a layout of package foreign as a Layout, with PlainTokens. The
+// Layout shares Names and Touched with l.
 func foreignLayout(l foreign.Layout) Layout {
 	return Layout{
 		Names: l.Names, PlainTokens: true, DatabaseIDs: l.DatabaseIDs, UUIDs: l.UUIDs,

@@ -7,9 +7,14 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Store is an adapter with every ability that a database with transactions needs:
-// all but [storage.SignUpAdapter]. Make one with [New]. It is safe for
-// concurrent use if its Conn is, by any number of processes.
+// Store is an adapter with every ability that a database with transactions needs: all but
+// [storage.SignUpAdapter]. Make one with [New]. It is safe for concurrent use if its Conn
+// is, by any number of processes.
+//
+// Its methods do what the interfaces of package storage say. While the tables do not fit
+// the layout, they return a [*MisfitError]. If the layout lacks the table that a method
+// needs, the method returns an [errors.ErrUnsupported]. A method that finds a session by
+// an old plain token replaces that token in the database by its hash.
 type Store struct {
 	db       *database
 	users    users
@@ -66,17 +71,19 @@ func storeIn(db *database, plainTokens bool, created newUserFunc) *Store {
 	return &Store{db: db, users: users{db, created}, sessions: sessions{db, plainTokens}, passkeys: passkeys{db}}
 }
 
-// Bind returns the store in a transaction of the caller's. It commits nothing
-// and rolls nothing back: its own transactions are savepoints. It is good until
-// the transaction ends, and for one goroutine at a time.
+// Bind returns a store whose statements are part of tx, a transaction of the caller's.
+// That store commits nothing and rolls nothing back: its own transactions are savepoints.
+// It retries nothing, since only the caller can run tx again. It may be used until tx
+// ends, by one goroutine at a time.
 func (s *Store) Bind(tx Conn) *Store {
 	return storeIn(s.db.in(tx), s.sessions.plain, s.users.created)
 }
 
-// OnNewUser returns a store that calls f in the transaction that stores a new
-// user. u is as it was stored. f may be called again after a serialization
-// failure. An error of f rolls the transaction back, and CreateUser returns its
-// text, wrapping it unless it is an ErrConflict or an ErrNotFound.
+// OnNewUser returns a copy of s that calls f, and no function of an earlier OnNewUser, in
+// the transaction that stores a new user. u is the user as stored. f may be called again
+// after a serialization failure. An error of f rolls the transaction back. CreateUser
+// then returns an error with its text, which wraps it unless it is an ErrConflict or an
+// ErrNotFound.
 func (s *Store) OnNewUser(f func(ctx context.Context, tx Conn, u storage.User) error) *Store {
 	return storeIn(s.db, s.sessions.plain, f)
 }
@@ -101,10 +108,11 @@ func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 }
 
 // runError wraps what the function of a transaction has returned in one run, not what the
-// database said before or after it. The runs of InTx share nothing else, so that the error of
-// an earlier run cannot be taken for that of the last one.
+// database said before or after it. The runs of InTx share nothing else, so that the
+// error of an earlier run cannot be taken for that of the last one.
 type runError struct{ error }
 
+// Unwrap returns the error that the function has returned.
 func (r *runError) Unwrap() error { return r.error }
 
 // DBSystem returns the name of the database for traces: "postgresql", "mysql" or

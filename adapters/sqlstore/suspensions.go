@@ -13,9 +13,12 @@ import (
 // [errors.ErrUnsupported] if the layout has no table for suspensions.
 func (s *Store) Suspensions() storage.SuspensionStore { return suspensions{s.db} }
 
+// suspensions stores suspensions. If the layout has no table for them, its methods
+// return an [errors.ErrUnsupported].
 type suspensions struct{ db *database }
 
-// Put implements [storage.SuspensionStore].
+// Put implements [storage.SuspensionStore]. It locks the user until the transaction ends,
+// and replaces an earlier suspension. It returns ErrNotFound for an unknown user.
 func (s suspensions) Put(ctx context.Context, userID string, v storage.Suspension) error {
 	if err := s.db.needs("suspensions"); err != nil {
 		return fail(ctx, "suspend", err)
@@ -37,20 +40,22 @@ func (s suspensions) Put(ctx context.Context, userID string, v storage.Suspensio
 	}))
 }
 
-// lockUser keeps other transactions from changing a user until this one ends. It
-// returns ErrNotFound for an unknown user.
+// lockUser keeps other transactions from changing a user until this one ends. db is bound
+// to a transaction. lockUser returns ErrNotFound for an unknown user.
 func (db *database) lockUser(ctx context.Context, id string) error {
 	_, err := users{db: db}.update(ctx, id, storage.UserChange{})
 	return err
 }
 
-// Get implements [storage.SuspensionStore].
+// Get implements [storage.SuspensionStore]. It returns a suspension in force or not, and
+// ErrNotFound if the user has none.
 func (s suspensions) Get(ctx context.Context, userID string) (storage.Suspension, error) {
 	v, err := s.read(ctx, userID)
 	return v, fail(ctx, "get suspension", err)
 }
 
-// read returns the suspension of a user, or ErrNotFound.
+// read returns the suspension of a user, or ErrNotFound. It returns errors of the driver
+// as they are.
 func (s suspensions) read(ctx context.Context, userID string) (v storage.Suspension, err error) {
 	if err := s.db.needs("suspensions"); err != nil {
 		return v, err
@@ -66,7 +71,9 @@ func (s suspensions) read(ctx context.Context, userID string) (v storage.Suspens
 	return v, nil
 }
 
-// Delete implements [storage.SuspensionStore].
+// Delete implements [storage.SuspensionStore]. It locks the user until the transaction
+// ends, and returns the suspension as removed. It returns ErrNotFound for an unknown
+// user, and for one without a suspension.
 func (s suspensions) Delete(ctx context.Context, userID string) (v storage.Suspension, err error) {
 	if err := s.db.needs("suspensions"); err != nil {
 		return v, fail(ctx, "restore", err)
@@ -84,7 +91,8 @@ func (s suspensions) Delete(ctx context.Context, userID string) (v storage.Suspe
 	return v, fail(ctx, "restore", err)
 }
 
-// KeepsActors implements [storage.ActorAdapter]: a layout may lack the columns.
+// KeepsActors implements [storage.ActorAdapter]. It returns false if the layout lacks the
+// column actor or actor_session of sessions.
 func (s *Store) KeepsActors() bool {
 	return s.db.layout.has("sessions.actor") && s.db.layout.has("sessions.actor_session")
 }
@@ -93,9 +101,12 @@ func (s *Store) KeepsActors() bool {
 // [errors.ErrUnsupported] if the layout has no table for activities.
 func (s *Store) Activities() storage.ActivityStore { return activities{s.db} }
 
+// activities stores activities of users. If the layout has no table for them, its
+// methods return an [errors.ErrUnsupported].
 type activities struct{ db *database }
 
-// Append implements [storage.ActivityStore].
+// Append implements [storage.ActivityStore]. It returns ErrNotFound for an unknown user
+// if the schema has a foreign key, as ours does.
 func (s activities) Append(ctx context.Context, v storage.Activity) error {
 	err := s.db.needs("activities")
 	if err == nil && !s.db.findableID(v.UserID) {
@@ -113,7 +124,7 @@ func (s activities) Append(ctx context.Context, v storage.Activity) error {
 	return fail(ctx, "append activity", err)
 }
 
-// List implements [storage.ActivityStore].
+// List implements [storage.ActivityStore]. The latest comes first. limit is positive.
 func (s activities) List(ctx context.Context, userID string, limit int) (list []storage.Activity, err error) {
 	if err := s.db.needs("activities"); err != nil {
 		return nil, fail(ctx, "list activities", err)
@@ -137,7 +148,8 @@ func (s activities) List(ctx context.Context, userID string, limit int) (list []
 	return list, fail(ctx, "list activities", err)
 }
 
-// Prune implements [storage.ActivityStore].
+// Prune implements [storage.ActivityStore]. It removes all such activities in one
+// statement, and returns how many.
 func (s activities) Prune(ctx context.Context, before time.Time) (int, error) {
 	if err := s.db.needs("activities"); err != nil {
 		return 0, fail(ctx, "prune activities", err)

@@ -24,8 +24,8 @@ func (s *Store) Sweep(ctx context.Context, before time.Time) (int, error) {
 	return total, fail(ctx, "sweep", err)
 }
 
-// sweep removes expired rows table by table, in batches that b decides on. With
-// an error it returns how many rows it removed before.
+// sweep removes expired rows table by table, in batches that b decides on. It returns how
+// many rows it removed, also beside an error. It skips tables that do not exist.
 func (db *database) sweep(ctx context.Context, before time.Time, b *broom) (total int, err error) {
 	for _, statement := range db.q.sweep {
 		for n := int64(1); n > 0; total += int(n) { // of a partitioned table a batch may be any number
@@ -44,10 +44,11 @@ func (db *database) sweep(ctx context.Context, before time.Time, b *broom) (tota
 // maxCommit is how long a commit may take after the end of the caller's context.
 const maxCommit = 5 * time.Second
 
-// sweepOnce removes at most rows rows in one transaction. If ctx ends before they
-// are removed, the transaction is rolled back. After that the end of ctx does not
-// interrupt the commit, since nothing tells whether an interrupted commit took
-// effect.
+// sweepOnce removes at most rows expired rows of one table in one transaction, and
+// returns how many. If ctx ends before the rows are removed, the transaction is rolled
+// back. Once they are removed, the end of ctx does not interrupt the commit, since
+// nothing tells whether an interrupted commit took effect. The commit then has maxCommit.
+// Beside an error sweepOnce returns 0.
 func (db *database) sweepOnce(ctx context.Context, s sweep, before time.Time, rows int) (n int64, err error) {
 	inner, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -99,9 +100,11 @@ func newBroom(ctx context.Context, d Dialect) *broom {
 	return b
 }
 
-// batch calls remove, which returns how many rows it has removed. It returns
-// [storage.ErrUnfinished] instead if a batch that takes twice as long as the longest so
-// far would not end in time.
+// batch calls remove with how many rows it may remove, and returns what remove returned.
+// It adapts that number to how long remove took, and on SQLite rests for as long. It does
+// not call remove if ctx has ended, and returns the error of ctx. It does not call remove
+// and returns [storage.ErrUnfinished] if a batch that takes twice as long as the longest
+// so far would not end before the deadline.
 func (b *broom) batch(ctx context.Context, remove func(rows int) (int64, error)) (int64, error) {
 	begun := b.now()
 	if err := ctx.Err(); err != nil {
@@ -143,9 +146,10 @@ type sweep struct {
 	late time.Duration // how long after its expiry a row is kept
 }
 
-// sweep returns the statement that removes expired rows of a table. Rows with an
-// expiry in another form stay. In a partitioned table of PostgreSQL different
-// rows have the same ctid, so the statement compares the expiry twice.
+// sweep returns the statement that removes expired rows of a table. expiry is the column
+// with the expiry, such as "sessions.expires". Rows with an expiry in another form than
+// the layout's stay. In a partitioned table of PostgreSQL different rows have the same
+// ctid, so the statement compares the expiry twice.
 func (l grammar) sweep(table, expiry string) sweep {
 	kept, late := l.formOf(table), time.Duration(0)
 	if table == "leases" {

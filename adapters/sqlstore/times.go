@@ -44,7 +44,7 @@ func (f form) isText() bool {
 	return f.times == TimesISO || f.times == TimesMillisText || f.times == TimesUTC && f.dialect == SQLite
 }
 
-// storage returns the storage class of SQLite that instants have: "text" or
+// storage returns the storage class of SQLite that instants of the form have: "text" or
 // "integer".
 func (f form) storage() string {
 	if f.isText() {
@@ -53,8 +53,9 @@ func (f form) storage() string {
 	return "integer"
 }
 
-// arg returns the argument that stores an instant, truncated to the millisecond.
-// It returns nil for the zero time.
+// arg returns the argument that stores an instant in UTC, cut to what the form holds:
+// milliseconds or seconds. It returns nil for the zero time. The argument is a
+// [time.Time], a string or an int64.
 func (f form) arg(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -77,8 +78,8 @@ func (f form) arg(t time.Time) any {
 	return t.UnixMilli()
 }
 
-// kept returns an instant as it reads back after arg has stored it: in UTC,
-// without what the form cannot hold.
+// kept returns an instant as it reads back after arg has stored it: in UTC, cut to what
+// the form holds.
 func (f form) kept(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
@@ -89,8 +90,9 @@ func (f form) kept(t time.Time) time.Time {
 	return t.Truncate(time.Millisecond).UTC()
 }
 
-// read returns the expression that reads an instant as it is kept. Some drivers
-// would turn text into times of their own.
+// read returns the expression that reads a column with an instant, for a destination of
+// type instant. quoted is the name of the column as a statement has it. Some columns are
+// read as text, because drivers would make times of them in ways of their own.
 func (f form) read(quoted string) string {
 	switch {
 	case f.dialect == MySQL && f.times == TimesUTC:
@@ -101,8 +103,8 @@ func (f form) read(quoted string) string {
 	return quoted
 }
 
-// pattern returns a pattern for LIKE that finds texts of the form. Such texts
-// sort as their instants do. It returns "" if the form is no text.
+// pattern returns the pattern for LIKE that texts of the form match. Texts that match
+// sort as their instants do. pattern returns "" if the form is no text.
 func (f form) pattern() string {
 	switch {
 	case !f.isText():
@@ -115,8 +117,9 @@ func (f form) pattern() string {
 	return "____-__-__T__:__:__%"
 }
 
-// parse reads the texts that arg returns, other notations of the same form, and
-// numbers in digits.
+// parse returns the instant that a text stands for: one that arg has made, or another
+// notation of the same form. For a form with numbers the text has the number in digits.
+// parse returns an error for any other text.
 func (f form) parse(text string) (time.Time, error) {
 	switch {
 	case f.times == TimesISO:
@@ -130,8 +133,8 @@ func (f form) parse(text string) (time.Time, error) {
 	return f.count(n), err
 }
 
-// count returns the instant that a number stands for, in seconds or milliseconds
-// since 1970.
+// count returns the instant that a number stands for. The number counts seconds since
+// 1970 with TimesSeconds, and milliseconds with all other forms.
 func (f form) count(n int64) time.Time {
 	if f.times == TimesSeconds {
 		return time.Unix(n, 0)
@@ -139,8 +142,11 @@ func (f form) count(n int64) time.Time {
 	return time.UnixMilli(n)
 }
 
-// timesOf returns the form that a value has, and false if it has none of the
-// forms. Digits mean TimesMillisText if inText is set.
+// timesOf guesses the form of times from one value of a column, read as text. It returns
+// false if the value has none of the forms. Digits in a column of text, which inText
+// says, are TimesMillisText. Other numbers are TimesSeconds if they have ten or eleven
+// digits. Else they are milliseconds: TimesMillis on PostgreSQL, and TimesUsual
+// elsewhere.
 func timesOf(d Dialect, value string, inText bool) (Times, bool) {
 	for _, times := range []Times{TimesISO, TimesUTC} {
 		if f := (form{times, d}); f.isText() {
@@ -173,7 +179,9 @@ type instant struct {
 	of *form // nil: the usual form
 }
 
-// Scan implements sql.Scanner.
+// Scan implements sql.Scanner. It reads null as the zero time. It cuts an instant to the
+// millisecond and returns it in UTC. It returns ErrUnreadableTime for a value that does
+// not have the form i.of.
 func (i *instant) Scan(v any) error {
 	var f form
 	if i.of != nil {

@@ -11,8 +11,10 @@ import (
 
 // Tokens of accounts, and leases for work that one process does.
 
-// SwapTokens implements [storage.TokenAdapter]. It returns an [errors.ErrUnsupported] if
-// the layout has no column for access or refresh tokens.
+// SwapTokens implements [storage.TokenAdapter]. It returns ErrConflict if the stored
+// access or refresh token is not that of old, and ErrNotFound for an unknown account. It
+// returns an [errors.ErrUnsupported] if the layout lacks the column for access tokens or
+// the one for refresh tokens.
 func (s *Store) SwapTokens(ctx context.Context, provider, providerAccountID string, old, next storage.Tokens) error {
 	row, err := accountValues(storage.Account{Provider: provider, ProviderAccountID: providerAccountID, Tokens: next})
 	if s.db.q.swapTokens == "" {
@@ -27,9 +29,10 @@ func (s *Store) SwapTokens(ctx context.Context, provider, providerAccountID stri
 	return fail(ctx, "swap tokens", err)
 }
 
-// swapTokens writes the tokens in row, the values of an account, if the account
-// still has the old refresh and access tokens. It returns ErrConflict if it has
-// others, and ErrNotFound if there is no such account.
+// swapTokens writes the tokens in row, which accountValues has made, if the account still
+// has the refresh and the access token of old. It returns ErrConflict if the account has
+// others, and ErrNotFound if there is no such account. The caller has made sure that
+// db.q.swapTokens is not empty.
 func (db *database) swapTokens(ctx context.Context, row []any, provider, id string, old storage.Tokens) error {
 	args := db.layout.touches("accounts")
 	for i, c := range tokenColumns {
@@ -60,8 +63,9 @@ var tokenColumns = []string{
 
 const firstToken = 5
 
-// aboutSwaps writes the statement that replaces tokens. Texts are compared byte by byte:
-// columns of MySQL have a collation.
+// aboutSwaps sets q.swapTokens, the statement that replaces tokens. It leaves it empty if
+// the layout lacks a column for access or refresh tokens. The statement compares texts
+// byte by byte: columns of MySQL have a collation.
 func (q *queries) aboutSwaps(l grammar) {
 	if !l.has("accounts.refresh_token") || !l.has("accounts.access_token") {
 		return
@@ -89,9 +93,10 @@ func (s *Store) SharesTokens() bool { return s.sessions.plain }
 // abandonedFor is how long a lease that has expired without Release is remembered.
 const abandonedFor = 24 * time.Hour
 
-// Lease implements [storage.LeaseStore], by the clock of the database. It returns
-// a lease with Wait and no error if other callers were faster each time. It
-// returns an [errors.ErrUnsupported] if the layout has no table for leases.
+// Lease implements [storage.LeaseStore], by the clock of the database. It tries nine
+// times if other callers change the lease meanwhile, and then returns a Lease that is not
+// held, with a short Wait and no error. It returns an [errors.ErrUnsupported] if the
+// layout has no table for leases.
 func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("leases"))
 	if err != nil {
@@ -107,8 +112,9 @@ func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duratio
 	return storage.Lease{Wait: time.Millisecond}, nil // others are faster each time
 }
 
-// lease tries once to take the lease, for life milliseconds. done is false if
-// another caller has changed the lease meanwhile.
+// lease tries once to take the lease of key for holder, for life milliseconds. done is
+// true if holder has the lease, or if another holder has it for now. done is false if
+// another caller has changed the lease meanwhile, so that the caller tries again.
 func (db *database) lease(ctx context.Context, key, holder string, life int64) (given storage.Lease, done bool, err error) {
 	var last string
 	var left int64
@@ -128,7 +134,8 @@ func (db *database) lease(ctx context.Context, key, holder string, life int64) (
 	return given, given.Held, err
 }
 
-// Release implements [storage.LeaseStore].
+// Release implements [storage.LeaseStore]. It does nothing if holder does not have the
+// lease. It returns an [errors.ErrUnsupported] if the layout has no table for leases.
 func (s *Store) Release(ctx context.Context, key, holder string) error {
 	err := errors.Join(ctx.Err(), s.db.needs("leases"))
 	if err == nil {
@@ -137,8 +144,9 @@ func (s *Store) Release(ctx context.Context, key, holder string) error {
 	return fail(ctx, "release", err)
 }
 
-// aboutLeases writes the statements for leases. A lease is taken over by a comparison
-// with the former holder.
+// aboutLeases sets the fields of q with statements for leases. The statement that takes
+// over a lease that has expired compares the former holder, so that of several callers
+// one succeeds.
 func (q *queries) aboutLeases(l grammar) {
 	now, ms, left := clock[l.dialect], `?`, `{leases.until} - `+clock[l.dialect]
 	if l.dialect == Postgres {

@@ -2,7 +2,8 @@ package sqlstore
 
 import "time"
 
-// touches returns the present as the argument of each touched column of a table.
+// touches returns an argument for each touched column of a table: the present, by the
+// clock of this process. It returns nil if the table has none.
 func (l grammar) touches(table string) (now []any) {
 	for range l.touched[table] {
 		now = append(now, l.arg(time.Now()))

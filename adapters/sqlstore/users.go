@@ -8,13 +8,16 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [storage.Adapter].
+// CreateUser implements [storage.Adapter]. It returns ErrConflict if the e-mail address
+// or the id is taken. It replaces an id that the layout does not take, and always with
+// DatabaseIDs. It calls the function of [Store.OnNewUser] in the same transaction.
 func (s *Store) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	u, err := s.users.create(ctx, u)
 	return u, fail(ctx, "create user", err)
 }
 
-// GetUser implements [storage.Adapter].
+// GetUser implements [storage.Adapter]. It returns ErrNotFound for an unknown id, also
+// for a text that can be no id. The user has the suspension, if there is one.
 func (s *Store) GetUser(ctx context.Context, id string) (storage.User, error) {
 	if !s.db.findableID(id) {
 		return storage.User{}, storage.ErrNotFound
@@ -23,7 +26,8 @@ func (s *Store) GetUser(ctx context.Context, id string) (storage.User, error) {
 	return u, fail(ctx, "get user", err)
 }
 
-// GetUserByEmail implements [storage.Adapter].
+// GetUserByEmail implements [storage.Adapter]. It returns ErrNotFound for an unknown and
+// for an empty address. The user has the suspension, if there is one.
 func (s *Store) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	if email == "" { // other programs may have stored an empty text instead of null
 		return storage.User{}, storage.ErrNotFound
@@ -32,20 +36,25 @@ func (s *Store) GetUserByEmail(ctx context.Context, email string) (storage.User,
 	return u, fail(ctx, "get user by email", err)
 }
 
-// GetUserByAccount implements [storage.Adapter].
+// GetUserByAccount implements [storage.Adapter]. It returns ErrNotFound for an unknown
+// account. The user has the suspension, if there is one.
 func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	u, err := s.users.find(ctx, s.db.q.userByAccount, provider, providerAccountID)
 	return u, fail(ctx, "get user by account", err)
 }
 
-// UpdateUser implements [storage.Adapter].
+// UpdateUser implements [storage.Adapter]. It returns the user without the suspension. It
+// returns ErrNotFound for an unknown user, and ErrConflict if the e-mail address is
+// another user's. Fields without a column are ignored.
 func (s *Store) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	u, err := s.users.update(ctx, id, c)
 	return u, fail(ctx, "update user", err)
 }
 
-// DeleteUser implements [storage.UserDeletionAdapter]. It deletes the rows that
-// the user owns, too, whether or not the database does.
+// DeleteUser implements [storage.UserDeletionAdapter]. It returns the user as deleted,
+// without the suspension, or ErrNotFound for an unknown user. It deletes the rows that
+// the user owns by statements of its own, so that the database needs no foreign keys for
+// that.
 func (s *Store) DeleteUser(ctx context.Context, id string) (storage.User, error) {
 	u, err := s.users.delete(ctx, id)
 	return u, fail(ctx, "delete user", err)
@@ -70,8 +79,8 @@ type userRow struct {
 	since, until instant // of the suspension
 }
 
-// dest returns a destination in r for each column of users, in the order of
-// package model.
+// dest returns a destination in r for each column of users, in the order of package
+// model. The caller passes the list to database.into.
 func (r *userRow) dest() []any {
 	return []any{&r.user.ID, &r.user.Name, &r.user.Email, &r.verified, &r.user.Image, &r.extra, &r.created, &r.nameKey, &r.provisioned}
 }
@@ -87,8 +96,7 @@ func (r *userRow) read() (storage.User, error) {
 	return r.user, fromJSON(r.extra, &r.user.Extra)
 }
 
-// intoPerson returns the destinations for the columns that grammar.person
-// selects.
+// intoPerson returns the destinations in r for the columns that grammar.person selects.
 func (db *database) intoPerson(r *userRow) []any {
 	to := db.into("users", r.dest())
 	if db.layout.has("suspensions") {
@@ -97,8 +105,9 @@ func (db *database) intoPerson(r *userRow) []any {
 	return to
 }
 
-// find returns the user that a statement finds by texts that come from outside,
-// or ErrNotFound.
+// find returns the user whom a statement finds by the texts of key, which may come from
+// outside. The statement selects the columns of grammar.person. find returns ErrNotFound
+// if there is no such user, and errors of the driver as they are.
 func (s users) find(ctx context.Context, statement string, key ...string) (storage.User, error) {
 	var row userRow
 	if err := s.db.find(ctx, statement, key, s.db.intoPerson(&row)...); err != nil {
@@ -107,8 +116,9 @@ func (s users) find(ctx context.Context, statement string, key ...string) (stora
 	return row.read()
 }
 
-// create stores a user and calls s.created in the same transaction. It returns
-// the user as stored. An error of s.created rolls the transaction back.
+// create stores a user, calls s.created in the same transaction unless that is nil, and
+// returns the user as stored. An error of s.created rolls the transaction back, and is
+// returned as refusal returns it. Other errors are those of insert.
 func (s users) create(ctx context.Context, u storage.User) (storage.User, error) {
 	if s.created == nil {
 		return s.insert(ctx, u)
@@ -129,9 +139,9 @@ func (s users) create(ctx context.Context, u storage.User) (storage.User, error)
 	return stored, nil
 }
 
-// refusal wraps an error of OnNewUser's function. It hides an ErrConflict or
-// ErrNotFound, which would tell the caller of CreateUser something wrong about
-// the user.
+// refusal returns a *failure with the text of err, an error of the function of OnNewUser.
+// It wraps err, unless err is an ErrConflict or ErrNotFound: these would tell the caller
+// of CreateUser something wrong about the user.
 func refusal(err error) error {
 	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
 		return &failure{"create user", fmt.Sprintf("NewUser: %v", err), nil}
@@ -139,8 +149,9 @@ func refusal(err error) error {
 	return &failure{"create user", fmt.Sprintf("NewUser: %v", err), err}
 }
 
-// insert adds a user and returns it as it reads back. It returns ErrConflict if
-// the e-mail address or the id is taken.
+// insert adds a user and returns the user as a later read would. It makes the id unless
+// the layout takes the given one. It returns ErrConflict if the e-mail address or the id
+// is taken, and errJSON if Extra cannot be encoded.
 func (s users) insert(ctx context.Context, u storage.User) (storage.User, error) {
 	extra, err := toJSON(u.Extra)
 	if err != nil {
@@ -177,8 +188,9 @@ func (s users) insert(ctx context.Context, u storage.User) (storage.User, error)
 // errID does not repeat the id, which may be an account's.
 var errID = errors.New("the database takes no such id: is its column of another type?")
 
-// insertRow adds a row, and sets id if the database chooses it. It returns
-// ErrConflict if a unique key is taken, and errID for an id of another type.
+// insertRow adds a row to the table of users. If the database makes the ids, it sets *id.
+// It returns ErrConflict if a unique key is taken, and errID for an id of another type
+// than the column's.
 func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 	in, l := s.db.q.insertUser, s.db.layout
 	if l.ownIDs {
@@ -206,8 +218,8 @@ func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 	return err
 }
 
-// nameKey returns the folded form of a name, which searches compare. It returns
-// nil for an empty name and for one that the database cannot hold.
+// nameKey returns the folded form of a name, a string that searches compare. It returns
+// nil for a name whose folded form is empty, and for one that the database cannot hold.
 func nameKey(name string) any {
 	if !findable(name) { // the name is refused, too
 		return nil

@@ -6,9 +6,10 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// update changes a user and returns the user as stored, without the suspension.
-// It returns ErrNotFound for an unknown user, and ErrConflict if the e-mail
-// address is taken.
+// update changes a user and returns the user as stored, without the suspension. In a
+// transaction it locks the user until the transaction ends, also if c changes nothing. It
+// returns ErrNotFound for an unknown user, and ErrConflict if the e-mail address is
+// taken.
 func (s users) update(ctx context.Context, id string, c storage.UserChange) (u storage.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err
@@ -30,8 +31,9 @@ func (s users) update(ctx context.Context, id string, c storage.UserChange) (u s
 	})
 }
 
-// changes returns the arguments of updateUser: for each column whether it
-// changes, and to what.
+// changes returns the arguments of the statement updateUser between those of touches and
+// the id: for each column whether it changes, and to what. It returns an error if a
+// column does not take its value.
 func (s users) changes(ctx context.Context, c storage.UserChange) (args []any, err error) {
 	for i, to := range []*string{c.Name, c.Email, nil, c.Image} {
 		if i == 2 {
@@ -65,9 +67,9 @@ func (s users) changes(ctx context.Context, c storage.UserChange) (args []any, e
 	return args, nil
 }
 
-// change runs updateUser with args, and returns the changed user. It returns
-// ErrNotFound for an unknown user, and ErrConflict if the e-mail address is
-// taken.
+// change runs the statement updateUser with args, of which id is the last, and returns
+// the changed user without the suspension. It returns ErrNotFound for an unknown user,
+// and ErrConflict if the e-mail address is taken.
 func (s users) change(ctx context.Context, id string, args []any) (storage.User, error) {
 	var row userRow
 	err := s.db.guarded(ctx, func(db *database) error {
@@ -92,10 +94,10 @@ func (s users) change(ctx context.Context, id string, args []any) (storage.User,
 	return row.read()
 }
 
-// mark writes a row of used_values for a user that a transaction locks without a
-// change. It does nothing outside of a transaction. The nodes of a Galera cluster
-// do not see each other's locks: they give up the later of two transactions only
-// if both have written the same row.
+// mark writes a row of used_values for a user whom a transaction locks without a change.
+// The nodes of a Galera cluster do not see each other's locks: they give up the later of
+// two transactions only if both have written the same row. mark does nothing outside of a
+// transaction, or if there is no table used_values.
 func (s users) mark(ctx context.Context, id string) error {
 	if !s.db.bound || !s.db.layout.has("used_values") {
 		return nil
@@ -107,15 +109,16 @@ func (s users) mark(ctx context.Context, id string) error {
 	return err
 }
 
-// claimEmail claims an e-mail address as claim does. An address that the user
-// with this id already has is not taken.
+// claimEmail calls f while it claims an e-mail address for the user with this id, as
+// database.claim does. It returns ErrConflict if the layout is Unindexed and another user
+// has the address.
 func (s users) claimEmail(ctx context.Context, email, id string, f func(*database) error) error {
 	others := s.db.layout.sql(`SELECT 1 FROM {users} WHERE {users.email} = ? AND {users.id} <> ?`)
 	return s.db.claim(ctx, f, claimed("users.email", email), others, email, id)
 }
 
-// delete removes a user and the rows that the user owns, and returns the user. It
-// returns ErrNotFound for an unknown user.
+// delete removes a user and the rows that the user owns in one transaction, and returns
+// the user, without the suspension. It returns ErrNotFound for an unknown user.
 func (s users) delete(ctx context.Context, id string) (u storage.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err
@@ -141,8 +144,9 @@ func (s users) delete(ctx context.Context, id string) (u storage.User, err error
 	})
 }
 
-// deleteOwned deletes the sessions, accounts and passkeys of a user, and the rows in
-// tables of our own that exist.
+// deleteOwned deletes the sessions, accounts and passkeys of a user, and the user's rows
+// in those tables of our own that exist. It leaves the audit log alone. The caller has
+// begun a transaction.
 func (s users) deleteOwned(ctx context.Context, id string) error {
 	for _, statement := range []string{s.db.q.deleteSessions, s.db.q.deleteAccountsOf} {
 		if _, err := s.db.conn.Exec(ctx, statement, id); err != nil {
@@ -169,7 +173,9 @@ func (s users) deleteOwned(ctx context.Context, id string) error {
 	return s.deleteIn(ctx, s.db.q.deleteAuthenticatorsOf, id)
 }
 
-// deleteIn deletes the rows of a user in a table that need not exist.
+// deleteIn runs a statement that deletes the rows of a user in a table that need not
+// exist. It returns nil if the table does not exist. A transaction of the caller can then
+// go on.
 func (s users) deleteIn(ctx context.Context, statement, id string) error {
 	err := s.db.guarded(ctx, func(db *database) error {
 		_, err := db.conn.Exec(ctx, statement, id)

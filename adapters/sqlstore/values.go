@@ -17,7 +17,7 @@ func null[T string | bool](v T) any {
 
 var errJSON = errors.New("a member is no JSON")
 
-// toJSON returns v as JSON text, or nil if v is empty. It returns errJSON if v
+// toJSON returns v as JSON, a string, or nil if v is empty. It returns errJSON if v
 // cannot be encoded.
 func toJSON[T map[string]any | []map[string]any](v T) (any, error) {
 	if len(v) == 0 {
@@ -30,8 +30,8 @@ func toJSON[T map[string]any | []map[string]any](v T) (any, error) {
 	return string(raw), nil
 }
 
-// fromJSON decodes text into to, and keeps numbers as they are written. It does
-// nothing if text is empty, and returns errJSON if it is no JSON.
+// fromJSON decodes text into to, a pointer. Numbers become [json.Number]. It does nothing
+// if text is empty, and returns errJSON if text is no JSON that fits.
 func fromJSON(text string, to any) error {
 	if text == "" {
 		return nil

@@ -6,7 +6,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateVerificationToken implements [storage.VerificationTokenAdapter].
+// CreateVerificationToken implements [storage.VerificationTokenAdapter]. It returns
+// ErrConflict if the pair of Identifier and Token is taken.
 func (s *Store) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	row := []any{s.db.layout.newID(""), t.Identifier, t.Token, s.db.layout.arg(t.Expires), null(t.Purpose)}
 	err := s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertToken, row...) },
@@ -14,7 +15,9 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t storage.Verificat
 	return fail(ctx, "create verification token", err)
 }
 
-// UseVerificationToken implements [storage.VerificationTokenAdapter].
+// UseVerificationToken implements [storage.VerificationTokenAdapter]. It returns
+// ErrNotFound for an unknown token. It returns an expired token as long as the row
+// exists. A token whose Expires cannot be read stays, and is an error.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t storage.VerificationToken, err error) {
 	var id string
 	var expires instant
