@@ -17,7 +17,7 @@ type Violation struct {
 // no values of rows.
 type ViolationError struct{ Violations []Violation }
 
-// Error implements error.
+// Error names every rule that is broken, and how often. It has no values of rows.
 func (e *ViolationError) Error() string {
 	list := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
@@ -70,9 +70,10 @@ var (
 	}
 )
 
-// adopt turns the schema of Auth.js into ours. It returns a *ViolationError if
-// rows break the new keys. It runs in a transaction, so that an error leaves
-// everything as it was.
+// adopt turns the tables of Auth.js' adapter for PostgreSQL into ours of adoptedVersion.
+// It locks the tables against writes. It returns a *ViolationError, and changes nothing,
+// if rows break the new keys. tx is a transaction: the caller rolls it back after an
+// error.
 func adopt(ctx context.Context, tx Conn) error {
 	columns, err := columnTypes(ctx, tx, Postgres)
 	if err != nil {
@@ -103,8 +104,10 @@ const (
 	adoptedVersion = 3
 )
 
-// violations counts the rows that break the rules of the existing tables. It
-// returns nil if there are none.
+// violations counts the rows that break the rules of an adopted schema. columns are those
+// of columnTypes: the rules of a table that does not exist are skipped, except those of
+// users, accounts and sessions. violations returns nil and no error if no rows break a
+// rule.
 func violations(ctx context.Context, c Conn, columns map[string]string) (*ViolationError, error) {
 	check := rules
 	if columns["verification_token.token"] != "" {

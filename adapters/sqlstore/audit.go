@@ -28,13 +28,14 @@ type auditRow struct {
 	data, personal string
 }
 
-// dest returns a destination in r for each column of audit_events, in the order
-// of package model.
+// dest returns a destination in r for each column of audit_events, in the order of
+// package model. The caller passes the list to database.into.
 func (r *auditRow) dest() []any {
 	v := &r.r
 	return []any{&v.ID, &v.Type, &v.Outcome, &r.at, &v.Tenant, &v.UserID, &v.SessionID, &v.Client, &r.data, &r.personal}
 }
 
+// read returns the record of the row. Its Personal is nil if the column is null.
 func (r *auditRow) read() storage.AuditRecord {
 	v := r.r
 	v.Time, v.Data = r.at.t, []byte(r.data)
@@ -44,7 +45,8 @@ func (r *auditRow) read() storage.AuditRecord {
 	return v
 }
 
-// Append implements [storage.AuditStore].
+// Append implements [storage.AuditStore]. More than mostAppended records are added in a
+// transaction, so that all of them are stored or none.
 func (s auditLog) Append(ctx context.Context, records []storage.AuditRecord) error {
 	err := errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	switch {
@@ -66,8 +68,8 @@ func (s auditLog) Append(ctx context.Context, records []storage.AuditRecord) err
 	return fail(ctx, "append to the audit log", err)
 }
 
-// append adds at most mostAppended records in one statement. It skips records
-// with ids that are stored already.
+// append adds records in one statement. It skips records whose ids are stored already.
+// records has at least one and at most mostAppended.
 func (s auditLog) append(ctx context.Context, db *database, records []storage.AuditRecord) error {
 	in := db.q.audit.insert
 	var args []any
@@ -85,7 +87,8 @@ func (s auditLog) append(ctx context.Context, db *database, records []storage.Au
 	return err
 }
 
-// List implements [storage.AuditStore].
+// List implements [storage.AuditStore]. A filter with a text that no database can hold
+// matches nothing.
 func (s auditLog) List(ctx context.Context, q storage.AuditQuery) (list []storage.AuditRecord, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	if err != nil || !findable(q.Tenant, q.UserID, q.Type, q.Outcome, q.Client, q.AfterID) {
@@ -102,7 +105,8 @@ func (s auditLog) List(ctx context.Context, q storage.AuditQuery) (list []storag
 	return list, fail(ctx, "list the audit log", err)
 }
 
-// conditions returns a condition for each member of q that is set.
+// conditions returns a condition for each filter of q that is not empty, and one for
+// AfterTime with AfterID.
 func (s auditLog) conditions(q *storage.AuditQuery) (all []condition) {
 	at := s.db.q.forms["audit_events"].arg
 	add := func(wanted bool, sql string, args ...any) {
@@ -124,9 +128,9 @@ func (s auditLog) conditions(q *storage.AuditQuery) (all []condition) {
 	return all
 }
 
-// Prune implements [storage.AuditStore]. One call either deletes records or, if
-// none are old enough, erases personal data. On SQLite it changes at most
-// mostSQLite rows.
+// Prune implements [storage.AuditStore]. One call either deletes records or, if none are
+// old enough, erases personal data. On SQLite it changes at most mostSQLite rows,
+// although most may be larger.
 func (s auditLog) Prune(ctx context.Context, before, personalBefore time.Time, most int) (n int, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	at := s.db.q.forms["audit_events"].arg
@@ -142,15 +146,16 @@ func (s auditLog) Prune(ctx context.Context, before, personalBefore time.Time, m
 	return n, fail(ctx, "prune the audit log", err)
 }
 
-// change runs a statement and returns how many rows it changed or removed.
+// change runs a statement and returns how many rows it changed or removed. It returns
+// errors of the driver as they are.
 func (s auditLog) change(ctx context.Context, statement string, args ...any) (int, error) {
 	n, err := s.db.conn.Exec(ctx, statement, args...)
 	return int(n), err
 }
 
-// Erase implements [storage.AuditStore]. It erases in batches of mostErased rows.
-// If ctx ends outside of a transaction, the finished batches stay erased, and the
-// caller may call it again.
+// Erase implements [storage.AuditStore]. It erases in batches of mostErased rows. If it
+// fails outside of a transaction, the finished batches stay erased, and Erase returns
+// their number beside the error. The caller may call it again.
 func (s auditLog) Erase(ctx context.Context, userID string) (total int, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	if userID == "" || !findable(userID) {
@@ -169,7 +174,7 @@ type auditQueries struct {
 	prune, eraseOld, erase string
 }
 
-// auditQueries writes the statements for the audit log.
+// auditQueries returns the statements for the audit log. It is called once for a store.
 func (l grammar) auditQueries() (q auditQueries) {
 	q.insert = l.insert("audit_events")
 	for n := 1; n < len(q.append); n++ {
@@ -183,8 +188,8 @@ func (l grammar) auditQueries() (q auditQueries) {
 	return q
 }
 
-// appendRecords returns the statement that adds n rows. It skips rows with ids
-// that exist.
+// appendRecords returns the statement that adds n rows to the audit log, and skips rows
+// whose ids exist. n is at least 1.
 func (l grammar) appendRecords(n int) string {
 	var names []string
 	for _, c := range []string{"id", "type", "outcome", "time", "tenant", "user_id", "session_id", "client", "data", "personal"} {
@@ -201,9 +206,10 @@ func (l grammar) appendRecords(n int) string {
 	return l.sql(statement + ` ON CONFLICT DO NOTHING`)
 }
 
-// someOf returns the statement that changes or deletes some rows of the audit
-// log. Its last argument is how many at most. On PostgreSQL two that run at once
-// change different rows.
+// someOf returns the statement that changes or deletes some rows of the audit log. change
+// is its beginning up to WHERE, where says which rows, and order is an ORDER BY or "".
+// The last argument of the statement is how many rows at most. On PostgreSQL two such
+// statements that run at once change different rows.
 func (l grammar) someOf(change, where, order string) string {
 	switch l.dialect {
 	case MySQL:

@@ -9,7 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Browsers implements [storage.BrowserAdapter].
+// Browsers implements [storage.BrowserAdapter]. The calls of the store return an
+// [errors.ErrUnsupported] if the layout has no table for browsers.
 func (s *Store) Browsers() storage.BrowserStore { return browsers{s.db} }
 
 // browsers stores the browsers of users.
@@ -21,21 +22,23 @@ type browserRow struct {
 	created, seen, trusted, expires instant
 }
 
-// dest returns a destination in r for each column of browsers, in the order of
-// package model.
+// dest returns a destination in r for each column of browsers, in the order of package
+// model. The caller passes the list to database.into.
 func (r *browserRow) dest() []any {
 	b := &r.b
 	return []any{&b.ID, &b.UserID, &b.PublicID, &r.created, &r.seen, &r.trusted, &r.expires, &b.UserAgent}
 }
 
+// read returns the browser of the row.
 func (r *browserRow) read() storage.Browser {
 	b := r.b
 	b.Created, b.Seen, b.Trusted, b.Expires = r.created.t, r.seen.t, r.trusted.t, r.expires.t
 	return b
 }
 
-// Put implements [storage.BrowserStore]. It returns ErrNotFound for an unknown
-// user.
+// Put implements [storage.BrowserStore]. It returns ErrConflict if another row has the
+// PublicID. It returns ErrNotFound for an unknown user if the schema has a foreign key,
+// as ours does.
 func (s browsers) Put(ctx context.Context, b storage.Browser) error {
 	err := errors.Join(ctx.Err(), s.db.needs("browsers"))
 	if err == nil && !s.db.findableID(b.UserID) {
@@ -54,9 +57,8 @@ func plainAgent(agent string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(agent, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// put adds the row, or replaces the one with the same id and user. It returns
-// ErrConflict if another row has the public id, and ErrNotFound for an unknown
-// user.
+// put adds the row, which has a value for each column of browsers, or replaces the one
+// with the same id and user. Its errors are those of Put.
 func (s browsers) put(ctx context.Context, row []any) error {
 	in := s.db.q.proofs.insertBrowser
 	if s.db.layout.dialect == MySQL {
@@ -80,7 +82,8 @@ func (s browsers) put(ctx context.Context, row []any) error {
 	return err
 }
 
-// Get implements [storage.BrowserStore].
+// Get implements [storage.BrowserStore]. It returns ErrNotFound if the browser has no row
+// for the user, and an expired row as long as it exists.
 func (s browsers) Get(ctx context.Context, id, userID string) (storage.Browser, error) {
 	var row browserRow
 	err := s.db.needs("browsers")
@@ -96,7 +99,8 @@ func (s browsers) Get(ctx context.Context, id, userID string) (storage.Browser, 
 	return row.read(), nil
 }
 
-// Renew implements [storage.BrowserStore].
+// Renew implements [storage.BrowserStore]. It returns ErrNotFound if no row has id. It
+// returns ErrConflict if a row of the same user has the id next.
 func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) error {
 	err := errors.Join(ctx.Err(), s.db.needs("browsers"))
 	switch {
@@ -109,8 +113,8 @@ func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) er
 	return fail(ctx, "renew browser", err)
 }
 
-// renew does what Renew does, once the table and the id are known to be usable. It
-// returns ErrConflict if next is taken, and ErrNotFound if no row has id.
+// renew does what Renew does. The caller has checked that the table exists and that id
+// can be found. renew returns errors of the driver as they are.
 func (s browsers) renew(ctx context.Context, id, next string, seen time.Time) error {
 	if err := s.db.fitsColumn(ctx, "browsers", "id", next); err != nil {
 		return err
@@ -126,7 +130,8 @@ func (s browsers) renew(ctx context.Context, id, next string, seen time.Time) er
 	return err
 }
 
-// List implements [storage.BrowserStore]. The one that was seen last comes first.
+// List implements [storage.BrowserStore]. The browser that was seen last comes first.
+// Expired rows are included.
 func (s browsers) List(ctx context.Context, userID string) (list []storage.Browser, err error) {
 	if err = s.db.needs("browsers"); err == nil {
 		err = s.db.each(ctx, s.db.q.proofs.browsersOf, userID, func(scan func(...any) error) error {
@@ -139,7 +144,8 @@ func (s browsers) List(ctx context.Context, userID string) (list []storage.Brows
 	return list, fail(ctx, "list browsers", err)
 }
 
-// Delete implements [storage.BrowserStore].
+// Delete implements [storage.BrowserStore]. It returns how many rows it removed, 0 if
+// there are none. With an empty publicID it removes all browsers of the user.
 func (s browsers) Delete(ctx context.Context, userID, publicID string) (int, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("browsers"))
 	if err != nil || !s.db.findableID(userID) || !findable(publicID) {

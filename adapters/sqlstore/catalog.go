@@ -62,8 +62,8 @@ var keysOf = map[Dialect]string{
 			AND replace(m.sql, '"', '') LIKE '%) WHERE ' || replace(k.name, '_', '\_') || ' IS NOT NULL' ESCAPE '\'))`,
 }
 
-// tableArgs returns the arguments of fieldsOf and keysOf for a table. The name
-// may have a schema in front.
+// tableArgs returns the arguments of the statements in fieldsOf and keysOf for a table.
+// name is what the database calls the table, perhaps with a schema in front.
 func (d Dialect) tableArgs(name string) []any {
 	if d == Postgres {
 		return []any{d.quote(name)}
@@ -75,8 +75,8 @@ func (d Dialect) tableArgs(name string) []any {
 	return []any{schema, table}
 }
 
-// readFields returns the columns of a table. The list is empty if there is no
-// such table.
+// readFields returns the columns of a table or view, in no order. table is what the
+// database calls it. The list is empty if there is no such table.
 func readFields(ctx context.Context, c Conn, d Dialect, table string) (list []field, err error) {
 	err = c.Each(ctx, fieldsOf[d], d.tableArgs(table), func(scan func(...any) error) error {
 		var f field
@@ -89,8 +89,9 @@ func readFields(ctx context.Context, c Conn, d Dialect, table string) (list []fi
 	return list, err
 }
 
-// readKeys returns the columns of each unique key of a table, by the name of the
-// key.
+// readKeys returns the columns or expressions of each unique key of a table, by the name
+// of the key. table is what the database calls it. Of a view on PostgreSQL it returns one
+// key "view" with the column "*".
 func readKeys(ctx context.Context, c Conn, d Dialect, table string) (map[string][]string, error) {
 	keys := map[string][]string{}
 	err := c.Each(ctx, keysOf[d], d.tableArgs(table), func(scan func(...any) error) error {
@@ -102,8 +103,9 @@ func readKeys(ctx context.Context, c Conn, d Dialect, table string) (map[string]
 	return keys, err
 }
 
-// columnTypes returns the type of each "table.column" of the current schema, and of
-// "next_auth.table.column" where Supabase keeps them apart.
+// columnTypes returns the type, in lower case, of each "table.column" in the current
+// schema of the connection. On PostgreSQL it adds each "next_auth.table.column" of the
+// schema in which Supabase keeps the tables of Auth.js.
 func columnTypes(ctx context.Context, c Conn, d Dialect) (map[string]string, error) {
 	statement := map[Dialect]string{
 		Postgres: `SELECT CASE WHEN table_schema = current_schema() THEN '' ELSE table_schema || '.' END || table_name, column_name::text, data_type::text
@@ -123,9 +125,10 @@ func columnTypes(ctx context.Context, c Conn, d Dialect) (map[string]string, err
 
 var errUnreadable = errors.New("the tables are there, but the user may not read them: let their owner grant SELECT, INSERT, UPDATE and DELETE on them")
 
-// checkReadable returns errUnreadable if PostgreSQL hides tables that exist
-// because the database user has no rights on them. It returns nil on the other
-// databases: MySQL hides such tables, and SQLite has no users.
+// checkReadable returns errUnreadable if the table users or that of versions exists on
+// PostgreSQL and the database user may not read it. PostgreSQL hides the columns of such
+// a table, so that it would seem to be missing. checkReadable returns nil on the other
+// databases: MySQL tells nothing of such tables, and SQLite has no users.
 func checkReadable(ctx context.Context, c Conn, d Dialect) error {
 	if d != Postgres {
 		return nil

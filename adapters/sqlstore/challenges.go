@@ -11,7 +11,8 @@ import (
 // mostChallenges is the length of a list that a query with no limit returns.
 const mostChallenges = 1000
 
-// Challenges implements [storage.ChallengeAdapter].
+// Challenges implements [storage.ChallengeAdapter]. The calls of the store return an
+// [errors.ErrUnsupported] if the layout has no table for challenges.
 func (s *Store) Challenges() storage.ChallengeStore { return challenges{s.db} }
 
 // challenges stores challenges.
@@ -24,20 +25,21 @@ type challengeRow struct {
 	created, expires instant
 }
 
-// dest returns a destination in r for each column of challenges, in the order of
-// package model.
+// dest returns a destination in r for each column of challenges, in the order of package
+// model. The caller passes the list to database.into.
 func (r *challengeRow) dest() []any {
 	c := &r.c
 	return []any{&c.ID, &c.Purpose, &c.Tenant, &c.UserID, &c.Identifier, &c.Data, &r.tries, &r.created, &r.expires}
 }
 
+// read returns the challenge of the row.
 func (r *challengeRow) read() storage.Challenge {
 	c := r.c
 	c.Tries, c.Created, c.Expires = int(r.tries), r.created.t, r.expires.t
 	return c
 }
 
-// Create implements [storage.ChallengeStore].
+// Create implements [storage.ChallengeStore]. It returns ErrConflict if the id is taken.
 func (s challenges) Create(ctx context.Context, c storage.Challenge) error {
 	err := s.db.needs("challenges")
 	if err == nil {
@@ -48,7 +50,8 @@ func (s challenges) Create(ctx context.Context, c storage.Challenge) error {
 	return fail(ctx, "create challenge", err)
 }
 
-// Get implements [storage.ChallengeStore].
+// Get implements [storage.ChallengeStore]. It returns ErrNotFound for an unknown id, and
+// an expired challenge as long as the row exists.
 func (s challenges) Get(ctx context.Context, id string) (storage.Challenge, error) {
 	var row challengeRow
 	err := s.db.needs("challenges")
@@ -61,7 +64,7 @@ func (s challenges) Get(ctx context.Context, id string) (storage.Challenge, erro
 	return row.read(), nil
 }
 
-// List implements [storage.ChallengeStore].
+// List implements [storage.ChallengeStore]. Expired challenges are included.
 func (s challenges) List(ctx context.Context, q storage.ChallengeQuery) (list []storage.Challenge, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("challenges"))
 	if err != nil || !findable(q.Purpose, q.Tenant, q.UserID, q.Identifier) {
@@ -90,7 +93,8 @@ func (s challenges) List(ctx context.Context, q storage.ChallengeQuery) (list []
 	return list, fail(ctx, "list challenges", err)
 }
 
-// Try implements [storage.ChallengeStore].
+// Try implements [storage.ChallengeStore]. It returns ErrNotFound for an unknown id, and
+// ErrConflict if most tries were counted before. Both count nothing.
 func (s challenges) Try(ctx context.Context, id string, most int) (storage.Challenge, error) {
 	c, err := s.try(ctx, id, most)
 	if err != nil {
@@ -129,8 +133,9 @@ func (s challenges) try(ctx context.Context, id string, most int) (storage.Chall
 	return row.read(), err
 }
 
-// refused returns why a try was not counted: ErrConflict if the challenge has no
-// tries left, ErrNotFound if it does not exist.
+// refused returns why a try was not counted: ErrConflict if the challenge exists and so
+// has no tries left, or ErrNotFound if it does not exist. It returns errors of the driver
+// as they are.
 func (s challenges) refused(ctx context.Context, id string) error {
 	var row challengeRow
 	if err := s.db.conn.One(ctx, s.db.q.proofs.challenge, []any{id}, s.db.into("challenges", row.dest())...); err != nil {
@@ -139,7 +144,8 @@ func (s challenges) refused(ctx context.Context, id string) error {
 	return storage.ErrConflict
 }
 
-// Take implements [storage.ChallengeStore].
+// Take implements [storage.ChallengeStore]. It returns the challenge as removed, or
+// ErrNotFound if there is none or another caller has removed it.
 func (s challenges) Take(ctx context.Context, id string) (storage.Challenge, error) {
 	var row challengeRow
 	err := errors.Join(ctx.Err(), s.db.needs("challenges"))
@@ -156,7 +162,8 @@ func (s challenges) Take(ctx context.Context, id string) (storage.Challenge, err
 	return row.read(), nil
 }
 
-// Delete implements [storage.ChallengeStore]. Without a user it removes nothing.
+// Delete implements [storage.ChallengeStore]. It returns how many challenges it removed.
+// With an empty userID it removes nothing.
 func (s challenges) Delete(ctx context.Context, userID string, purposes ...string) (int, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("challenges"))
 	if err != nil || userID == "" || !findable(userID) || !findable(purposes...) {

@@ -36,23 +36,26 @@ type Found struct {
 	// as "pg", "Prisma" or "Drizzle". It is empty if no adapter did, or one that is
 	// not known by its marks.
 	Adapter string
-	// Layout is what fits the tables. Its Names are nil where Adapter is empty: the
-	// tables are ours, or not understood.
+	// Layout is what fits the tables. It is the zero Layout if there are no users, or if
+	// the tables are not understood.
 	Layout Layout
-	// Misfits is what keeps Layout from being used. It is nil if it can be used.
+	// Misfits is what keeps Layout from being used. It is nil if nothing does, and for
+	// tables that are not understood.
 	Misfits []Misfit
 }
 
-// Usable reports whether a [Store] with the Layout works on the tables.
+// Usable reports whether a [Store] with f.Layout works on the tables as they are. It
+// returns false for a database without users.
 func (f Found) Usable() bool {
 	known := f.Schema == SchemaOwn || f.Schema == SchemaAuthJS || f.Layout.Names != nil
 	return known && len(f.Misfits) == 0
 }
 
-// Detect looks for users in the database's current schema: ours, those of the
-// adapters of Auth.js under whatever names, and others that look like users. It
-// compares names, types, unique keys and the form of some times, and changes
-// nothing.
+// Detect looks for users in the database's current schema: ours, those of the adapters of
+// Auth.js under whatever names, and others that look like users. It compares names,
+// types, unique keys and the form of some times, and changes nothing. What it finds is no
+// error: an empty database is SchemaAbsent. It returns an error for an unknown dialect,
+// if the database cannot be asked, and if its user may not read the tables.
 func Detect(ctx context.Context, c Conn, d Dialect) (Found, error) {
 	if err := d.check(); err != nil {
 		return Found{}, err
@@ -89,9 +92,9 @@ func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	return f, f.theirs(ctx, c, d, db)
 }
 
-// own fills in what is known of our tables, and reports whether they are ours. It
-// returns false for tables without a version that differ from ours in more than
-// what is missing.
+// own compares the tables with ours and reports whether they are ours. If so, it sets
+// Schema, Layout and Misfits of f. It returns false and changes nothing for tables
+// without a version that differ from ours in more than what is missing. f.Version is set.
 func (f *Found) own(ctx context.Context, c Conn, d Dialect, db foreign.Database) (bool, error) {
 	var ids foreign.Layout
 	db.LeaveIDs(foreign.Engine(d), &ids)
@@ -104,7 +107,7 @@ func (f *Found) own(ctx context.Context, c Conn, d Dialect, db foreign.Database)
 	return true, nil
 }
 
-// theirs fills in what is known of tables that are not ours.
+// theirs sets Schema, Adapter, Layout and Misfits of f for tables that are not ours.
 func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, db foreign.Database) (err error) {
 	guess, known := db.Recognise(foreign.Engine(d))
 	switch {
@@ -134,9 +137,9 @@ func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, db foreign.Databa
 	return err
 }
 
-// timesIn returns the form of the times in the tables of a guess. It looks at one
-// stored value, and falls back on the guess if there is none or its form is
-// unknown.
+// timesIn returns the form of the times in the tables of a guess. It reads one value of
+// each of guess.TimeColumns until the form of one is known. Otherwise it returns the form
+// that the guess has.
 func timesIn(ctx context.Context, c Conn, l grammar, guess foreign.Guess) (Times, error) {
 	for _, column := range guess.TimeColumns {
 		value, err := l.oneValue(ctx, c, column)
@@ -150,8 +153,8 @@ func timesIn(ctx context.Context, c Conn, l grammar, guess foreign.Guess) (Times
 	return Times(guess.Layout.Times), nil
 }
 
-// oneValue returns a value of a column as text, from any row where it is not
-// null. It returns "" if there is no such row.
+// oneValue returns a value of a column, such as "sessions.expires", as text, from any row
+// where it is not null. It returns "" if there is no such row.
 func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value string, err error) {
 	as := "TEXT"
 	if l.dialect == MySQL {
@@ -166,8 +169,8 @@ func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value str
 	return value, err
 }
 
-// foreign returns an ErrForeignSchema that names the adapter and the misfits, if
-// they are known.
+// foreign returns an error that wraps ErrForeignSchema and names the adapter and the
+// misfits, as far as f has them.
 func (f Found) foreign() error {
 	if err := asError(f.Misfits); err != nil {
 		return fmt.Errorf("%w%s: %w", ErrForeignSchema, f.by(), err)
@@ -175,7 +178,8 @@ func (f Found) foreign() error {
 	return fmt.Errorf("%w%s", ErrForeignSchema, f.by())
 }
 
-// by returns the part of an error's text that names the adapter, or "".
+// by returns the clause of an error's text that names the adapter, or "" if it is not
+// known.
 func (f Found) by() string {
 	if f.Adapter == "" {
 		return ""

@@ -8,7 +8,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Factors implements [storage.FactorAdapter].
+// Factors implements [storage.FactorAdapter]. The calls of the store return an
+// [errors.ErrUnsupported] if the layout has no table for factors or, for recovery codes,
+// none for these.
 func (s *Store) Factors() storage.FactorStore { return factors{s.db} }
 
 // factors stores second factors and recovery codes.
@@ -21,21 +23,22 @@ type factorRow struct {
 	created, used instant
 }
 
-// dest returns a destination in r for each column of factors, in the order of
-// package model.
+// dest returns a destination in r for each column of factors, in the order of package
+// model. The caller passes the list to database.into.
 func (r *factorRow) dest() []any {
 	f := &r.f
 	return []any{&f.ID, &f.UserID, (*string)(&f.Kind), &f.Name, &f.Secret, &f.Step, &r.failures, &r.created, &r.used}
 }
 
+// read returns the factor of the row.
 func (r *factorRow) read() storage.Factor {
 	f := r.f
 	f.Failures, f.Created, f.Used = int(r.failures), r.created.t, r.used.t
 	return f
 }
 
-// Create implements [storage.FactorStore]. It returns ErrNotFound for an unknown
-// user.
+// Create implements [storage.FactorStore]. It returns ErrConflict if the id is taken. It
+// returns ErrNotFound for an unknown user if the schema has a foreign key, as ours does.
 func (s factors) Create(ctx context.Context, f storage.Factor) error {
 	err := s.db.needs("factors")
 	if err == nil && !s.db.findableID(f.UserID) {
@@ -48,7 +51,8 @@ func (s factors) Create(ctx context.Context, f storage.Factor) error {
 	return fail(ctx, "create factor", err)
 }
 
-// List implements [storage.FactorStore]. The oldest comes first.
+// List implements [storage.FactorStore]. The oldest comes first. An unknown user has
+// none.
 func (s factors) List(ctx context.Context, userID string) (list []storage.Factor, err error) {
 	if err = s.db.needs("factors"); err == nil {
 		err = s.db.each(ctx, s.db.q.proofs.factorsOf, userID, func(scan func(...any) error) error {
@@ -61,14 +65,14 @@ func (s factors) List(ctx context.Context, userID string) (list []storage.Factor
 	return list, fail(ctx, "list factors", err)
 }
 
-// Use implements [storage.FactorStore].
+// Use implements [storage.FactorStore]. It returns ErrNotFound for an unknown factor, and
+// ErrConflict if the stored step is not lower than step. Both change nothing.
 func (s factors) Use(ctx context.Context, id string, step int64, secret string, at time.Time) error {
 	return fail(ctx, "use factor", s.use(ctx, id, step, secret, at))
 }
 
-// use does what Use does. It returns ErrNotFound for an unknown factor, and
-// ErrConflict if the stored step is not lower than step. An empty secret leaves
-// the stored one.
+// use does what Use does, and returns errors of the driver as they are. An empty secret
+// leaves the stored one.
 func (s factors) use(ctx context.Context, id string, step int64, secret string, at time.Time) error {
 	if err := errors.Join(ctx.Err(), s.db.needs("factors")); err != nil {
 		return err
@@ -91,7 +95,7 @@ func (s factors) use(ctx context.Context, id string, step int64, secret string, 
 	return storage.ErrConflict
 }
 
-// Fail implements [storage.FactorStore].
+// Fail implements [storage.FactorStore]. It returns ErrNotFound for an unknown factor.
 func (s factors) Fail(ctx context.Context, id string) (int, error) {
 	err := s.db.needs("factors")
 	if err != nil {
@@ -101,9 +105,10 @@ func (s factors) Fail(ctx context.Context, id string) (int, error) {
 	return n, fail(ctx, "fail factor", err)
 }
 
-// count adds one to the failures in the row with the key, by the statement add,
-// and returns the new number. It returns ErrNotFound if there is no such row.
-// table has a column failures; read is the statement that reads it.
+// count adds one to the column failures in the row with the key, and returns the new
+// number. add is the statement that adds one, and read the statement that reads the
+// column; the key is an argument of both. table is the name in the model. count returns
+// ErrNotFound if there is no such row, and errors of the driver as they are.
 func (db *database) count(ctx context.Context, add, read, table, key string) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -130,7 +135,8 @@ func (db *database) count(ctx context.Context, add, read, table, key string) (in
 	return int(n), err
 }
 
-// Delete implements [storage.FactorStore].
+// Delete implements [storage.FactorStore]. It returns the factor as removed, or
+// ErrNotFound if the user has no such factor.
 func (s factors) Delete(ctx context.Context, userID, id string) (storage.Factor, error) {
 	var row factorRow
 	err := errors.Join(ctx.Err(), s.db.needs("factors"))
@@ -148,8 +154,9 @@ func (s factors) Delete(ctx context.Context, userID, id string) (storage.Factor,
 	return row.read(), nil
 }
 
-// takeLocked removes and reads one row, like take, where other callers may change
-// the row meanwhile. It locks the row, so that it returns what it removed.
+// takeLocked does what take does, for rows that other callers may change meanwhile. It
+// locks the row, so that it reads what it removes. dest returns the destinations for the
+// database that it gets, which may be bound to a transaction.
 func (db *database) takeLocked(ctx context.Context, table, read, remove string, key []any, dest func(*database) []any) error {
 	if db.layout.dialect.returning() {
 		return db.take(ctx, table, read, remove, key, dest(db)...)
@@ -159,8 +166,8 @@ func (db *database) takeLocked(ctx context.Context, table, read, remove string, 
 	})
 }
 
-// ReplaceRecoveryCodes implements [storage.FactorStore]. It locks the user. It
-// returns ErrNotFound for an unknown user.
+// ReplaceRecoveryCodes implements [storage.FactorStore]. It locks the user until the
+// transaction ends. It returns ErrNotFound for an unknown user.
 func (s factors) ReplaceRecoveryCodes(ctx context.Context, userID string, hashes []string) error {
 	err := errors.Join(ctx.Err(), s.db.needs("recovery_codes"))
 	if err == nil && !s.db.findableID(userID) {
@@ -177,9 +184,9 @@ func (s factors) ReplaceRecoveryCodes(ctx context.Context, userID string, hashes
 	return fail(ctx, "replace recovery codes", err)
 }
 
-// replaceCodes replaces the recovery codes of a user, and locks the row of the
-// user. The caller has begun a transaction. It returns ErrNotFound for an unknown
-// user.
+// replaceCodes replaces the recovery codes of a user by hashes, and locks the row of the
+// user. Without hashes the user has none afterwards. The caller has begun a transaction.
+// replaceCodes returns ErrNotFound for an unknown user.
 func (s factors) replaceCodes(ctx context.Context, userID string, hashes []string) error {
 	var row userRow
 	if err := s.db.conn.One(ctx, s.db.q.holdUser, []any{userID}, s.db.into("users", row.dest())...); err != nil {
@@ -199,7 +206,9 @@ func (s factors) replaceCodes(ctx context.Context, userID string, hashes []strin
 	return err
 }
 
-// UseRecoveryCode implements [storage.FactorStore].
+// UseRecoveryCode implements [storage.FactorStore]. It returns ErrNotFound if the user
+// has no such code. The number of codes left is read in a second statement, so outside of
+// a transaction it may miss what another caller does meanwhile.
 func (s factors) UseRecoveryCode(ctx context.Context, userID, hash string) (left int, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("recovery_codes"))
 	if err == nil && (!s.db.findableID(userID) || !findable(hash)) {

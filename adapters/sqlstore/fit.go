@@ -20,16 +20,17 @@ type fitting struct {
 	bounds    bounds
 }
 
-// misfits compares every table of the layout with the database. With unindexed it
-// does not look for the unique keys of shared tables. Without all, dispensable
-// tables may be missing. With an error it returns the misfits found so far.
+// misfits compares every table of the layout with the database and returns what does not
+// fit. With unindexed it does not look for the unique keys of shared tables. Without all,
+// dispensable tables may be missing. If the database returns an error, misfits returns
+// that and the misfits found so far.
 func (l grammar) misfits(ctx context.Context, c Conn, unindexed, all bool) ([]Misfit, error) {
 	f, err := l.fit(ctx, c, unindexed, all)
 	return f.misfits, err
 }
 
-// fit compares the tables as misfits does, and also notes what their columns
-// take.
+// fit compares the tables as misfits does, and also notes what the columns take of the
+// tables that fit. The result is never nil, also beside an error.
 func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting, error) {
 	f := &fitting{typing: typing{layout: l}, unindexed: unindexed, conn: c, bounds: bounds{}}
 	for _, table := range model.Tables {
@@ -44,14 +45,16 @@ func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting
 	return f, nil
 }
 
-// add notes a misfit of a table or column. missing says that a migration can make
-// it.
+// add notes a misfit. table is the name in the model, and column what the database calls
+// the column, or "". missing says that a migration can make what is missing. problem and
+// args are those of [fmt.Sprintf].
 func (f *fitting) add(table, column string, missing bool, problem string, args ...any) {
 	f.misfits = append(f.misfits, Misfit{Table: f.layout.name(table), Column: column, Problem: fmt.Sprintf(problem, args...), missing: missing})
 }
 
-// table compares one table, and learns what its columns take if it fits. A
-// missing table is a misfit only if it is needed.
+// table compares one table, and learns what its columns take if their types and keys fit.
+// A missing table is a misfit only if it is needed. If columns do not fit, it does not
+// look at keys and values.
 func (f *fitting) table(ctx context.Context, table model.Table, needed bool) error {
 	fields, err := readFields(ctx, f.conn, f.layout.dialect, f.layout.name(table.Name))
 	if err != nil {
@@ -78,8 +81,8 @@ func (f *fitting) table(ctx context.Context, table model.Table, needed bool) err
 	return f.values(ctx, table)
 }
 
-// cure returns a clause that asks for a migration. It returns "" if the table or
-// column has another name than a migration would give it.
+// cure returns a clause for the text of a misfit that asks for a migration. It returns ""
+// if the layout gives the table or column another name than a migration would.
 func (f *fitting) cure(logical string) string {
 	if f.layout.name(logical) != logical[strings.LastIndexByte(logical, '.')+1:] {
 		return ""
@@ -87,8 +90,9 @@ func (f *fitting) cure(logical string) string {
 	return ": was `latchkey migrate` forgotten?"
 }
 
-// columns notes a misfit for each column that is missing, has an unfit type, or
-// must be written and is unknown to the layout.
+// columns notes a misfit for each column that is missing or has an unfit type, touched
+// columns included, and for each column that must be written and that the layout does not
+// have. fields are the columns as the database describes them.
 func (f *fitting) columns(table model.Table, fields []field) {
 	known := map[string]bool{}
 	for _, c := range table.Columns {
@@ -126,7 +130,7 @@ func (f *fitting) columns(table model.Table, fields []field) {
 var expression = regexp.MustCompile(`(?i)\blower\(+"?(\w+)"?`)
 
 // keys notes a misfit if no unique index keeps the key of the table unique. With
-// f.unindexed it does not look at shared tables.
+// f.unindexed it does not look at shared tables. Its error is that of the driver.
 func (f *fitting) keys(ctx context.Context, table model.Table) error {
 	if f.unindexed && table.Shared {
 		return nil
@@ -151,8 +155,9 @@ func (f *fitting) keys(ctx context.Context, table model.Table) error {
 	return nil
 }
 
-// isUnique reports whether a unique key has no columns but those wanted, and the
-// expiry.
+// isUnique reports whether a unique key has no columns but those of want and the column
+// expires, which may be "". key has columns, or expressions that ignore case. A key of
+// some of the wanted columns keeps them all unique. The column "*" is any.
 func isUnique(key, want []string, expires string) bool {
 	for _, c := range key {
 		if m := expression.FindStringSubmatch(c); m != nil {
@@ -168,9 +173,10 @@ func isUnique(key, want []string, expires string) bool {
 // maxSample is how many rows values looks at.
 const maxSample = 1000
 
-// values notes a misfit for a column with times in another form than that of the
-// layout. It looks at up to maxSample rows, where the type does not tell the
-// form: seconds, taken for milliseconds, would all have expired.
+// values notes a misfit for each column that has times in another form than that of the
+// layout. It looks at the values of up to maxSample rows, and only if the type of the
+// column does not tell the form. Seconds that are taken for milliseconds would all have
+// expired. Its error is that of the driver.
 func (f *fitting) values(ctx context.Context, table model.Table) error {
 	other := f.layout.otherForms()
 	if other == "" {
@@ -194,8 +200,9 @@ func (f *fitting) values(ctx context.Context, table model.Table) error {
 	return nil
 }
 
-// otherForms returns the cases of an SQL expression that is positive for values
-// in another form. It returns "" if the type of the column allows no other.
+// otherForms returns the WHEN clauses of an SQL CASE that is positive for a value v in
+// another form. The number says which: see values. otherForms returns "" if the type of
+// the column allows no other form.
 func (f form) otherForms() string {
 	const seconds = `WHEN v BETWEEN 1000000000 AND 99999999999 THEN 1`
 	notNumbers := ""
@@ -213,7 +220,7 @@ func (f form) otherForms() string {
 	return seconds + notNumbers
 }
 
-// inWords says how the layout keeps times.
+// inWords returns the form as a phrase for a message.
 func (f form) inWords() string {
 	switch f.times {
 	case TimesUTC:

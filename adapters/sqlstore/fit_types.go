@@ -14,7 +14,9 @@ type typing struct {
 	idKind string // the type of users.id; "text" stands for all types of text
 }
 
-// unfit says what is wrong with the type of a column. It returns "" if it fits.
+// unfit returns what is wrong with the type of a column, or "" if it fits. table is the
+// name in the model, c the column in the model, and d the column as the database
+// describes it. The table users comes first: see unfitID.
 func (f *typing) unfit(table string, c model.Column, d field) string {
 	if c.Kind == model.ID {
 		return f.unfitID(table, c, d)
@@ -42,7 +44,7 @@ func (f *typing) unfit(table string, c model.Column, d field) string {
 	return f.unfitText(c, d)
 }
 
-// typeName returns the type of the column for a message.
+// typeName returns the type of the column for a message that begins "it is".
 func (d field) typeName() string {
 	if d.kind == "" {
 		return "of no type"
@@ -50,8 +52,8 @@ func (d field) typeName() string {
 	return d.kind
 }
 
-// unfitMoment says what is wrong with the type of a time. It returns "" if it
-// fits. Times without a zone fit: they are written and read in UTC.
+// unfitMoment returns what is wrong with the type of a column for times, or "" if it
+// fits. Types without a zone fit: times are written and read in UTC.
 func (f *typing) unfitMoment(d field) string {
 	want, fits := f.momentType()
 	if fits(d) {
@@ -60,8 +62,8 @@ func (f *typing) unfitMoment(d field) string {
 	return "times are kept as " + want
 }
 
-// momentType returns the type that a column for times should have, and a function
-// that reports which types fit.
+// momentType returns the type that a column for times should have, for a message, and a
+// function that reports whether a column has a type that fits.
 func (f *typing) momentType() (want string, fits func(field) bool) {
 	switch {
 	case f.layout.native():
@@ -83,9 +85,10 @@ func (f *typing) momentType() (want string, fits func(field) bool) {
 	return "bigint, " + f.layout.inWords(), func(d field) bool { return d.kind == "bigint" }
 }
 
-// unfitID says what is wrong with the type of an id: the store or the database
-// has to be able to make it, and it has to match users.id. It returns "" if it
-// fits. It notes the type of users.id, so the table users comes first.
+// unfitID returns what is wrong with the type of a column for ids, or "" if it fits. The
+// store or the database has to be able to make ids of the type, and a column that refers
+// to a user has to have the type of users.id. unfitID notes the type of users.id in f, so
+// it must see the table users first.
 func (f *typing) unfitID(table string, c model.Column, d field) string {
 	isText, refers := f.isText(d), c.Name != "id"
 	if table == "users" {
@@ -113,8 +116,8 @@ func (f *typing) unfitID(table string, c model.Column, d field) string {
 	return fmt.Sprintf("it is %s, and ids are texts: with Layout.DatabaseIDs the database makes them", d.typeName())
 }
 
-// unfitDatabaseID says what is wrong with an id that the database has to make. It
-// returns "" if nothing is.
+// unfitDatabaseID returns what is wrong with a column for ids that the database has to
+// make, or "" if nothing is.
 func (f *typing) unfitDatabaseID(table string, d field) string {
 	switch {
 	case f.layout.dialect != Postgres && table == "users" && !model.IsInteger(d.kind):
@@ -130,6 +133,7 @@ func (f *typing) unfitDatabaseID(table string, d field) string {
 		" ALTER COLUMN " + f.layout.dialect.quote(d.name) + " SET DEFAULT gen_random_uuid()"
 }
 
+// isText reports whether columns of the type of d hold text.
 func (f *typing) isText(d field) bool {
 	switch f.layout.dialect {
 	case Postgres:
@@ -140,6 +144,8 @@ func (f *typing) isText(d field) bool {
 	return model.Affinity(d.kind) == "text" || model.Affinity(d.kind) == ""
 }
 
+// isNumber reports whether columns of the type of d hold the whole numbers that a
+// store writes.
 func (f *typing) isNumber(d field) bool {
 	switch f.layout.dialect {
 	case Postgres:
@@ -150,6 +156,7 @@ func (f *typing) isNumber(d field) bool {
 	return model.Affinity(d.kind) != "text"
 }
 
+// isFlag reports whether columns of the type of d hold truth values.
 func (f *typing) isFlag(d field) bool {
 	switch f.layout.dialect {
 	case Postgres:
@@ -167,10 +174,11 @@ var compared = []string{
 	"user_id", "public_id",
 }
 
+// isCompared reports whether rows are found by columns of this name in the model.
 func isCompared(column string) bool { return slices.Contains(compared, column) }
 
-// unfitText says why MySQL would take one text for another, or cut texts off
-// without an error. It returns "" if neither happens, as on the other databases.
+// unfitText returns why MySQL would take one text in the column for another, or cut texts
+// off without an error. It returns "" if neither happens, and on the other databases.
 func (f *typing) unfitText(c model.Column, d field) string {
 	switch {
 	case f.layout.dialect != MySQL:

@@ -19,9 +19,9 @@ type inspector struct {
 	learned   atomic.Pointer[bounds] // nil: not known yet
 }
 
-// inspect compares the tables with the layout. It returns a [*MisfitError] if
-// they do not fit. Without all, dispensable tables may be missing. If the tables
-// fit, it stores what their columns take.
+// inspect compares the tables with the layout. It returns a [*MisfitError] if they do not
+// fit, and errors of the driver as they are. Without all, dispensable tables may be
+// missing. If the tables fit, it stores what their columns take in i.learned.
 func (i *inspector) inspect(ctx context.Context, c Conn, all bool) error {
 	f, err := i.layout.fit(ctx, c, i.unindexed, all)
 	if err == nil && len(f.misfits) == 0 {
@@ -82,9 +82,10 @@ func (c *inspectedConn) Tx(ctx context.Context, f func(Conn) error) error {
 	return c.explain(ctx, c.Conn.Tx(ctx, f))
 }
 
-// wait returns nil once the tables fit. It waits for the inspection that is
-// running, or runs one. It returns that inspection's error, such as a
-// [*MisfitError], or the error of ctx.
+// wait returns nil if the tables are known to fit. Otherwise it waits for the inspection
+// that is running, or runs one, and returns the error of that inspection, such as a
+// [*MisfitError]. If ctx ends while it waits for another caller's inspection, it returns
+// the error of ctx.
 func (c *inspectedConn) wait(ctx context.Context) error {
 	for !c.fits.Load() {
 		c.lock.Lock()
@@ -115,9 +116,10 @@ func (c *inspectedConn) wait(ctx context.Context) error {
 	return nil
 }
 
-// run carries out i and then wakes the callers that wait for it. It leaves i abandoned
-// if ctx has ended or the driver panics: one of the others then inspects. A database
-// that cannot be asked is taken to fit.
+// run carries out the inspection i, sets i.err, and then wakes the callers that wait for
+// it. It leaves i abandoned if ctx has ended or the driver panics: one of the others then
+// inspects. If the database cannot tell which tables it has (see unaskable), they are
+// taken to fit.
 func (c *inspectedConn) run(ctx context.Context, i *inspection) {
 	i.abandoned = true // a driver may panic
 	defer func() {
@@ -136,8 +138,9 @@ func (c *inspectedConn) run(ctx context.Context, i *inspection) {
 	}
 }
 
-// unaskable reports whether err means that the database, a relative of
-// PostgreSQL, cannot tell which tables it has. The tables are then taken to fit.
+// unaskable reports whether err, of an inspection, means that the database cannot tell
+// which tables it has, as some relatives of PostgreSQL cannot. Callers then take the
+// tables to fit. It returns false for nil and for a [*MisfitError].
 func unaskable(err error) bool {
 	_, misfit := errors.AsType[*MisfitError](err)
 	if err == nil || misfit {
@@ -147,9 +150,10 @@ func unaskable(err error) bool {
 	return strings.HasPrefix(code, "SQLSTATE 42") || strings.HasPrefix(code, "SQLSTATE 0A")
 }
 
-// explain returns a [*MisfitError] that names what is missing, if the database
-// reported that a table or column is. The next call then inspects the tables
-// again. It returns all other errors, and nil, as they are.
+// explain returns err as it is, or nil for nil, unless the database reported with it that
+// a table or column is missing. In that case it inspects all tables, dispensable ones
+// too, and returns a [*MisfitError] that names what is missing, or err if nothing is. The
+// next statement then inspects the tables again.
 func (c *inspectedConn) explain(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, storage.ErrNotFound) || !is(err, absent) {
 		return err

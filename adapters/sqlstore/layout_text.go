@@ -9,8 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
-// GoString implements [fmt.GoStringer]. It returns the layout as it is written in a
-// program.
+// GoString implements [fmt.GoStringer]. It returns the layout as an expression of Go.
+// Fields with their zero value are left out.
 func (l Layout) GoString() string {
 	if l.is(AuthJS()) {
 		return "sqlstore.AuthJS()"
@@ -47,7 +47,8 @@ var timesNames = map[Times]string{
 	TimesUTC: "TimesUTC", TimesISO: "TimesISO", TimesMillis: "TimesMillis", TimesMillisText: "TimesMillisText", TimesSeconds: "TimesSeconds",
 }
 
-// nameLines returns the names of each table on few lines.
+// nameLines returns the entries of l.Names as Go writes them in a map, ordered by table
+// and wrapped to lines of about 100 characters.
 func (l Layout) nameLines() string {
 	var b strings.Builder
 	for _, table := range model.Tables {
@@ -70,7 +71,8 @@ func (l Layout) nameLines() string {
 	return b.String()
 }
 
-// is reports whether two layouts mean the same.
+// is reports whether two layouts mean the same, even if their Names differ as maps. The
+// order of Touched counts.
 func (l Layout) is(o Layout) bool {
 	if l.PlainTokens != o.PlainTokens || l.DatabaseIDs != o.DatabaseIDs || l.UUIDs != o.UUIDs || l.Unindexed != o.Unindexed ||
 		l.Times != o.Times || !slices.Equal(l.Touched, o.Touched) {

@@ -23,8 +23,8 @@ type pace struct{ events, each int64 }
 // maxEvents keeps instants in a range that databases know.
 const maxEvents = 1_000_000_000
 
-// paceOf returns r as a number of events and the milliseconds for each, rounded up. Events
-// of r is positive.
+// paceOf returns r as a number of events, at most maxEvents, and the milliseconds for
+// each, rounded up. Events of r must be positive.
 func paceOf(r storage.Rate) pace {
 	events := min(int64(r.Events), maxEvents)
 	per := int64((r.Per + time.Millisecond - 1) / time.Millisecond)
@@ -38,9 +38,12 @@ func (p pace) room() int64 { return (p.events - 1) * p.each }
 // maxTakes is how often other callers may be faster.
 const maxTakes = 3
 
-// Take implements [storage.Limiter]. It needs one statement for an event that is
-// counted, two for a new key on MySQL, and one more for an event that has to wait.
-// It returns an [errors.ErrUnsupported] if the layout has no table for limits.
+// Take implements [storage.Limiter]. It counts by the clock of the database. A rate whose
+// Events or Per is not positive counts and refuses nothing. If other callers are faster
+// three times, Take counts nothing and returns the time of one event. It needs one
+// statement for an event that is counted, two for a new key on MySQL, and one more for an
+// event that has to wait. It returns an [errors.ErrUnsupported] if the layout has no
+// table for limits.
 func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err != nil || r.Events <= 0 || r.Per <= 0 {
@@ -71,7 +74,8 @@ func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (time.Dura
 	return time.Duration(p.each) * time.Millisecond, nil
 }
 
-// take counts an event if it fits, and reports whether it did.
+// take counts an event under key if it fits, and reports whether it has counted it. key
+// is in its stored form.
 func (p pace) take(ctx context.Context, db *database, key string) (bool, error) {
 	if db.layout.dialect != MySQL {
 		return db.affects(ctx, db.q.take[0], key, p.each, p.each, p.room()-p.each)
@@ -82,7 +86,8 @@ func (p pace) take(ctx context.Context, db *database, key string) (bool, error) 
 	return db.affects(ctx, db.q.take[1], key, p.each)
 }
 
-// Return implements [storage.ReturningLimiter].
+// Return implements [storage.ReturningLimiter]. It returns an [errors.ErrUnsupported] if
+// the layout has no table for limits.
 func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil && r.Events > 0 && r.Per > 0 {
@@ -91,7 +96,8 @@ func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	return fail(ctx, "return", err)
 }
 
-// Forget implements [storage.Limiter].
+// Forget implements [storage.Limiter]. It returns an [errors.ErrUnsupported] if the
+// layout has no table for limits.
 func (s *Store) Forget(ctx context.Context, key string) error {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil {
@@ -100,10 +106,10 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 	return fail(ctx, "forget", err)
 }
 
-// Use implements [storage.ReplayStore]. It needs one statement, and another on
-// MySQL for a value that is recorded already. A zero expires records nothing and
-// returns true. It returns an [errors.ErrUnsupported] if the layout has no table
-// for used values.
+// Use implements [storage.ReplayStore]. It judges expiry by the clock of the database.
+// With a zero expires it records nothing and returns true. It needs one statement, and
+// another on MySQL for a value that is recorded already. It returns an
+// [errors.ErrUnsupported] if the layout has no table for used values.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("used_values"))
 	if err != nil || expires.IsZero() {
@@ -120,9 +126,9 @@ func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first b
 // maxKey is the length of the longest key that is stored as it is, in bytes.
 const maxKey = 200
 
-// storedKey returns the text that a key is stored as. That is its SHA-256 if the
-// key is long, if a database cannot hold it, or if it looks like a hash; else the
-// key itself.
+// storedKey returns the text that a key is stored as: the key itself, or its SHA-256
+// behind the mark hashed if the key has more than maxKey bytes, if a database cannot hold
+// it, or if it begins with that mark.
 func storedKey(key string) string {
 	if len(key) <= maxKey && findable(key) && !strings.HasPrefix(key, hashed) {
 		return key
@@ -138,8 +144,8 @@ var clock = map[Dialect]string{
 	SQLite:   `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
 }
 
-// aboutLimits writes the statements for limits and used values. PostgreSQL adds
-// milliseconds as an interval. The sum {limits.full_at} + 0 keeps MySQL from using
+// aboutLimits sets the fields of q with statements for limits and used values. PostgreSQL
+// adds milliseconds as an interval. The sum {limits.full_at} + 0 keeps MySQL from using
 // the index of the instants: the key finds the row.
 func (q *queries) aboutLimits(l grammar) {
 	now, ms, sooner := clock[l.dialect], `?`, `{limits.full_at} - `+clock[l.dialect]

@@ -21,7 +21,8 @@ type migration struct {
 	statements []string // each does nothing when it is repeated: MySQL cannot undo half a step; see hasColumn
 }
 
-// migrations returns the steps of a dialect, oldest first.
+// migrations returns the steps of a dialect, oldest first. It returns an error for an
+// unknown dialect.
 func migrations(d Dialect) ([]migration, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -41,8 +42,8 @@ func migrations(d Dialect) ([]migration, error) {
 	return steps, nil
 }
 
-// statementsIn returns the statements of a file of schemas. An empty line follows
-// each.
+// statementsIn returns the statements of a file of schemas, without the semicolons. In
+// the file, each ends with a semicolon and an empty line.
 func statementsIn(file string) ([]string, error) {
 	raw, err := schemas.ReadFile(file)
 	if err != nil {
@@ -98,8 +99,9 @@ func Migrate(ctx context.Context, conn Conn, d Dialect, l Layout) error {
 	}))
 }
 
-// failMigration turns an error into one that a caller may see, as fail does. It
-// returns a *ViolationError, a *MisfitError and an ErrForeignSchema as they are.
+// failMigration turns an error into one that a caller of the package may see, as fail
+// does. It returns err as it is if err is or wraps a *ViolationError, a *MisfitError or
+// an ErrForeignSchema.
 func failMigration(ctx context.Context, operation string, err error) error {
 	_, broken := errors.AsType[*ViolationError](err)
 	if _, misfit := errors.AsType[*MisfitError](err); misfit || broken || errors.Is(err, ErrForeignSchema) {
@@ -108,9 +110,10 @@ func failMigration(ctx context.Context, operation string, err error) error {
 	return fail(ctx, operation, err)
 }
 
-// lock keeps other migrations out until the transaction ends, on MySQL until
-// unlock. MySQL waits for at most a minute, and then returns a failure. SQLite
-// needs no lock: its transactions begin as writers.
+// lock waits until no other migration runs, and keeps others out until the transaction
+// ends, or on MySQL until the caller calls unlock. On MySQL it waits for at most a
+// minute, and then returns a *failure. SQLite needs no lock: its transactions begin as
+// writers. unlock is never nil, and ignores the end of ctx.
 func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err error) {
 	var got int
 	var none string
@@ -133,8 +136,9 @@ func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err err
 }
 
 // migrate adopts the tables of Auth.js if they are there, runs the steps that are
-// missing, compares the result with l and records the version. The caller holds
-// the lock.
+// missing, compares the result with l unless that is the zero Layout, and records the
+// version. If the tables are another program's, it changes nothing and returns an
+// ErrForeignSchema. The caller holds the lock.
 func migrate(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	found, err := Detect(ctx, tx, d)
 	if err != nil {
@@ -166,8 +170,9 @@ func migrate(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	return record(ctx, tx, d, found.Version, Version(d))
 }
 
-// refusal returns the reason why a migration would not begin, or nil: an
-// ErrForeignSchema or a [*MisfitError].
+// refusal returns the reason why a migration of the tables in f would not begin: an
+// ErrForeignSchema, or a [*MisfitError] with what a migration cannot make. It returns nil
+// if there is none.
 func (f Found) refusal() error {
 	if f.Schema == SchemaForeign {
 		return f.foreign()
@@ -175,8 +180,9 @@ func (f Found) refusal() error {
 	return asError(withoutMissing(f.Misfits))
 }
 
-// verify returns an error if the tables that a migration leaves cannot be used
-// with the layout.
+// verify returns a [*MisfitError] if the tables that a migration leaves cannot be used as
+// they are or with the layout. The zero Layout is not compared. verify returns an
+// ErrForeignSchema if the tables are not recognised as ours.
 func verify(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	found, err := detect(ctx, tx, d)
 	switch {
@@ -191,8 +197,9 @@ func verify(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	return cmp.Or(err, asError(misfits))
 }
 
-// run runs the statements of a step. It skips those that add a column that
-// exists, since an earlier migration may have begun the step.
+// run runs the statements of a step, with the type of users.id in place of userIDs. It
+// skips statements that add a column that exists, since an earlier migration may have
+// begun the step. It stops at the first error.
 func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	for _, statement := range statements {
 		statement, err := withUserIDs(ctx, c, d, statement)
@@ -229,7 +236,8 @@ var (
 // idFormat is the type of users.id as an expression of PostgreSQL.
 const idFormat = `(SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'users'::regclass AND attname = 'id')`
 
-// withUserIDs returns a statement with the type of users.id in place of userIDs.
+// withUserIDs returns a statement with the type of users.id, as the database says it, in
+// place of userIDs. It returns a statement without userIDs as it is.
 func withUserIDs(ctx context.Context, c Conn, d Dialect, statement string) (string, error) {
 	if !strings.Contains(statement, userIDs) {
 		return statement, nil
@@ -241,8 +249,8 @@ func withUserIDs(ctx context.Context, c Conn, d Dialect, statement string) (stri
 	return strings.ReplaceAll(statement, userIDs, kind), nil
 }
 
-// hasColumn reports whether a statement would add a column that exists. Only
-// PostgreSQL has IF NOT EXISTS for columns.
+// hasColumn reports whether a statement begins with ALTER TABLE and ADD COLUMN and would
+// add a column that exists. Only PostgreSQL has IF NOT EXISTS for columns.
 func hasColumn(ctx context.Context, c Conn, d Dialect, statement string) (bool, error) {
 	var table, column string
 	if n, _ := fmt.Sscanf(statement, "ALTER TABLE %s ADD COLUMN %s", &table, &column); n < 2 {
@@ -252,7 +260,8 @@ func hasColumn(ctx context.Context, c Conn, d Dialect, statement string) (bool, 
 	return columns[table+"."+column] != "", err
 }
 
-// record stores that the steps after from, up to version, are done.
+// record stores that the steps after from, up to and with version, are done. It makes the
+// table of versions if that is missing.
 func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
 	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS latchkey_migrations (version bigint PRIMARY KEY)"); err != nil {
 		return err
@@ -265,7 +274,8 @@ func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
 	return nil
 }
 
-// version returns the version that record stored, or 0.
+// version returns the highest version that record has stored, or 0 if there is none. The
+// table of versions must exist.
 func version(ctx context.Context, c Conn) (v int, err error) {
 	err = c.One(ctx, "SELECT COALESCE(MAX(version), 0) FROM latchkey_migrations", nil, &v)
 	if errors.Is(err, storage.ErrNotFound) {

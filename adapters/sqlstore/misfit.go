@@ -17,7 +17,7 @@ type Misfit struct {
 	lacking bool // it is a whole table, and one that a layout may be without
 }
 
-// String returns the misfit as a sentence.
+// String returns the misfit as text: the table or column, and the problem.
 func (m Misfit) String() string {
 	if m.Column == "" {
 		return m.Table + ": " + m.Problem
@@ -37,9 +37,10 @@ func (e *MisfitError) Is(target error) bool {
 	return target == storage.ErrSchema || target == errors.ErrUnsupported && !slices.ContainsFunc(e.Misfits, func(m Misfit) bool { return !m.lacking })
 }
 
-// Error implements error.
+// Error names every misfit. It has no values of rows.
 func (e *MisfitError) Error() string { return "sql: " + e.text() }
 
+// text returns what Error returns, without "sql: " in front.
 func (e *MisfitError) text() string {
 	list := make([]string, len(e.Misfits))
 	for i, m := range e.Misfits {
@@ -56,8 +57,8 @@ func asError(misfits []Misfit) error {
 	return &MisfitError{misfits}
 }
 
-// withoutMissing returns the misfits without the tables and columns that a
-// migration makes.
+// withoutMissing returns a copy of the misfits without those that a migration removes:
+// tables, columns and unique keys that are missing.
 func withoutMissing(misfits []Misfit) []Misfit {
 	return slices.DeleteFunc(slices.Clone(misfits), func(m Misfit) bool { return m.missing })
 }

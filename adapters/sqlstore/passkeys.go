@@ -8,8 +8,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateAuthenticator implements [storage.AuthenticatorAdapter]. It returns
-// ErrNotFound for an unknown user.
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. It returns ErrConflict
+// if the credential id is taken. It returns ErrNotFound for an unknown user if the schema
+// has a foreign key, as ours does.
 func (s *Store) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	row := s.passkeys.values(k)
 	err := s.db.needs("authenticators")
@@ -23,13 +24,15 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k storage.Authenticator
 	return fail(ctx, "create authenticator", err)
 }
 
-// GetAuthenticator implements [storage.AuthenticatorAdapter].
+// GetAuthenticator implements [storage.AuthenticatorAdapter]. It returns ErrNotFound for
+// an unknown passkey.
 func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (storage.Authenticator, error) {
 	k, err := s.passkeys.find(ctx, credentialID)
 	return k, fail(ctx, "get authenticator", err)
 }
 
-// ListAuthenticators implements [storage.AuthenticatorAdapter].
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. It returns the passkeys
+// in the order of their credential ids, and none for an unknown user.
 func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	if err = s.db.needs("authenticators"); err == nil {
 		err = s.db.each(ctx, s.db.q.authenticatorsOf, userID, func(scan func(...any) error) error {
@@ -45,7 +48,9 @@ func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []s
 	return list, fail(ctx, "list authenticators", err)
 }
 
-// UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
+// UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter]. It returns
+// ErrNotFound for an unknown passkey. It returns ErrConflict if the stored counter is not
+// lower, unless both are zero.
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (storage.Authenticator, error) {
 	k, err := s.passkeys.raiseCounter(ctx, credentialID, counter)
 	if err != nil {
@@ -55,7 +60,8 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []b
 	return k, nil
 }
 
-// UpdateAuthenticator implements [storage.AuthenticatorAdapter].
+// UpdateAuthenticator implements [storage.AuthenticatorAdapter]. It returns ErrNotFound
+// for an unknown passkey. Fields without a column are ignored.
 func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
 	k, err := s.passkeys.change(ctx, credentialID, c)
 	if err != nil {
@@ -64,7 +70,8 @@ func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c 
 	return k, nil
 }
 
-// DeleteAuthenticator implements [storage.AuthenticatorAdapter].
+// DeleteAuthenticator implements [storage.AuthenticatorAdapter]. It returns ErrNotFound
+// for an unknown passkey.
 func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	err := s.db.needs("authenticators")
 	if err == nil {
@@ -77,7 +84,8 @@ func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) er
 	return fail(ctx, "delete authenticator", err)
 }
 
-// passkeys stores authenticators.
+// passkeys stores authenticators. Its methods return errors of the driver as they are,
+// and an [errors.ErrUnsupported] if the layout has no table for passkeys.
 type passkeys struct{ db *database }
 
 // authenticatorRow is what a row of authenticators is read into. Bytes are kept as
@@ -90,8 +98,8 @@ type authenticatorRow struct {
 	created, used              instant
 }
 
-// dest returns a destination in r for each column of authenticators, in the order
-// of package model.
+// dest returns a destination in r for each column of authenticators, in the order of
+// package model. The caller passes the list to database.into.
 func (r *authenticatorRow) dest() []any {
 	k := &r.k
 	return []any{
@@ -100,8 +108,8 @@ func (r *authenticatorRow) dest() []any {
 	}
 }
 
-// read returns the passkey of the row. It returns errText if an id or key is no
-// base64.
+// read returns the passkey of the row. It returns errText if the credential id, the
+// public key or the user handle is no base64.
 func (r *authenticatorRow) read() (k storage.Authenticator, err error) {
 	k = r.k
 	k.Counter, k.Created, k.Used = uint32(r.counter), r.created.t, r.used.t
@@ -123,7 +131,8 @@ func (r *authenticatorRow) read() (k storage.Authenticator, err error) {
 	return k, nil
 }
 
-// values returns the row of a passkey.
+// values returns a value of k for each column of authenticators, in the order of package
+// model.
 func (s passkeys) values(k storage.Authenticator) []any {
 	at := s.db.layout.arg
 	return []any{
@@ -132,8 +141,7 @@ func (s passkeys) values(k storage.Authenticator) []any {
 	}
 }
 
-// find returns a passkey. It returns an [errors.ErrUnsupported] if the layout has
-// no table for passkeys, and ErrNotFound for an unknown passkey.
+// find returns the passkey with the credential id, or ErrNotFound.
 func (s passkeys) find(ctx context.Context, credentialID []byte) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
@@ -146,8 +154,9 @@ func (s passkeys) find(ctx context.Context, credentialID []byte) (k storage.Auth
 }
 
 // raiseCounter sets the counter of a passkey and returns the passkey. It returns
-// ErrNotFound for an unknown one. It returns ErrConflict if the stored counter is
-// not lower, unless both are zero: such a passkey never counts.
+// ErrNotFound for an unknown passkey. If the stored counter is not lower, it changes
+// nothing and returns ErrConflict. If counter and the stored one are both zero, that is
+// no error: such a passkey never counts.
 func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter uint32) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
@@ -167,8 +176,9 @@ func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter
 	return k, err
 }
 
-// change writes the members that c has and the layout has columns for, and
-// returns the passkey. It returns ErrNotFound for an unknown one.
+// change writes the fields that c names and the layout has columns for, and returns the
+// whole passkey, also if there is nothing to write. It returns ErrNotFound for an unknown
+// passkey.
 func (s passkeys) change(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
@@ -203,4 +213,5 @@ func (s passkeys) change(ctx context.Context, credentialID []byte, c storage.Aut
 	return s.find(ctx, credentialID)
 }
 
+// encode returns b in standard base64, as Auth.js stores it.
 func encode(b []byte) string { return base64.StdEncoding.EncodeToString(b) }

@@ -7,7 +7,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Passwords implements [storage.PasswordAdapter].
+// Passwords implements [storage.PasswordAdapter]. The calls of the store return an
+// [errors.ErrUnsupported] if the layout has no table for passwords.
 func (s *Store) Passwords() storage.PasswordStore { return passwords{s.db} }
 
 // passwords stores the passwords of users.
@@ -20,26 +21,27 @@ type passwordRow struct {
 	created, changed instant
 }
 
-// dest returns a destination in r for each column of passwords, in the order of
-// package model.
+// dest returns a destination in r for each column of passwords, in the order of package
+// model. The caller passes the list to database.into.
 func (r *passwordRow) dest() []any {
 	return []any{&r.p.UserID, &r.p.Hash, &r.failures, &r.p.Renew, &r.created, &r.changed}
 }
 
+// read returns the password of the row.
 func (r *passwordRow) read() storage.PasswordHash {
 	p := r.p
 	p.Failures, p.Created, p.Changed = int(r.failures), r.created.t, r.changed.t
 	return p
 }
 
-// Get implements [storage.PasswordStore].
+// Get implements [storage.PasswordStore]. It returns ErrNotFound if the user has no
+// password.
 func (s passwords) Get(ctx context.Context, userID string) (storage.PasswordHash, error) {
 	p, err := s.get(ctx, userID)
 	return p, fail(ctx, "get password", err)
 }
 
-// get returns the password hash of a user, or ErrNotFound. It returns the
-// driver's errors as they are.
+// get does what Get does, and returns errors of the driver as they are.
 func (s passwords) get(ctx context.Context, userID string) (storage.PasswordHash, error) {
 	var row passwordRow
 	err := s.db.needs("passwords")
@@ -55,8 +57,10 @@ func (s passwords) get(ctx context.Context, userID string) (storage.PasswordHash
 	return row.read(), nil
 }
 
-// Set implements [storage.PasswordStore]. It returns ErrNotFound for an unknown
-// user.
+// Set implements [storage.PasswordStore]. was is the hash that must be stored; an empty
+// one demands that there is no password. Set returns ErrConflict if that is not so. With
+// an empty was it returns ErrNotFound for an unknown user if the schema has a foreign
+// key, as ours does.
 func (s passwords) Set(ctx context.Context, p storage.PasswordHash, was string) error {
 	err := errors.Join(ctx.Err(), s.db.needs("passwords"))
 	switch at := s.db.q.forms["passwords"].arg; {
@@ -75,9 +79,10 @@ func (s passwords) Set(ctx context.Context, p storage.PasswordHash, was string) 
 // wrong password in.
 const maxReplacements = 10
 
-// replace writes p in the row of its user if the stored hash is was. Otherwise,
-// or if there is no row, it returns ErrConflict. MySQL does not count a row that
-// already has the new values, so replace reads a row that was not counted.
+// replace writes p, except Created, in the row of its user if the stored hash is was.
+// Otherwise, or if there is no row, it returns ErrConflict. MySQL does not count a row
+// that already has the new values, so replace reads a row that was not counted, and tries
+// again while another caller counts a wrong password in it.
 func (s passwords) replace(ctx context.Context, p storage.PasswordHash, was string) error {
 	if !findable(was) {
 		return storage.ErrConflict
@@ -110,8 +115,9 @@ func (s passwords) replace(ctx context.Context, p storage.PasswordHash, was stri
 	return storage.ErrConflict
 }
 
-// conflictOf returns ErrConflict for nil and for ErrNotFound, and any other error
-// as it is: the row has another hash, or is gone.
+// conflictOf returns the error of replace for the error of a read that followed it. nil
+// and ErrNotFound mean that the row has another hash or is gone, and become ErrConflict.
+// conflictOf returns any other error as it is.
 func conflictOf(err error) error {
 	if err == nil || errors.Is(err, storage.ErrNotFound) {
 		return storage.ErrConflict
@@ -119,7 +125,8 @@ func conflictOf(err error) error {
 	return err
 }
 
-// Fail implements [storage.PasswordStore].
+// Fail implements [storage.PasswordStore]. It returns ErrNotFound if the user has no
+// password.
 func (s passwords) Fail(ctx context.Context, userID string) (n int, err error) {
 	err = s.db.needs("passwords")
 	if err == nil && !s.db.findableID(userID) {
@@ -134,7 +141,8 @@ func (s passwords) Fail(ctx context.Context, userID string) (n int, err error) {
 	return n, fail(ctx, "fail password", err)
 }
 
-// Delete implements [storage.PasswordStore].
+// Delete implements [storage.PasswordStore]. It returns ErrNotFound if the user has no
+// password.
 func (s passwords) Delete(ctx context.Context, userID string) error {
 	err := errors.Join(ctx.Err(), s.db.needs("passwords"))
 	if err == nil && !s.db.findableID(userID) {

@@ -15,7 +15,9 @@ import (
 // turn, and only case is ignored.
 func (s *Store) People() storage.PeopleStore { return people{s.db} }
 
-// people lists users along an index, from the row after the last one that was seen.
+// people lists users along an index, page by page: each page begins after the last row of
+// the page before. Its methods List, Search and Count return an [errors.ErrUnsupported]
+// for an order or a filter that the layout lacks the column or table for.
 type people struct{ db *database }
 
 // part is a part of a list: rows in one order. A list goes through its parts one
@@ -39,7 +41,7 @@ var (
 	errOrder    = fmt.Errorf("the layout has no users.created to list the newest by: %w", errors.ErrUnsupported)
 )
 
-// List implements [storage.PeopleStore].
+// List implements [storage.PeopleStore]. An unknown order is an [errors.ErrUnsupported].
 func (p people) List(ctx context.Context, q storage.PeopleQuery) ([]storage.User, string, error) {
 	parts, err := p.parts(&q, false)
 	if err != nil {
@@ -49,7 +51,10 @@ func (p people) List(ctx context.Context, q storage.PeopleQuery) ([]storage.User
 	return users, next, fail(ctx, "list users", err)
 }
 
-// Search implements [storage.PeopleStore].
+// Search implements [storage.PeopleStore]. With the column users.name_key it finds no
+// user if q.Prefix and q.Folded are empty. Without that column it looks for q.Prefix
+// alone, in addresses and in names, and an empty q.Prefix finds every user who has
+// either.
 func (p people) Search(ctx context.Context, q storage.PeopleQuery) ([]storage.User, string, error) {
 	parts, err := p.parts(&q, true)
 	if err != nil || len(parts) == 0 {
@@ -59,7 +64,8 @@ func (p people) Search(ctx context.Context, q storage.PeopleQuery) ([]storage.Us
 	return users, next, fail(ctx, "search users", err)
 }
 
-// Count implements [storage.PeopleStore].
+// Count implements [storage.PeopleStore]. It counts up to most users. It ignores q.Order,
+// q.After, q.Limit and q.Window.
 func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n int, err error) {
 	search := q.Prefix != "" || q.Folded != ""
 	if !search { // in any order; this one needs no column
@@ -77,7 +83,8 @@ func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n i
 	return n, fail(ctx, "count users", err)
 }
 
-// count returns how many users of one part fit the filters of q, up to most.
+// count returns how many users of one part fit the filters of q, or most if there are
+// more.
 func (p people) count(ctx context.Context, q *storage.PeopleQuery, of part, most int) (n int, err error) {
 	filters, err := p.filters(q)
 	if err != nil {
@@ -89,8 +96,9 @@ func (p people) count(ctx context.Context, q *storage.PeopleQuery, of part, most
 	return n, err
 }
 
-// parts returns the parts of a list or of a search. It returns errOrder for an
-// order that the layout has no column for. A search for nothing has no parts.
+// parts returns the parts of the list that q asks for, or with search those of a search.
+// A search for nothing has no parts, unless the layout lacks users.name_key. For a list,
+// parts returns errOrder if the order is unknown or the layout lacks its column.
 func (p people) parts(q *storage.PeopleQuery, search bool) ([]part, error) {
 	l := p.db.layout
 	switch {
@@ -110,9 +118,10 @@ func (p people) parts(q *storage.PeopleQuery, search bool) ([]part, error) {
 	return []part{known, {mark: 'u', where: []condition{{sql: `u.{users.created} IS NULL`}}}}, nil
 }
 
-// walk returns a page of up to q.Limit users, from the position q.After on, and
-// the position of the next page. That is "" at the end of the list. It returns
-// errPosition if q.After belongs to another list.
+// walk returns a page of up to q.Limit users, from the position q.After on, and the
+// position of the next page, which is "" at the end of the list. A page may end early
+// where a part ends. walk returns errPosition if q.After is no position of these parts.
+// parts must not be empty.
 func (p people) walk(ctx context.Context, q *storage.PeopleQuery, parts []part) (users []storage.User, next string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -148,14 +157,14 @@ func (p people) walk(ctx context.Context, q *storage.PeopleQuery, parts []part) 
 	return nil, "", errPosition
 }
 
-// looksAt reports whether a page of the part may read rows that it then leaves out,
-// because q has filters or the part is a search. q.Window then bounds how many rows it
-// reads.
+// looksAt reports whether a page of the part may read rows that it then leaves out: q has
+// filters, or the part is a search without an index. q.Window then bounds how many rows
+// the page reads.
 func (p people) looksAt(q *storage.PeopleQuery, of part) bool { return q.Filtered() || of.mark == 's' }
 
-// page returns at most limit users of one part after a place, and the position to
-// go on from, which is empty at the end of the part. With filters it reads at
-// most q.Window rows, so it may return fewer users and a position.
+// page returns at most limit users of one part after a place, and the position to go on
+// from, which is empty at the end of the part. If looksAt is true it reads at most
+// q.Window rows, so it may return fewer users, or none, and a position.
 func (p people) page(ctx context.Context, q *storage.PeopleQuery, of part, after place, limit int) ([]storage.User, string, error) {
 	where := of.where
 	if after.id != "" {
@@ -191,8 +200,8 @@ func (p people) page(ctx context.Context, q *storage.PeopleQuery, of part, after
 	return users, "", nil
 }
 
-// windowEnd returns the place of the last of the next window rows, or the zero
-// place if fewer rows are left.
+// windowEnd returns the place of the last of the next window rows of a part that fit
+// where, or the zero place if fewer rows are left.
 func (p people) windowEnd(ctx context.Context, of part, where []condition, window int) (place, error) {
 	text, args := joined(where)
 	statement := `SELECT ` + p.placeOf(of) + ` FROM {users} u` + text + p.order(of) + ` LIMIT 1 OFFSET ?`
@@ -204,7 +213,8 @@ func (p people) windowEnd(ctx context.Context, of part, where []condition, windo
 	return at, err
 }
 
-// read returns at most limit users of a part, and the place of the last one.
+// read returns at most limit users of a part that fit where, in the order of the part,
+// and the place of the last one. Without users the place has no id.
 func (p people) read(ctx context.Context, of part, where []condition, limit int) (users []storage.User, last place, err error) {
 	text, args := joined(where)
 	l := p.db.layout
@@ -241,7 +251,7 @@ func (p people) placeOf(of part) string {
 	return key + `, ` + id
 }
 
-// order returns the ORDER BY of a part.
+// order returns the ORDER BY of a part: its key, if it has one, and then the id.
 func (p people) order(of part) string {
 	down := ""
 	if of.desc {
@@ -253,8 +263,8 @@ func (p people) order(of part) string {
 	return ` ORDER BY ` + of.key + down + `, u.{users.id}` + down
 }
 
-// beyond returns the condition for rows after a place in the order of the part.
-// With inside it returns the opposite: rows before the place, or at it.
+// beyond returns the condition for rows after the place at in the order of the part. With
+// inside it returns the opposite condition: for rows before the place, and the row at it.
 func (p people) beyond(of part, at place, inside bool) condition {
 	operator := ">"
 	if of.desc != inside {
@@ -281,7 +291,8 @@ func (p people) beyond(of part, at place, inside bool) condition {
 	return condition{of.key + ` ` + strict + `= ? AND (` + of.key + ` ` + strict + ` ? OR u.{users.id} ` + operator + ` ?)`, []any{key, key, at.id}}
 }
 
-// joined returns a WHERE with all conditions, and their arguments.
+// joined returns a WHERE clause that demands all conditions, and their arguments in
+// order. Without conditions it returns "".
 func joined(all []condition) (where string, args []any) {
 	var texts []string
 	for _, c := range all {
@@ -300,10 +311,11 @@ type place struct {
 	id   string // empty: before the first row of the part
 }
 
+// String returns the place as the text of a position, which parsePlace reads.
 func (p place) String() string { return string(p.mark) + strconv.Quote(p.key) + p.id }
 
-// parsePlace reads the text that String returns, which is not empty. It returns
-// errPosition for any other text.
+// parsePlace reads the text that String returns. It returns errPosition for any other
+// text, and panics on an empty one.
 func parsePlace(text string) (p place, err error) {
 	key, err := strconv.QuotedPrefix(text[1:])
 	if err != nil {

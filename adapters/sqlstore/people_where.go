@@ -6,8 +6,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// search returns the parts of a search along indexes: e-mail addresses that begin
-// with q.Prefix, and then the names of other users that begin with q.Folded.
+// search returns the parts of a search along indexes: users whose e-mail address begins
+// with q.Prefix, and then the other users whose folded name begins with q.Folded. An
+// empty text has no part. The layout has users.name_key.
 func (p people) search(q *storage.PeopleQuery) (parts []part) {
 	email := `u.{users.email}`
 	if p.db.layout.dialect == Postgres {
@@ -25,8 +26,8 @@ func (p people) search(q *storage.PeopleQuery) (parts []part) {
 	return parts
 }
 
-// between returns the condition that a column begins with a prefix. It is a
-// range, so that an index helps.
+// between returns the condition that a column begins with a prefix, as a range, so that
+// an index helps.
 func between(column, prefix string) condition {
 	c := condition{column + ` >= ?`, []any{prefix}}
 	if end := storage.AfterPrefix(prefix); end != "" {
@@ -36,8 +37,9 @@ func between(column, prefix string) condition {
 	return c
 }
 
-// plainSearch returns the only part of a search in tables without users.name_key.
-// It looks at every row.
+// plainSearch returns the only part of a search in tables without users.name_key: users
+// whose e-mail address or name begins with q.Prefix, in whatever case. No index helps, so
+// the search looks at every row.
 func (p people) plainSearch(q *storage.PeopleQuery) []part {
 	begins := func(column string) condition {
 		return condition{`SUBSTR(LOWER(` + column + `), 1, ?) = ?`, []any{utf8.RuneCountInString(q.Prefix), q.Prefix}}
@@ -47,9 +49,10 @@ func (p people) plainSearch(q *storage.PeopleQuery) []part {
 	return []part{{mark: 's', where: []condition{either}}}
 }
 
-// filters returns the conditions of q that no index helps with. It returns
-// errOrder for a time if the layout lacks users.created, and an
-// [errors.ErrUnsupported] for Suspended if it lacks suspensions.
+// filters returns the conditions for the fields of q that no index helps with: all
+// filters except Prefix and Folded. It returns errOrder for From and Before if the layout
+// lacks users.created, errAbsent for Suspended if it lacks suspensions, and errText for a
+// text that no database can hold.
 func (p people) filters(q *storage.PeopleQuery) (all []condition, err error) {
 	l := p.db.layout
 	if q.Verified != nil {

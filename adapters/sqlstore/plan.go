@@ -12,9 +12,9 @@ func Version(d Dialect) int {
 	return len(steps)
 }
 
-// AdoptionSchema returns the statements that [Migrate] runs on the tables of Auth.js'
-// adapter for PostgreSQL. It returns "" for every other dialect: Migrate adopts the tables
-// of no other adapter.
+// AdoptionSchema returns the statements that [Migrate] runs on PostgreSQL to turn the
+// tables of Auth.js' adapter into ours. It does not check rows, as Migrate does. It
+// returns "" for every other dialect: Migrate adopts the tables of no other adapter.
 func AdoptionSchema(d Dialect) string {
 	if d != Postgres {
 		return ""
@@ -35,10 +35,12 @@ func AdoptionSchema(d Dialect) string {
 	return strings.Join(statements, ";\n\n") + ";\n"
 }
 
-// Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
-// [*ViolationError], a [*MisfitError] or [ErrForeignSchema]. It compares the
-// tables that exist with the layout, unless that is the zero Layout; it does not
-// predict how tables fit that are still to be made.
+// Check reports what [Migrate] would refuse, and changes nothing. It returns nil if
+// Migrate would begin, as in an empty database. Otherwise it returns a [*ViolationError],
+// a [*MisfitError] or an error that is [ErrForeignSchema]. Other errors say that the
+// database could not be asked, or that an argument makes no sense. Check compares the
+// tables that exist with the layout, unless that is the zero Layout. It does not predict
+// how tables fit that are still to be made.
 func Check(ctx context.Context, c Conn, d Dialect, l Layout) error {
 	if err := cmp.Or(d.check(), l.check()); err != nil {
 		return err
@@ -58,9 +60,9 @@ func Check(ctx context.Context, c Conn, d Dialect, l Layout) error {
 	return failMigration(ctx, "check", checkTables(ctx, c, d, l, found.Schema))
 }
 
-// checkTables returns the reason why tables of ours, or of Auth.js, cannot be
-// brought to the newest schema or would not fit the layout then. It returns nil
-// if there is none.
+// checkTables returns the reason why tables of ours, or of Auth.js, cannot be brought to
+// the newest schema or would not fit the layout then: a *MisfitError or a
+// *ViolationError. It returns nil if there is none, and errors of the driver as they are.
 func checkTables(ctx context.Context, c Conn, d Dialect, l Layout, whose SchemaKind) error {
 	if !l.is(Layout{}) {
 		misfits, err := l.grammar(d).misfits(ctx, c, whose == SchemaAuthJS, true)

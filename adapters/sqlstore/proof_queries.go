@@ -21,8 +21,9 @@ type proofQueries struct {
 // owned is the statement that deletes what a user has in a table.
 type owned struct{ table, sql string }
 
-// proofQueries writes the statements of a layout, which are written once for a
-// store.
+// proofQueries returns the statements of a layout for factors, recovery codes,
+// challenges, browsers and passwords, and those that delete what a user owns. It is
+// called once for a store.
 func (l grammar) proofQueries() (q proofQueries) {
 	q.insertFactor, q.insertChallenge = l.insert("factors"), l.insert("challenges")
 	q.insertBrowser, q.insertPassword = l.insert("browsers"), l.insert("passwords")
@@ -38,6 +39,7 @@ func (l grammar) proofQueries() (q proofQueries) {
 	return q
 }
 
+// aboutFactors sets the fields of q with statements for factors and recovery codes.
 func (q *proofQueries) aboutFactors(l grammar) {
 	const id, owner = ` WHERE {factors.id} = ?`, ` WHERE {factors.user_id} = ?`
 	q.factor = l.sql(`SELECT {factors.*} FROM {factors}` + owner + ` AND {factors.id} = ?`)
@@ -54,11 +56,13 @@ func (q *proofQueries) aboutFactors(l grammar) {
 	q.countCodes = l.sql(`SELECT COUNT(*)` + codes)
 }
 
-// insertCodes returns the statement that adds n recovery codes.
+// insertCodes returns the statement that adds n recovery codes. Its arguments are the
+// user's id and a hash for each. n is at least 1.
 func (l grammar) insertCodes(n int) string {
 	return l.sql(`INSERT INTO {recovery_codes} ({recovery_codes.user_id}, {recovery_codes.hash}) VALUES (?, ?)` + strings.Repeat(", (?, ?)", n-1))
 }
 
+// aboutChallenges sets the fields of q with statements for challenges.
 func (q *proofQueries) aboutChallenges(l grammar) {
 	const id = ` WHERE {challenges.id} = ?`
 	q.challenge = l.sql(`SELECT {challenges.*} FROM {challenges}` + id)
@@ -66,9 +70,10 @@ func (q *proofQueries) aboutChallenges(l grammar) {
 	q.deleteChallenge = l.sql(`DELETE FROM {challenges}` + id)
 }
 
-// listChallenges returns the statement that lists challenges, newest first. It
-// compares the columns in compared with arguments. The column isNull, unless
-// empty, must be null.
+// listChallenges returns the statement that lists challenges, newest first. The statement
+// compares each column in compared with an argument, and its last argument is how many
+// rows it lists at most. If isNull is not empty, the column of that name must be null.
+// compared and isNull must not both be empty.
 func (l grammar) listChallenges(compared []string, isNull string) string {
 	var where []string
 	for _, column := range compared {
@@ -81,8 +86,8 @@ func (l grammar) listChallenges(compared []string, isNull string) string {
 		` ORDER BY {challenges.created} DESC, {challenges.id} LIMIT ?`)
 }
 
-// deleteChallenges returns the statement that deletes a user's challenges that have
-// one of n purposes, or all.
+// deleteChallenges returns the statement that deletes a user's challenges that have one
+// of n purposes, or with n = 0 all of the user's.
 func (l grammar) deleteChallenges(n int) string {
 	statement := `DELETE FROM {challenges} WHERE {challenges.user_id} = ?`
 	if n > 0 {
@@ -91,6 +96,8 @@ func (l grammar) deleteChallenges(n int) string {
 	return l.sql(statement)
 }
 
+// aboutBrowsers sets the fields of q with statements for browsers. On MySQL it leaves
+// putBrowser empty.
 func (q *proofQueries) aboutBrowsers(l grammar) {
 	const row, owner = ` WHERE {browsers.id} = ? AND {browsers.user_id} = ?`, ` WHERE {browsers.user_id} = ?`
 	q.browser = l.sql(`SELECT {browsers.*} FROM {browsers}` + row)
@@ -110,6 +117,7 @@ func (q *proofQueries) aboutBrowsers(l grammar) {
 	q.putBrowser = plain + l.sql(` ({browsers.id}, {browsers.user_id}) DO UPDATE SET `) + strings.Join(set, ", ")
 }
 
+// aboutPasswords sets the fields of q with statements for passwords.
 func (q *proofQueries) aboutPasswords(l grammar) {
 	const owner = ` WHERE {passwords.user_id} = ?`
 	hash := `{passwords.hash} = ?`

@@ -6,10 +6,12 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Reindex writes the folded names that users are searched by, where they are missing
-// or belong to an earlier name: a program of before the column keeps none. It returns
-// how many it wrote. Repeat it after a rollout. It works in small batches while other
-// programs write, and needs the tables that [Migrate] makes.
+// Reindex writes the folded names that users are searched by, where they are missing or
+// belong to an earlier name, and returns how many it wrote. Programs from before the
+// column do not write it, so call Reindex again when none of them runs any more. It works
+// in small batches, in no transaction, while other programs write. An error leaves the
+// batches that are done. In a layout without the column users.name_key it does nothing.
+// It needs the tables that [Migrate] makes.
 func Reindex(ctx context.Context, conn Conn, d Dialect, l Layout) (int, error) {
 	g := l.grammar(d)
 	if !g.has("users.name_key") {
@@ -29,9 +31,9 @@ func Reindex(ctx context.Context, conn Conn, d Dialect, l Layout) (int, error) {
 // reindexed is how many users one batch of Reindex looks at.
 const reindexed = 500
 
-// reindexBatch corrects the folded names of the next users in the order of their
-// ids, from the one after the id after. It returns how many it wrote, and the
-// last id that it looked at, or "" at the end.
+// reindexBatch corrects the folded names of at most reindexed users, in the order of
+// their ids, from the first id after after. An empty after is the beginning. It returns
+// how many names it wrote, and the last id that it looked at, or "" if no users are left.
 func reindexBatch(ctx context.Context, conn Conn, g grammar, after string) (mended int, last string, err error) {
 	where, args := "", []any{reindexed}
 	if after != "" {

@@ -68,10 +68,11 @@ var adapters = []adapter{
 	},
 }
 
-// SharedLayout returns the layout of the tables that the documentation of an
-// adapter of Auth.js asks for. It returns an error for an adapter that it does
-// not know, or that does not exist for the engine. It does not know pg and neon:
-// their tables have the usual names.
+// SharedLayout returns the layout of the tables that the documentation of an adapter of
+// Auth.js asks for. name is that of the adapter's package, such as "prisma". SharedLayout
+// returns an error for an adapter that it does not know, or that does not exist for the
+// engine. It does not know pg and neon: their tables have the usual names. The caller may
+// change the Layout.
 func SharedLayout(e Engine, name string) (Layout, error) {
 	i := slices.IndexFunc(adapters, func(a adapter) bool { return a.name == name })
 	if i < 0 {
@@ -105,8 +106,8 @@ func (a adapter) layout(e Engine) Layout {
 	return l
 }
 
-// named reports whether the tables in n, passkeys aside, have the names that the
-// adapter gives them, and columns with or without underscores as it has them.
+// named reports whether n has the names that the adapter gives its tables, except that of
+// passkeys, and writes columns with underscores if and only if the adapter does.
 func (a adapter) named(n model.Names) bool {
 	for i, table := range model.Shared()[:4] {
 		if n.Of(table.Name) != a.tables[i] {

@@ -27,8 +27,8 @@ func ByTable(columns map[string]string) Database {
 	return db
 }
 
-// find returns the column of a table that has a name, in whatever case and with
-// or without underscores. The exact name wins.
+// find returns what the database calls the column of a table that has a name, in whatever
+// case and with or without underscores. A column with exactly that name wins.
 func (db Database) find(table, name string) (column string, found bool) {
 	if _, exact := db[table][name]; exact {
 		return name, true
@@ -41,13 +41,15 @@ func (db Database) find(table, name string) (column string, found bool) {
 	return "", false
 }
 
-// kind returns the type of a column under the names of a layout, or "".
+// kind returns the type of a column, such as "users.id", that the database calls as n
+// says. It returns "" if there is none.
 func (db Database) kind(n model.Names, logical string) string {
 	table, _, _ := strings.Cut(logical, ".")
 	return db[n.Of(table)][n.Of(logical)]
 }
 
-// hasAll reports whether there is a table with every column that it must have.
+// hasAll reports whether the database has the table, under its name in the model, with
+// every column that is always there.
 func (db Database) hasAll(table model.Table) bool {
 	return !slices.ContainsFunc(table.Columns, func(c model.Column) bool {
 		return c.Presence == model.Always && db[table.Name][c.Name] == ""
@@ -71,9 +73,10 @@ func (db Database) HasUsers() bool {
 	return false
 }
 
-// LeaveIDs notes in the layout which ids are not text, so that the database has
-// to make them. It sets DatabaseIDs if the ids of users are not text. Otherwise
-// it leaves out those columns for other ids that are not text.
+// LeaveIDs notes in l which ids are not text, so that the database has to make them. It
+// sets l.DatabaseIDs to whether the ids of users are not text. If they are text, it notes
+// in l.Names that columns for ids of accounts, sessions and verification tokens are not
+// used if those are not text.
 func (db Database) LeaveIDs(e Engine, l *Layout) {
 	isText := func(logical string) bool {
 		kind := db.kind(l.Names, logical)

@@ -38,7 +38,8 @@ type Layout struct {
 	Unindexed   bool
 }
 
-// leaveOut notes that the tables lack the columns. It makes Names if that is nil.
+// leaveOut notes in l.Names that the tables lack the columns, such as "sessions.id". It
+// makes Names if that is nil.
 func (l *Layout) leaveOut(columns ...string) {
 	if l.Names == nil {
 		l.Names = model.Names{}

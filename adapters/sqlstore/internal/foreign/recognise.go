@@ -40,9 +40,9 @@ type Guess struct {
 	DigitsAreText bool
 }
 
-// Recognise finds the tables of an adapter of Auth.js, under whatever names, and
-// guesses how it keeps rows. The result is false unless there are users, accounts
-// and sessions.
+// Recognise finds the tables of an adapter of Auth.js, under whatever names, and guesses
+// how the adapter keeps rows. It returns false unless there are tables for users,
+// accounts and sessions.
 func (db Database) Recognise(e Engine) (Guess, bool) {
 	names, found := db.names()
 	if !found {
@@ -64,8 +64,9 @@ func (db Database) Recognise(e Engine) (Guess, bool) {
 	return g, true
 }
 
-// names finds the tables and returns what they and their columns are called.
-// found is false unless there are users, accounts and sessions.
+// names finds the tables of package model and returns what they and their columns are
+// called, with "" for what the database lacks. found is false unless there are tables for
+// users, accounts and sessions.
 func (db Database) names() (names model.Names, found bool) {
 	names = model.Names{}
 	beside := ""
@@ -89,9 +90,10 @@ func (db Database) names() (names model.Names, found bool) {
 	return names, true
 }
 
-// like returns the table with the signature of a shared table, in the schema of
-// the table beside. A table with the usual name wins. It returns "" if there is
-// none.
+// like returns the name of a table of the database that has the columns by which a shared
+// table is known (see signature). table is the name of the shared table in the model,
+// which wins if several tables fit. If beside is not empty, the table must be in the
+// schema of that table. like returns "" if there is none.
 func (db Database) like(table, beside string) string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(db)) {
@@ -109,8 +111,9 @@ func (db Database) like(table, beside string) string {
 	return append(found, "")[0]
 }
 
-// nameTable adds to names the name of a table, those of its columns that have
-// other names, and "" for those that it lacks.
+// nameTable adds to names what the database calls a table and its columns, where that
+// differs from the model, and "" for columns that the table lacks and a layout may be
+// without. name is what the database calls the table.
 func (db Database) nameTable(names model.Names, table model.Table, name string) {
 	if name != table.Name {
 		names[table.Name] = name
@@ -126,8 +129,8 @@ func (db Database) nameTable(names model.Names, table model.Table, name string) 
 	}
 }
 
-// touched returns the updatedAt columns of shared tables, as Layout.Touched lists
-// them.
+// touched returns the columns of shared tables that are called updatedAt or updated_at,
+// as Layout.Touched lists them.
 func (db Database) touched(n model.Names) (columns []string) {
 	for _, table := range model.Shared() {
 		if name := n.Of(table.Name); name != "" {
@@ -142,8 +145,8 @@ func (db Database) touched(n model.Names) (columns []string) {
 // adoptable are the adapters of Auth.js that use PostgreSQL without a mapper.
 var adoptable = []string{"pg", "neon"}
 
-// adapter guesses which adapter of Auth.js made the tables. It returns the zero
-// adapter for one that is not known by its marks.
+// adapter guesses which adapter of Auth.js made the tables with the names n. It returns
+// the zero adapter if none is known by such names and types.
 func (db Database) adapter(e Engine, n model.Names) adapter {
 	numbered := model.IsInteger(db.kind(n, "users.id")) // as in none of them
 	for _, a := range adapters {
@@ -167,9 +170,9 @@ func (db Database) adapter(e Engine, n model.Names) adapter {
 // and columns any names, with underscores as Sequelize has them, too.
 func (db Database) isPrismas() bool { return db["_prisma_migrations"] != nil }
 
-// hasMarks reports whether tables with the names of an adapter can be its tables.
-// It looks at what differs between adapters that give their tables the same
-// names.
+// hasMarks reports whether tables whose names are those of an adapter can be its tables.
+// It looks at what differs between adapters that give their tables the same names.
+// adapter is the name of its package.
 func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
 	_, numbered := db.find(n.Of("verification_token"), "id")
 	switch adapter {
@@ -187,10 +190,10 @@ func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
 	return true
 }
 
-// guessTimes sets the form of the times in g. The type of sessions.expires tells
-// it on PostgreSQL and MySQL if that is a time. Otherwise it takes the form that
-// the adapter keeps, and lists in TimeColumns the columns with values that may
-// tell another.
+// guessTimes sets g.Layout.Times. On PostgreSQL and MySQL the type of sessions.expires
+// tells the form if it is a type for times. Otherwise guessTimes takes the form that the
+// adapter of keeps. It then sets g.TimeColumns to the columns with values that may tell
+// another, and g.DigitsAreText.
 func (db Database) guessTimes(e Engine, of adapter, g *Guess) {
 	names := g.Layout.Names
 	kind := db.kind(names, "sessions.expires")

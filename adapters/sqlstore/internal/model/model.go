@@ -80,7 +80,8 @@ var Tables = []Table{
 	{Name: "audit_events", Columns: auditEvents, Key: []string{"id"}, Dispensable: true},
 }
 
-// Of returns the table of a name, or the zero Table.
+// Of returns the table of a name, or the zero Table if there is none. The caller must not
+// change its slices.
 func Of(table string) Table {
 	i := slices.IndexFunc(Tables, func(t Table) bool { return t.Name == table })
 	if i < 0 {
@@ -89,7 +90,9 @@ func Of(table string) Table {
 	return Tables[i]
 }
 
-// Shared returns the tables that adapters of Auth.js have, too.
+// Shared returns the tables that adapters of Auth.js have, too: users, accounts,
+// sessions, verification_token and authenticators, in this order. The caller must not
+// change them.
 func Shared() []Table {
 	i := slices.IndexFunc(Tables, func(t Table) bool { return !t.Shared })
 	return Tables[:i:i]

@@ -27,8 +27,9 @@ func (n Names) Of(logical string) string {
 // Has reports whether the database has a table or column.
 func (n Names) Has(logical string) bool { return n.Of(logical) != "" }
 
-// Same reports whether two maps give the same names to all tables and columns. It
-// ignores the columns of a table that neither has.
+// Same reports whether two maps give the same names to all tables and columns. It ignores
+// the columns of a table that neither database has, and names in a map that no table or
+// column has.
 func (n Names) Same(other Names) bool {
 	for logical := range nameable {
 		table, _, _ := strings.Cut(logical, ".")
@@ -39,8 +40,8 @@ func (n Names) Same(other Names) bool {
 	return true
 }
 
-// AuthJS returns the names of the tables of Auth.js: they lack everything that
-// Latchkey added.
+// AuthJS returns the names of the tables of Auth.js: they lack the tables and columns
+// that Latchkey added. Each call returns another map, which the caller may change.
 func AuthJS() Names {
 	names := Names{}
 	for _, table := range Tables {
@@ -68,14 +69,15 @@ var nameable = func() map[string]bool {
 	return m
 }()
 
-// Nameable reports whether a table or column of this name exists, and whether a
-// layout may be without it.
+// Nameable reports whether the model has a table ("users") or column ("users.email") of
+// this name, and whether a layout may be without it.
 func Nameable(logical string) (dispensable, known bool) {
 	dispensable, known = nameable[logical]
 	return dispensable, known
 }
 
-// KindOf returns what a column holds, and Text for one that does not exist.
+// KindOf returns what a column ("users.email") holds. It returns Text for one that does
+// not exist.
 func KindOf(logical string) Kind {
 	table, name, _ := strings.Cut(logical, ".")
 	for _, c := range Of(table).Columns {
