@@ -174,7 +174,8 @@ func (db *database) fitsColumn(ctx context.Context, table, name string, v any) e
 }
 
 // take returns an error if column i of a table does not take v: errText for text that no
-// database can hold, or an *unfitValue. Of a table that is not in k it knows nothing but this.
+// database can hold, or an *unfitValue. For a table that is not in k it returns no
+// *unfitValue.
 func (k bounds) take(table string, i int, v any) error {
 	if text, is := v.(string); is && !findable(text) {
 		return errText

@@ -10,7 +10,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Locker is a Conn that is a transaction of MySQL. [Layout].Unindexed asks it.
+// Locker is an optional interface of a [Conn] that is a transaction of MySQL. A [Layout]
+// with Unindexed needs it.
 type Locker interface {
 	// Lock waits until no other transaction holds the lock of that name, and holds
 	// it until the transaction has ended. The name has at most 64 characters. It

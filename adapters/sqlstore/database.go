@@ -11,8 +11,8 @@ import (
 )
 
 // database runs the statements of one layout, in a database or in one transaction
-// of it. It turns the errors that mean something to a store into those of the
-// contract.
+// of it. It turns the errors that mean something to a store into those of package
+// storage.
 type database struct {
 	conn      Conn
 	layout    grammar

@@ -94,7 +94,8 @@ func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 
 // own compares the tables with ours and reports whether they are ours. If so, it sets
 // Schema, Layout and Misfits of f. It returns false and changes nothing for tables
-// without a version that differ from ours in more than what is missing. f.Version is set.
+// without a version that differ from ours in more than what is missing. The caller has
+// set f.Version, to 0 for tables without one.
 func (f *Found) own(ctx context.Context, c Conn, d Dialect, db foreign.Database) (bool, error) {
 	var ids foreign.Layout
 	db.LeaveIDs(foreign.Engine(d), &ids)

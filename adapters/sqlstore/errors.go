@@ -186,11 +186,13 @@ type failure struct {
 	cause           error
 }
 
+// Error returns the operation and the code, which repeat no value and no setting.
 func (f *failure) Error() string { return "sql: " + f.operation + ": " + f.code }
+// Unwrap returns the cause, or nil.
 func (f *failure) Unwrap() error { return f.cause }
 
-// Is reports a [storage.ErrUnavailable] if a retry may succeed. The library then
-// asks the user to try again.
+// Is reports whether target is [storage.ErrUnavailable] and the same call may succeed
+// later. The library then asks the user to try again.
 func (f *failure) Is(target error) bool {
 	return target == storage.ErrUnavailable && f.cause != nil && passes(f.cause)
 }

@@ -164,8 +164,8 @@ func (l grammar) formOf(table string) form {
 	return l.form
 }
 
-// readID returns the expression that reads a column with an id. On PostgreSQL it reads it
-// as text.
+// readID returns the expression that reads a column with an id. On PostgreSQL the
+// expression is of the type text.
 func (l grammar) readID(logical string) string {
 	return l.readColumn(model.ID, l.dialect.quote(l.name(logical)))
 }

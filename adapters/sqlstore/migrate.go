@@ -73,10 +73,10 @@ func Schema(d Dialect) string {
 // MySQL has no transactions for schema changes; there the next call finishes an
 // interrupted migration.
 //
-// The layout is the one that [New] gets. Migrate fails with a [*MisfitError] if
-// the tables that it leaves do not fit it; the zero Layout is not compared.
-// Tables that Migrate does not make, which a layout with other names, with
-// Times, Touched or Unindexed describes, are compared and not changed.
+// The layout is the one that [New] gets. Migrate returns a [*MisfitError] if the migrated
+// tables do not fit the layout. It does not compare the zero Layout. A layout that
+// renames tables or columns, or has Times, Touched or Unindexed, is for tables that
+// Migrate does not make. Migrate only compares these, and changes nothing.
 //
 // Migrate returns a [*ViolationError] with the number of rows of Auth.js that
 // break the new unique and foreign keys, and changes nothing. It returns

@@ -148,8 +148,8 @@ func (s activities) List(ctx context.Context, userID string, limit int) (list []
 	return list, fail(ctx, "list activities", err)
 }
 
-// Prune implements [storage.ActivityStore]. It removes all such activities in one
-// statement, and returns how many.
+// Prune implements [storage.ActivityStore]. It removes all activities from before the
+// instant before in one statement, and returns how many.
 func (s activities) Prune(ctx context.Context, before time.Time) (int, error) {
 	if err := s.db.needs("activities"); err != nil {
 		return 0, fail(ctx, "prune activities", err)

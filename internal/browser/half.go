@@ -74,6 +74,7 @@ func (c *Cookies) EndHalf() { end(c, &c.Specs.Half) }
 // EndLost makes the browser forget the handle of PutLost, if the browser has sent it.
 func EndLost(c *Cookies) { end(c, &c.Specs.Lost) }
 
+// end makes the browser forget a cookie, if the browser has sent it.
 func end(c *Cookies, spec *Spec) {
 	if _, ok := c.Value(spec); ok {
 		c.Forget(spec)

@@ -23,9 +23,9 @@ const (
 // unknownKind is the kind of a token whose mark makes no sense.
 const unknownKind Kind = "?"
 
-// KindOfClaims returns the kind of a token with these claims. Without a mark that is
-// CookieKind. It may return a kind that is none of the constants: the caller must refuse
-// such a token.
+// KindOfClaims returns the kind of a token with these claims: CookieKind if they lack the
+// claim that says the kind. It may return a kind that is none of the constants. The
+// caller must refuse a token of such a kind.
 func KindOfClaims(c jwt.Claims) Kind {
 	switch mark := c[jwtclaims.Credential].(type) {
 	case nil:
@@ -49,7 +49,8 @@ func KindOfMembers(members []jsonscan.Member) Kind {
 	return unknownKind
 }
 
-// Mark writes k into the claims of a token. For CookieKind it removes the mark.
+// Mark sets the claim that says the kind of a token to k. For CookieKind it removes the
+// claim.
 func (k Kind) Mark(c jwt.Claims) {
 	if k == CookieKind {
 		delete(c, jwtclaims.Credential)

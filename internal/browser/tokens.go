@@ -147,8 +147,8 @@ func putTokenPieces(c *Cookies, value string, expires time.Time) {
 	}
 }
 
-// EndTokenCookie makes the browser forget all provider tokens, if the browser has sent any. It
-// also removes those from Out that an earlier call has put there.
+// EndTokenCookie makes the browser forget all provider tokens, if the browser has sent
+// any. It also removes those from Out that an earlier call has put there.
 func (c *Cookies) EndTokenCookie() {
 	if c.Specs == nil {
 		return

@@ -71,7 +71,7 @@ type Row struct {
 	data json.RawMessage
 }
 
-// Read decodes the JSON data of the row into into, a pointer.
+// Read decodes the JSON data of the row into the value that into points to.
 func (r *Row) Read(into any) error {
 	if err := json.Unmarshal(r.data, into); err != nil {
 		return fmt.Errorf("data of a challenge: %w", err)

@@ -78,6 +78,7 @@ type cursor struct {
 	value string
 }
 
+// cursor returns a cursor before the first pair of j.
 func (j Jar) cursor() cursor { return cursor{lines: j.lines} }
 
 // next moves to the next pair and puts it into c.name and c.value, without whitespace

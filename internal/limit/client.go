@@ -40,6 +40,7 @@ func translated(addr netip.Addr) netip.Addr {
 	return addr.Unmap()
 }
 
+// wellKnownNAT64 returns 64:ff9b::/96 (RFC 6052, section 2.1).
 func wellKnownNAT64() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0, 0x64, 0xff, 0x9b}), 96)
 }

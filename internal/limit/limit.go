@@ -37,9 +37,9 @@ type Limits struct {
 }
 
 // OnRefusal has f called each time a budget refuses an event, with the name of its field
-// of latchkey.Limits. It is not called for targets with a fixed rate, or of UserAttempt
-// and TakeCode. shared tells f that all instances count the budget, and not this process
-// alone. Call OnRefusal before l is used. A nil f is not called.
+// of latchkey.Limits. Targets with a fixed rate and those of UserAttempt and TakeCode
+// have no field: f is not called for them. shared tells f that all instances count the
+// budget, and not this process alone. Call OnRefusal before l is used. f may be nil.
 func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
 // New returns the limits of a configuration, with the default for each zero Rate. They

@@ -12,6 +12,8 @@ import (
 // together.
 const mostKeys = 1 << 16
 
+// newLedger returns an empty ledger of mostKeys keys, of which one client may have a
+// sixteenth once half are used. evict is LedgerRules.Evict.
 func newLedger(now func() time.Time, evict bool) *cache.Ledger {
 	return cache.NewLedger(cache.LedgerRules{Size: mostKeys, Share: mostKeys / 16, Evict: evict, Now: now})
 }
