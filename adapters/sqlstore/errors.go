@@ -186,9 +186,7 @@ type failure struct {
 	cause           error
 }
 
-// Error returns the operation and the code, which repeat no value and no setting.
 func (f *failure) Error() string { return "sql: " + f.operation + ": " + f.code }
-// Unwrap returns the cause, or nil.
 func (f *failure) Unwrap() error { return f.cause }
 
 // Is reports whether target is [storage.ErrUnavailable] and the same call may succeed
