@@ -98,7 +98,7 @@ func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 // Bind returns an adapter whose calls are part of tx, a transaction of the caller's. They
 // see what tx has done. The caller commits or rolls back tx, and with it all that the
 // adapter did. InTx of the adapter is a savepoint. The adapter may be used until tx ends,
-// by one goroutine at a time. On MySQL its writes fail with a layout that is Unindexed.
+// by one goroutine at a time. On MySQL it cannot be used with a layout that is Unindexed.
 // Bind sends nothing to the database. a must not come from Bind.
 func (a *Adapter) Bind(tx *sql.Tx) *Adapter {
 	return &Adapter{a.Store.Bind(a.pool.in(tx)), nil}

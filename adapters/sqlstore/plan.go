@@ -13,8 +13,9 @@ func Version(d Dialect) int {
 }
 
 // AdoptionSchema returns the statements that [Migrate] runs on PostgreSQL to turn the
-// tables of Auth.js' adapter into ours. It does not check rows, as Migrate does. It
-// returns "" for every other dialect: Migrate adopts the tables of no other adapter.
+// tables of Auth.js' adapter into ours. They do not check rows first, as Migrate does.
+// AdoptionSchema returns "" for every other dialect: Migrate adopts the tables of no other
+// adapter.
 func AdoptionSchema(d Dialect) string {
 	if d != Postgres {
 		return ""
