@@ -81,6 +81,7 @@ func TestEveryRouteIsCosted(t *testing.T) {
 		r.Header.Set("Origin", s.url)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		s.auth.ServeHTTP(httptest.NewRecorder(), r)
+		must(0, s.auth.Shutdown(t.Context())) // what goes on in the background writes to the log
 		return !strings.Contains(log.String(), "no such route for "+method) && !strings.Contains(log.String(), "a sign-in starts with POST")
 	}
 	lines, on := map[string]bool{}, map[string]bool{}

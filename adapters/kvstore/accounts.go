@@ -98,7 +98,7 @@ func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountI
 	return user.orZero(err)
 }
 
-// GetAccount implements [storage.AccountAdapter]. An account whose user was deleted is
+// GetAccount implements [storage.AccountAdapter]. An account of a deleted user is
 // ErrNotFound.
 func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	_, v, user, err := findWithUser[accountValue](ctx, s.users, keyOfAccount(provider, providerAccountID))

@@ -95,7 +95,7 @@ func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	return &Adapter{store, p}, nil
 }
 
-// Bind returns an adapter whose calls are part of tx, a transaction of the caller's. They
+// Bind returns an adapter with calls that are part of tx, a transaction of the caller's. They
 // see what tx has done. The caller commits or rolls back tx, and with it all that the
 // adapter did. InTx of the adapter is a savepoint. The adapter may be used until tx ends,
 // by one goroutine at a time. On MySQL it cannot be used with a layout that is Unindexed.

@@ -68,7 +68,7 @@ func (s auditLog) Append(ctx context.Context, records []storage.AuditRecord) err
 	return fail(ctx, "append to the audit log", err)
 }
 
-// append adds records in one statement. It skips records whose ids are stored already.
+// append adds records in one statement. It skips records with an id that is stored already.
 // records has at least one and at most mostAppended.
 func (s auditLog) append(ctx context.Context, db *database, records []storage.AuditRecord) error {
 	in := db.q.audit.insert
@@ -189,7 +189,7 @@ func (l grammar) auditQueries() (q auditQueries) {
 }
 
 // appendRecords returns the statement that adds n rows to the audit log, and skips rows
-// whose ids exist. n is at least 1.
+// with an id that exists. n is at least 1.
 func (l grammar) appendRecords(n int) string {
 	var names []string
 	for _, c := range []string{"id", "type", "outcome", "time", "tenant", "user_id", "session_id", "client", "data", "personal"} {

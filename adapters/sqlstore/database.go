@@ -115,7 +115,7 @@ func (db *database) each(ctx context.Context, statement, userID string, row func
 	return err
 }
 
-// into returns those destinations of row whose columns exist in the layout. row has a
+// into returns the destinations of row for the columns that the layout has. row has a
 // destination for each column of the table, in the order of package model. into
 // overwrites row, and sets the form in which each instant is read.
 func (db *database) into(table string, row []any) []any {

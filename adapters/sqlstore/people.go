@@ -53,7 +53,7 @@ func (p people) List(ctx context.Context, q storage.PeopleQuery) ([]storage.User
 
 // Search implements [storage.PeopleStore]. With the column users.name_key it finds no
 // user if q.Prefix and q.Folded are empty. Without that column it looks for q.Prefix
-// alone, in addresses and in names, and an empty q.Prefix finds every user who has
+// alone, in addresses and in names, and an empty q.Prefix finds every user with
 // either.
 func (p people) Search(ctx context.Context, q storage.PeopleQuery) ([]storage.User, string, error) {
 	parts, err := p.parts(&q, true)

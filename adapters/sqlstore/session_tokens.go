@@ -164,8 +164,8 @@ func (s sessions) withToken(ctx context.Context, token string, f func(stored str
 	return f(s.stored(token))
 }
 
-// deleteByToken deletes the sessions of a user for whose ids wanted returns true. It is
-// for layouts where sessions have no column for ids. It goes on after an error, and
+// deleteByToken deletes the sessions of a user with the ids for which wanted returns true.
+// It is for layouts where sessions have no column for ids. It goes on after an error, and
 // returns how many sessions it deleted, also beside an error.
 func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(id string) bool) (int, error) {
 	var stored []string
@@ -190,7 +190,7 @@ func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(
 	return total, err
 }
 
-// deleteStored deletes the session whose token was read from the database as token. If
+// deleteStored deletes the session of a token as it was read from the database. If
 // that was a plain token which another caller has replaced by its hash meanwhile,
 // deleteStored deletes the session by the hash. It returns how many rows it deleted.
 func (s sessions) deleteStored(ctx context.Context, token string) (int, error) {

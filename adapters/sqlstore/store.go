@@ -71,7 +71,7 @@ func storeIn(db *database, plainTokens bool, created newUserFunc) *Store {
 	return &Store{db: db, users: users{db, created}, sessions: sessions{db, plainTokens}, passkeys: passkeys{db}}
 }
 
-// Bind returns a store whose statements are part of tx, a transaction of the caller's.
+// Bind returns a store with statements that are part of tx, a transaction of the caller's.
 // That store commits nothing and rolls nothing back: its own transactions are savepoints.
 // It retries nothing, since only the caller can run tx again. It may be used until tx
 // ends, by one goroutine at a time.

@@ -105,7 +105,7 @@ func (db *database) intoPerson(r *userRow) []any {
 	return to
 }
 
-// find returns the user whom a statement finds by the texts of key, which may come from
+// find returns the user that a statement finds by the texts of key, which may come from
 // outside. The statement selects the columns of grammar.person. find returns ErrNotFound
 // if there is no such user, and errors of the driver as they are.
 func (s users) find(ctx context.Context, statement string, key ...string) (storage.User, error) {
@@ -219,7 +219,7 @@ func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 }
 
 // nameKey returns the folded form of a name, a string that searches compare. It returns
-// nil for a name whose folded form is empty, and for one that the database cannot hold.
+// nil for a name with an empty folded form, and for one that the database cannot hold.
 func nameKey(name string) any {
 	if !findable(name) { // the name is refused, too
 		return nil

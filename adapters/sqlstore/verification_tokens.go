@@ -17,7 +17,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t storage.Verificat
 
 // UseVerificationToken implements [storage.VerificationTokenAdapter]. It returns
 // ErrNotFound for an unknown token. It returns an expired token as long as the row
-// exists. A token whose Expires cannot be read stays, and is an error.
+// exists. A token with an Expires that cannot be read stays, and is an error.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t storage.VerificationToken, err error) {
 	var id string
 	var expires instant

@@ -170,7 +170,7 @@ func (db Database) adapter(e Engine, n model.Names) adapter {
 // and columns any names, with underscores as Sequelize has them, too.
 func (db Database) isPrismas() bool { return db["_prisma_migrations"] != nil }
 
-// hasMarks reports whether tables whose names are those of an adapter can be its tables.
+// hasMarks reports whether tables with the names of an adapter can be its tables.
 // It looks at what differs between adapters that give their tables the same names.
 // adapter is the name of its package.
 func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
