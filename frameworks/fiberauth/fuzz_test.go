@@ -48,7 +48,7 @@ func FuzzTarget(f *testing.F) {
 			return
 		}
 		path := string(got.URI().PathOriginal())
-		if isStrayPath(path) && path != want.URL.EscapedPath() && !strings.Contains(target, "://") {
+		if isStrayPath(path) && path != want.URL.EscapedPath() && want.URL.Scheme == "" && !strings.Contains(target, "://") { // after a scheme net/http looks for a path, as in "x:/y"
 			t.Fatalf("%q is a stray with the path %q, and on net/http %q", target, path, want.URL.EscapedPath())
 		}
 		r := headOf(&got)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// longestKey is how many bytes the columns for ids and addresses hold.
+// longestKey is how many bytes of an id or an address are kept. The columns hold 255.
 const longestKey = 240
 
 // recordData is what a record has in Data.
@@ -38,8 +38,15 @@ type recordPersonal struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// Key returns an id or an address as the columns of records have it: printable, and cut.
-func Key(text string) string { return redact.Printable(text, longestKey) }
+// Key returns an id or an address as the columns of records have it: printable, and cut to
+// what they hold, also if escapes have made it longer (R-707).
+func Key(text string) string {
+	key := redact.Printable(text, longestKey)
+	if cut := longestKey + len("…"); len(key) > cut {
+		key = strings.ToValidUTF8(key[:longestKey], "") + "…"
+	}
+	return key
+}
 
 // RecordOf returns the record of an event, with as much of the client's address as
 // detail says.

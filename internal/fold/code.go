@@ -18,7 +18,8 @@ func Code(text string) string {
 	if len(text) > LongestCode {
 		return ""
 	}
-	return strings.Map(func(r rune) rune {
+	text = norm.NFKC.String(strings.ToValidUTF8(text, "\ufffd"))
+	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r), unicode.Is(unicode.Pd, r), unicode.Is(unicode.Cf, r):
 			return -1
@@ -26,7 +27,8 @@ func Code(text string) string {
 			return digit(r)
 		}
 		return r
-	}, norm.NFKC.String(text))
+	}, text)
+	return norm.NFC.String(text) // a mark may stand beside another letter now
 }
 
 // digit returns the ASCII digit of the same value as r, which has to be a decimal

@@ -192,7 +192,7 @@ func FuzzSource(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		source, ok := Source(s)
-		if !ok || source == "https:" {
+		if !ok || source == anyHTTPS || source == AnyHTTP {
 			return
 		}
 		u, err := url.Parse(source)
