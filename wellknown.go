@@ -96,7 +96,7 @@ func (c *Core) PasskeyEndpoints(ctx context.Context, r *Request, page string) (*
 	if page == "" && x.setup.config.AccountPage.Enabled {
 		to = x.url("account")
 	}
-	if to == "" || !x.setup.directory.Offers(TypeWebAuthn) {
+	if to == "" || passkeyProvider(x.setup) == nil {
 		return &Response{Status: http.StatusNotFound}, nil
 	}
 	return asWellKnown(map[string]string{"enroll": to, "manage": to})

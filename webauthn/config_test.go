@@ -131,6 +131,9 @@ func TestWellKnown(t *testing.T) {
 			c.AccountPage.Enabled = true
 			c.Providers = []latchkey.Provider{&latchkey.Email{Send: func(context.Context, latchkey.Message) error { return nil }}}
 		}, "", ""},
+		"R-708 no store": {func(c *latchkey.Config, _ *latchkey.WebAuthn) {
+			c.Adapter, c.Providers = nil, []latchkey.Provider{&latchkey.OAuth{ID: "acme", OIDC: true, Issuer: "https://id.example", ClientID: "c", ClientSecret: "s"}}
+		}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, func(c *latchkey.Config, p *latchkey.WebAuthn) {
@@ -141,6 +144,9 @@ func TestWellKnown(t *testing.T) {
 			})
 			shows(t, s.auth.RelatedOrigins(), row.origins)
 			shows(t, s.auth.PasskeyEndpoints(""), row.manages)
+			if row.manages == "" && row.origins == "" {
+				shows(t, s.auth.PasskeyEndpoints("/keys"), "")
+			}
 			if row.origins != "" {
 				shows(t, s.auth.PasskeyEndpoints("/keys"), `{"enroll":"https://app.example/keys","manage":"https://app.example/keys"}`)
 			}

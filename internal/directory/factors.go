@@ -284,14 +284,11 @@ func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storag
 // and returns the browser's new handle; empty: the old one stays. at is from when the
 // sign-in counts. trusted is until when sign-ins there need no second factor. A zero
 // trusted leaves the browser trusted as long as before. For any other, RememberSignIn
-// adds the event BrowserTrusted.
+// adds the event BrowserTrusted once the browser is stored.
 func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, at time.Time, handle, agent string, trusted time.Time) (string, error) {
 	known, err := d.BrowserOf(ctx, handle, userID)
 	if err != nil {
 		return "", err
-	}
-	if !trusted.IsZero() {
-		q.Add(event.Event{Type: event.BrowserTrusted, UserID: userID}, nil)
 	}
 	if now := d.Now(); now.After(at) {
 		at = now
@@ -299,6 +296,9 @@ func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, 
 	next, err := keepBrowser(ctx, d.Directory, factor.BrowserSignIn{Handle: handle, UserID: userID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
 	if errors.Is(err, storage.ErrNotFound) { // the application alone knows the user
 		return "", nil
+	}
+	if err == nil && !trusted.IsZero() {
+		q.Add(event.Event{Type: event.BrowserTrusted, UserID: userID}, nil)
 	}
 	return next, err
 }

@@ -178,12 +178,15 @@ func endOfAccount(ctx context.Context, d *Directory, q *Outbox, r *Revocations, 
 
 // endUntil ends those of rows, the sessions of a user, that are not known to be newer
 // than a logout. It returns those that it ended, also beside an error. If no session is
-// newer, or an older one has no id, it ends all sessions of the user at once and returns
-// all rows, even if that fails.
+// newer, or an older one has no id, it ends all sessions of the user at once, and then
+// returns all rows, or none beside an error.
 func endUntil(ctx context.Context, d *Directory, q *Outbox, userID string, rows []storage.StoredSession, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	older := slices.DeleteFunc(slices.Clone(rows), func(row storage.StoredSession) bool { return e.isBefore(&row) })
 	if len(older) == len(rows) || slices.ContainsFunc(older, func(row storage.StoredSession) bool { return row.ID == "" }) {
-		return rows, q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error { return endSessions(ctx, d, q, s, userID, "") })
+		if err := q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error { return endSessions(ctx, d, q, s, userID, "") }); err != nil {
+			return nil, err
+		}
+		return rows, nil
 	}
 	for _, row := range older {
 		failed := d.Store.deleteSessionByID(ctx, userID, row.ID)
