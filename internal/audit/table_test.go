@@ -115,7 +115,7 @@ func TestFailuresOfASecondAreBounded(t *testing.T) {
 	}
 }
 
-// O-027: what clients send is one record that every store takes.
+// O-027, R-707: what clients send is one record that every store takes.
 func FuzzRecord(f *testing.F) {
 	f.Add("agent", "request", "192.0.2.7", "42")
 	f.Add("\x00\xff\u202e\x1b[31m", "a\nb", strings.Repeat("é", 500), "\"}{")
