@@ -40,7 +40,7 @@ import (
 // form once more: it finds the reason with [FormFailureFrom], and can read the body of
 // the request again. With a nil page the browser is led to the sign-in page with the
 // error, as by the routes. If the browser says that another site sent the form to sign in
-// with a provider, the answer is status 403, and page is not called.
+// with a provider, or a malformed one, the answer is status 403, and page is not called.
 //
 // Clients that ask for JSON get the URL to go to, {"url":…}, or the [FormFailure] as
 // JSON. The forms of SvelteKit, use:enhance, get an ActionResult. For both, page is not
@@ -126,16 +126,15 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 	if res != nil {
 		return res, nil
 	}
-	in := formInput{}
+	in := formInput{fields: url.Values{}}
+	if token, there := x.form["csrfToken"]; there {
+		text, _ := token.(string)
+		in.fields.Set("csrfToken", text)
+	}
 	var wrong FieldErrors
 	in.redirectTo, wrong.RedirectTo = redirectIn(x.form)
 	if wrong.any() {
 		return badInput(ctx, x, wrong, in)
-	}
-	in.fields = url.Values{}
-	if token, there := x.form["csrfToken"]; there {
-		text, _ := token.(string)
-		in.fields.Set("csrfToken", text)
 	}
 	o := SignOutOptions{RedirectTo: in.redirectTo}
 	if field := x.field("atProvider"); field == "1" || field == "0" {
@@ -272,9 +271,13 @@ func forSvelteKit(res *Response, wrong string) *Response {
 	return noStore(told)
 }
 
-// badInput answers a form that cannot be understood, and logs it for the author
-// of the form.
+// badInput answers a form that cannot be understood, and logs it for the author of the
+// form. It refuses a post of another site as refusedForm does, since no page may show
+// what an attacker has written.
 func badInput(ctx context.Context, x *exchange, wrong FieldErrors, in formInput) (*Response, *FormFailure) {
+	if err := refuseForeign(x, in.fields, x.credential.Bearer != nil); err != nil {
+		return refusedForm(ctx, x, x.request, err, in)
+	}
 	f := &FormFailure{Status: http.StatusBadRequest, FieldErrors: wrong, Values: in.shown(nil)}
 	f.Err = failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: errors.New(strings.Join(wrong.all(), "; "))})
 	if len(wrong.ProviderID) == 0 {

@@ -257,6 +257,21 @@ func TestFormIsShownAgain(t *testing.T) {
 			}
 		}
 	})
+	t.Run("R-734 another site's malformed form is not shown", func(t *testing.T) {
+		forms := map[string]http.Handler{
+			"providerId=telephone-me&authorizationParams-prompt=telephone-me&redirectTo=/telephone-me": action,
+			"providerId=crew&redirectTo=telephone-me": action,
+			"redirectTo=telephone-me":                 s.auth.SignOutAction(page),
+		}
+		for form, h := range forms {
+			for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, append([]string{"Sec-Fetch-Site", "cross-site"}, asScript...)} {
+				a := s.newBrowser().act(h, "/login", form, header...)
+				if a.Code != http.StatusForbidden || strings.Contains(a.Body.String(), "telephone") || strings.Contains(fmt.Sprint(a.Header()), "telephone") {
+					t.Errorf("%s, %v: %d %v %s", form, header, a.Code, a.Header(), a.Body)
+				}
+			}
+		}
+	})
 	t.Run("R-305 a wrong token is refused where no browser speaks", func(t *testing.T) {
 		r := s.newBrowser().request(http.MethodPost, "/login", formContentType, "providerId=crew&username=alice&password=wonderland&csrfToken=x")
 		if a := s.newBrowser().serve(action, r); a.Code != http.StatusForbidden || a.signsIn() {
