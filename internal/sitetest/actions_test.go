@@ -260,8 +260,8 @@ func TestFormIsShownAgain(t *testing.T) {
 	t.Run("R-734 another site's malformed form is not shown", func(t *testing.T) {
 		forms := map[string]http.Handler{
 			"providerId=telephone-me&authorizationParams-prompt=telephone-me&redirectTo=/telephone-me": action,
-			"providerId=crew&redirectTo=telephone-me": action,
-			"redirectTo=telephone-me":                 s.auth.SignOutAction(page),
+			"providerId=crew&redirectTo=telephone-me":                                                  action,
+			"redirectTo=telephone-me":                                                                  s.auth.SignOutAction(page),
 		}
 		for form, h := range forms {
 			for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, append([]string{"Sec-Fetch-Site", "cross-site"}, asScript...)} {
