@@ -8,7 +8,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"slices"
+	"hash"
+	"sync"
 )
 
 // Kind is what a key is for. Keys of two kinds are never equal.
@@ -58,7 +59,7 @@ const (
 // adapter: its users are the same ones for every configuration. Keys are safe for
 // concurrent use.
 type Keys struct {
-	secrets []string // the one in use first
+	secrets []*secret // the one in use first
 	tenant  string
 	site    string
 }
@@ -67,14 +68,18 @@ type Keys struct {
 // and then older ones. tenant is empty if there is one site. site is the origin of
 // the site, or empty if requests say what it is.
 func New(secrets []string, tenant, site string) *Keys {
-	return &Keys{slices.Clone(secrets), tenant, site}
+	k := &Keys{tenant: tenant, site: site}
+	for _, text := range secrets {
+		k.secrets = append(k.secrets, newSecret(text))
+	}
+	return k
 }
 
 // Of returns the key of what the parts name, under the secret in use. It is 64
 // characters long and tells a reader nothing about the parts.
 func (k *Keys) Of(kind Kind, parts ...string) string {
 	if len(k.secrets) == 0 {
-		return k.under("", kind, parts)
+		return k.under(newSecret(""), kind, parts)
 	}
 	return k.under(k.secrets[0], kind, parts)
 }
@@ -96,7 +101,9 @@ func (k *Keys) All(kind Kind, parts ...string) []string {
 // Lasting returns a key that depends on the tenant and the site but on no secret, for
 // what outlives every secret. A reader of the key can guess the parts and tell that
 // they are right.
-func (k *Keys) Lasting(kind Kind, parts ...string) string { return k.under("", kind, parts) }
+func (k *Keys) Lasting(kind Kind, parts ...string) string {
+	return k.under(newSecret(""), kind, parts)
+}
 
 // AnySite returns keys with the secrets and the tenant of k, for a configuration that
 // does not say which site it is.
@@ -105,16 +112,44 @@ func (k *Keys) AnySite() *Keys { return &Keys{k.secrets, k.tenant, ""} }
 // NamesSite reports whether the keys are those of one site.
 func (k *Keys) NamesSite() bool { return k.site != "" }
 
+// secret makes HMACs of one secret.
+type secret struct {
+	key  [sha256.Size]byte
+	macs sync.Pool // of hash.Hash, which cost more to make than a key does
+}
+
+// newSecret returns the secret of a text. HMAC alone would take "s" and "s\x00" for one.
+func newSecret(text string) *secret { return &secret{key: sha256.Sum256([]byte(text))} }
+
+// mac returns the HMAC of a message, in hex.
+func (s *secret) mac(message []byte) string {
+	mac, made := s.macs.Get().(hash.Hash)
+	if !made {
+		mac = hmac.New(sha256.New, s.key[:])
+	}
+	var sum [sha256.Size]byte
+	var text [2 * sha256.Size]byte
+	mac.Write(message)
+	hex.Encode(text[:], mac.Sum(sum[:0]))
+	mac.Reset()
+	s.macs.Put(mac)
+	return string(text[:])
+}
+
 // under returns the HMAC of everything that a key names. Each text is preceded by
 // its length, so that no two lists of texts are written alike.
-func (k *Keys) under(secret string, kind Kind, parts []string) string {
-	hashed := sha256.Sum256([]byte(secret)) // HMAC would take "s" and "s\x00" for one
-	mac := hmac.New(sha256.New, hashed[:])
+func (k *Keys) under(s *secret, kind Kind, parts []string) string {
 	named := append(make([]byte, 0, 256), "latchkey key"...)
-	for _, text := range append([]string{string(kind), k.tenant, k.site}, parts...) {
-		named = append(binary.AppendUvarint(named, uint64(len(text))), text...)
+	for _, text := range [...]string{string(kind), k.tenant, k.site} {
+		named = appendText(named, text)
 	}
-	mac.Write(named)
-	var sum [sha256.Size]byte
-	return hex.EncodeToString(mac.Sum(sum[:0]))
+	for _, text := range parts {
+		named = appendText(named, text)
+	}
+	return s.mac(named)
+}
+
+// appendText appends the length of a text and the text.
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
