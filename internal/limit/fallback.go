@@ -40,14 +40,15 @@ const (
 var errResting = failure.Wrap(fault.ErrAdapter, failure.Of(fault.LimitStore, errors.New("the limiter did not answer in time a moment ago")))
 
 // ask calls f, an operation of the shared limiter, within the timeout of l.bounds. For a
-// few seconds after a timeout it returns errResting and does not call f.
+// few seconds after that timeout it returns errResting and does not call f. The end of ctx
+// is no such timeout: it says nothing about the limiter.
 func (l *Shared) ask(ctx context.Context, operation string, f func(context.Context) (time.Duration, error)) (time.Duration, error) {
 	now := l.now().Unix()
 	if hung := l.hung.Load(); hung != 0 && now-hung < int64(rest/time.Second) {
 		return 0, errResting
 	}
 	wait, err := guarded.Call(ctx, l.bounds, operation, f)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		l.hung.Store(now)
 	}
 	return wait, err

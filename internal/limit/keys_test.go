@@ -23,12 +23,17 @@ func newLimits(clock func() time.Time, shared storage.Limiter) *Limits {
 	if shared == nil {
 		return New(rates, false, k, here, nil)
 	}
+	return New(rates, false, k, here, NewShared(shared, here, quietBounds(clock, time.Second), clock))
+}
+
+// quietBounds returns bounds that log nothing.
+func quietBounds(clock func() time.Time, timeout time.Duration) *guarded.Bounds {
 	log := journal.New(slog.New(slog.DiscardHandler), clock, journal.Rules{
 		Level:   func(error) slog.Level { return slog.LevelError },
 		Outcome: func(error) string { return "" },
 		Details: func(error) []journal.Detail { return nil },
 	})
-	return New(rates, false, k, here, NewShared(shared, here, &guarded.Bounds{Timeout: time.Second, Log: log}, clock))
+	return &guarded.Bounds{Timeout: timeout, Log: log}
 }
 
 // passes returns how many of so many events get through.
@@ -272,4 +277,41 @@ func TestBudgets(t *testing.T) {
 			t.Errorf("%d, want none", n)
 		}
 	})
+}
+
+// slowLimiter answers only when the context of a call ends.
+type slowLimiter struct {
+	storage.Limiter
+	asked int
+}
+
+func (l *slowLimiter) Take(ctx context.Context, _ string, _ storage.Rate) (time.Duration, error) {
+	l.asked++
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// TestDeadlineOfACaller: R-757. A caller whose own deadline ends does not keep others from
+// the shared limiter; a limiter that does not answer in time does.
+func TestDeadlineOfACaller(t *testing.T) {
+	for name, c := range map[string]struct {
+		caller, timeout time.Duration
+		asked           int
+	}{
+		"the caller's deadline":   {time.Millisecond, time.Minute, 2},
+		"the limiter's own delay": {time.Minute, time.Millisecond, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock, slow := newFakeClock(), &slowLimiter{}
+			l := NewShared(slow, NewMemory(clock.Now), quietBounds(clock.Now, c.timeout), clock.Now)
+			for range 2 {
+				ctx, cancel := context.WithTimeout(t.Context(), c.caller)
+				_, _, _ = l.take(ctx, "k", storage.Rate{Events: 9, Per: time.Minute})
+				cancel()
+			}
+			if slow.asked != c.asked {
+				t.Errorf("the limiter was asked %d times, want %d", slow.asked, c.asked)
+			}
+		})
+	}
 }
