@@ -294,3 +294,26 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestOutageIsNoConflict: R-756. If it cannot be found out whether the holder of an
+// address is being deleted, the address does not count as taken.
+func TestOutageIsNoConflict(t *testing.T) {
+	s := start(t)
+	db := s.migrated(t)
+	_, err := newAdapter(t, db, mongoadapter.Options{}).CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
+	ok(t, err)
+	a := newAdapter(t, s.connect(t).Database(db.Name()), mongoadapter.Options{})
+	inserted := false
+	s.Meet(func(command string) realservers.Fate {
+		inserted = inserted || command == "insert"
+		if inserted && command == "find" {
+			return realservers.Refused
+		}
+		return realservers.Passed
+	})
+	_, err = a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
+	s.Meet(nil)
+	if err == nil || errors.Is(err, storage.ErrConflict) || !inserted {
+		t.Errorf("during an outage: %v", err)
+	}
+}

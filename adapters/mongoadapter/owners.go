@@ -47,7 +47,8 @@ func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 // claim calls write, which gives a user the id and, unless email is empty, the e-mail
 // address. It returns the error of write. If write returns ErrConflict because a leaving
 // user has the id or the address, claim finishes that user's deletion and calls write
-// again. It returns ErrConflict if any other user has the id or the address.
+// again. It returns ErrConflict if any other user has the id or the address, and not for
+// a failure to find out.
 func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
 	for range tries {
 		err := write()
@@ -59,8 +60,11 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 			held = append(held, bson.D{{Key: "email", Value: email}})
 		}
 		leaving, failed := findAll[userDoc](ctx, s.docs, bson.D{{Key: "$or", Value: held}, {Key: "latchkeyLeaving", Value: true}})
-		if failed != nil || len(leaving) == 0 {
-			return errors.Join(failed, err)
+		if failed != nil { // whether the key is taken for good is unknown
+			return failed
+		}
+		if len(leaving) == 0 {
+			return err
 		}
 		for _, d := range leaving {
 			if _, err := s.finishDeletion(ctx, d.ID); err != nil && !errors.Is(err, storage.ErrNotFound) {

@@ -51,10 +51,9 @@ func (p people) List(ctx context.Context, q storage.PeopleQuery) ([]storage.User
 	return users, next, fail(ctx, "list users", err)
 }
 
-// Search implements [storage.PeopleStore]. With the column users.name_key it finds no
-// user if q.Prefix and q.Folded are empty. Without that column it looks for q.Prefix
-// alone, in addresses and in names, and an empty q.Prefix finds every user with
-// either.
+// Search implements [storage.PeopleStore]. It finds no user if q.Prefix and q.Folded are
+// empty. Without the column users.name_key it looks for q.Prefix alone, in addresses and
+// in names, or for q.Folded in names if q.Prefix is empty.
 func (p people) Search(ctx context.Context, q storage.PeopleQuery) ([]storage.User, string, error) {
 	parts, err := p.parts(&q, true)
 	if err != nil || len(parts) == 0 {
@@ -97,8 +96,7 @@ func (p people) count(ctx context.Context, q *storage.PeopleQuery, of part, most
 }
 
 // parts returns the parts of the list that q asks for, or with search those of a search.
-// A search for nothing has no parts, unless the layout lacks users.name_key. For a list,
-// parts returns errOrder if the order is unknown or the layout lacks its column.
+// A search for nothing has no parts. For a list, parts returns errOrder if the order is unknown or the layout lacks its column.
 func (p people) parts(q *storage.PeopleQuery, search bool) ([]part, error) {
 	l := p.db.layout
 	switch {

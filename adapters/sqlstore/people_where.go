@@ -38,13 +38,20 @@ func between(column, prefix string) condition {
 }
 
 // plainSearch returns the only part of a search in tables without users.name_key: users
-// whose e-mail address or name begins with q.Prefix, in whatever case. No index helps, so
-// the search looks at every row.
+// whose e-mail address or name begins with q.Prefix, in whatever case, or, if q.Prefix is
+// empty, whose name begins with q.Folded (R-755). If both are empty there is no part. No
+// index helps, so the search looks at every row.
 func (p people) plainSearch(q *storage.PeopleQuery) []part {
-	begins := func(column string) condition {
-		return condition{`SUBSTR(LOWER(` + column + `), 1, ?) = ?`, []any{utf8.RuneCountInString(q.Prefix), q.Prefix}}
+	begins := func(column, with string) condition {
+		return condition{`SUBSTR(LOWER(` + column + `), 1, ?) = ?`, []any{utf8.RuneCountInString(with), with}}
 	}
-	email, name := begins(`u.{users.email}`), begins(`u.{users.name}`)
+	switch {
+	case q.Prefix == "" && q.Folded == "":
+		return nil
+	case q.Prefix == "":
+		return []part{{mark: 's', where: []condition{begins(`u.{users.name}`, q.Folded)}}}
+	}
+	email, name := begins(`u.{users.email}`, q.Prefix), begins(`u.{users.name}`, q.Prefix)
 	either := condition{`(` + email.sql + ` OR ` + name.sql + `)`, append(email.args, name.args...)}
 	return []part{{mark: 's', where: []condition{either}}}
 }

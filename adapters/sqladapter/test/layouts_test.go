@@ -309,3 +309,29 @@ func (e engine) moment(text string) string {
 	}
 	return text
 }
+
+// TestSearchForNoAddress: R-755. A text that no e-mail address begins with is looked for
+// in names alone, and does not list everybody.
+func TestSearchForNoAddress(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		db := e.laidOut(t, empty, "drizzle_"+string(e.dialect))
+		a, err := sqladapter.New(db, e.dialect, sqladapter.Options{Layout: detect(t, db, e.dialect).Layout})
+		ok(t, err)
+		for _, name := range []string{"Ada", "Ibrahim"} {
+			_, err := a.CreateUser(t.Context(), storage.User{Name: name, Email: strings.ToLower(name) + "@example.com"})
+			ok(t, err)
+		}
+		for text, want := range map[string]int{"\u0130brahim": 1, "\uff25ve": 0} {
+			q := storage.PeopleQuery{Folded: storage.FoldName(text), Limit: 10, Window: 10}
+			if found, _, err := a.People().Search(t.Context(), q); err != nil || len(found) != want {
+				t.Errorf("%q finds %d users, want %d, error %v", text, len(found), want, err)
+			}
+			if n, err := a.People().Count(t.Context(), q, 10); err != nil || n != want {
+				t.Errorf("%q counts %d users, want %d, error %v", text, n, want, err)
+			}
+		}
+		if found, _, err := a.People().Search(t.Context(), storage.PeopleQuery{Limit: 10, Window: 10}); err != nil || len(found) != 0 {
+			t.Errorf("nothing finds %d users, error %v", len(found), err)
+		}
+	})
+}
