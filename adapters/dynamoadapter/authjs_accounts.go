@@ -87,16 +87,25 @@ func (a *authJS) ListAccounts(ctx context.Context, userID string) (list []storag
 	return list, nil
 }
 
-// UnlinkAccount implements [storage.AccountAdapter].
+// UnlinkAccount implements [storage.AccountAdapter]. If the account is changed between
+// its read and its removal, as by SwapTokens, it reads it again,
+// and returns errBusy after mostTries tries.
 func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
-	in, err := a.accounts.find(ctx, provider, providerAccountID)
-	if err != nil {
-		return storage.Account{}, err
+	for range mostTries {
+		in, err := a.accounts.find(ctx, provider, providerAccountID)
+		if err != nil {
+			return storage.Account{}, err
+		}
+		in, err = a.items.remove(ctx, in)
+		if errors.Is(err, storage.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return storage.Account{}, err
+		}
+		account := a.accounts.asAccount(in)
+		a.accounts.conn.forget(ctx, noteOfAccount(provider, providerAccountID), account.UserID, in)
+		return account, nil
 	}
-	if in, err = a.items.remove(ctx, in); err != nil {
-		return storage.Account{}, err
-	}
-	account := a.accounts.asAccount(in)
-	a.accounts.conn.forget(ctx, noteOfAccount(provider, providerAccountID), account.UserID, in)
-	return account, nil
+	return storage.Account{}, errBusy
 }

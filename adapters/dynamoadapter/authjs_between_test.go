@@ -20,6 +20,7 @@ type between struct {
 	*dynamodb.Client
 	afterUpdate, afterDelete func(key map[string]types.AttributeValue)
 	afterQuery               func(begins string)
+	beforeDelete             func()
 }
 
 func (b *between) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
@@ -31,6 +32,9 @@ func (b *between) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 }
 
 func (b *between) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	if b.beforeDelete != nil {
+		b.beforeDelete()
+	}
 	out, err := b.Client.DeleteItem(ctx, in, o...)
 	if b.afterDelete != nil {
 		b.afterDelete(in.Key)
@@ -145,5 +149,30 @@ func TestEndThatMeetsARenewal(t *testing.T) {
 	}
 	if list, err := a.ListSessions(t.Context(), "u"); len(list) > 0 || err != nil {
 		t.Errorf("listed are %v, error %v", list, err)
+	}
+}
+
+// TestUnlinkWhileTokensChange: R-758. An account whose tokens are renewed while it is
+// unlinked is unlinked.
+func TestUnlinkWhileTokensChange(t *testing.T) {
+	c := newClient(realservers.DynamoDB(t), nil)
+	table := newSharedTable(t, c)
+	b := &between{Client: c}
+	a, other := newShared(t, b, table), newShared(t, c, table)
+	u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
+	ok(t, err)
+	old, next := storage.Tokens{AccessToken: "old"}, storage.Tokens{AccessToken: "next"}
+	ok(t, a.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOIDC, Tokens: old}))
+	b.beforeDelete = func() {
+		b.beforeDelete = nil
+		ok(t, other.SwapTokens(t.Context(), "acme", "1", old, next))
+	}
+	account, err := a.UnlinkAccount(t.Context(), "acme", "1")
+	ok(t, err)
+	if account.Tokens.AccessToken != "next" {
+		t.Errorf("unlinked with the access token %q", account.Tokens.AccessToken)
+	}
+	if _, err := a.GetAccount(t.Context(), "acme", "1"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("afterwards the account is read with error %v", err)
 	}
 }
