@@ -143,6 +143,9 @@ func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Re
 	if codes == nil {
 		return back(noticeFactorAdded), nil
 	}
+	if here.sessionID == "" { // the session has ended, and no other may see them
+		return codesPage(ctx, x, codes, x.url("account"))
+	}
 	return toCodes(ctx, x, here, codes)
 }
 
@@ -159,13 +162,11 @@ func changeIn(here *currentUser, r renewal) directory.FactorChange {
 
 // finishChange puts the renewed session into the response after a change of factors, and
 // mails the user a message of kind. If the session has no id, the change has ended it:
-// finishChange then only clears the cookie, and mails nothing.
+// finishChange clears the cookie instead.
 func finishChange(ctx context.Context, x *exchange, here *currentUser, r renewal, kind MessageKind) error {
 	if here.sessionID == "" {
 		x.credential.Clear()
-		return nil
-	}
-	if err := r.done(ctx); err != nil {
+	} else if err := r.done(ctx); err != nil {
 		return err
 	}
 	noticeUser(ctx, x, here.user.ID, Message{Kind: kind})

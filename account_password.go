@@ -205,10 +205,15 @@ func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *cu
 // renewing prepares a new token for the session of the request, for a change that ends
 // all other sessions of its user. The caller has stored called in the transaction of the
 // change, with the first instant that is not void, and calls done after the commit: done
-// puts the token into the response. stored may be nil.
+// puts the token into the response. stored may be nil. The change also ends a stored
+// session without an id, because no id tells the store which one to keep: stored is nil
+// then, and done clears the cookie.
 func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (stored func(context.Context, *directory.Store, time.Time) error, done func() error) {
 	switch in := s.sessions.(type) {
 	case *databaseStrategy:
+		if here.sessionID == "" {
+			return nil, func() error { v.credential.Clear(); return nil }
+		}
 		former, next := rowToken(v.credential.Token()), in.plan(v).Row
 		return func(ctx context.Context, store *directory.Store, after time.Time) error {
 				return store.RenewSession(ctx, former, storage.StoredSession{Token: next.Token, Expires: next.Expires, Proved: after.UTC(), AMR: here.AMR, ACR: here.ACR})

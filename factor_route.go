@@ -322,9 +322,15 @@ func showCodes(ctx context.Context, x *exchange) (*Response, error) {
 	if res != nil || err != nil {
 		return res, err
 	}
+	return codesPage(ctx, x, codes, x.callbackURL)
+}
+
+// codesPage returns the page that shows recovery codes, and then leads to the URL next.
+func codesPage(ctx context.Context, x *exchange, codes []string, next string) (*Response, error) {
+	x.hide(codes...)
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Codes(page.Codes{
-		CSRFToken: x.csrfToken, Action: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(x.callbackURL)), Codes: codes, Host: x.origin.Host(),
-		FormOrigins: x.setup.formOrigins(&x.links, x.callbackURL),
+		CSRFToken: x.csrfToken, Action: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(next)), Codes: codes, Host: x.origin.Host(),
+		FormOrigins: x.setup.formOrigins(&x.links, next),
 	}))
 }
 
