@@ -107,7 +107,7 @@ func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) 
 
 // Record adds an event of the application's own, whose Type begins with "app."; any other
 // Type is ErrInvalidConfig. It also tells [Events].Observe. It sets Time and Tenant,
-// empties Client, UserAgent and RequestID, and sets a zero By to the actor of
+// keeps Client, UserAgent and RequestID, and sets a zero By to the actor of
 // [event.WithActor] and a zero Outcome to success. If the event cannot be stored, the
 // error is ErrAudit with [Audit].Required; without it the error is nil, and the loss is
 // logged. Other errors are those of [Auth.Audit].

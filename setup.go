@@ -196,6 +196,7 @@ func outboxOf(ctx context.Context, s *setup) *directory.Outbox {
 // is required and does not take it.
 func told(ctx context.Context, s *setup, e Event) error {
 	o := outboxOf(ctx, s)
+	o.Base.Client, o.Base.UserAgent, o.Base.RequestID = e.Client, e.UserAgent, e.RequestID // Add copies these from Base
 	o.Add(e, nil)
 	err := o.KeepRecords(ctx)
 	s.tell(ctx, o, journal.NoSubject{})

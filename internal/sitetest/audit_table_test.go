@@ -450,6 +450,22 @@ func TestAuditLists(t *testing.T) {
 			t.Errorf("an event that only the library makes: %v", err)
 		}
 	})
+	t.Run("R-737 the client of the application's own event is kept", func(t *testing.T) {
+		in := latchkey.Event{Type: "app.import", Client: "192.0.2.7", UserAgent: "importer/1", RequestID: "r-7"}
+		if err := log.Record(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		page, err := log.List(t.Context(), latchkey.AuditQuery{Type: in.Type})
+		if err != nil || len(page.Events) != 1 {
+			t.Fatalf("%+v, %v", page.Events, err)
+		}
+		if got := page.Events[0]; got.Client != in.Client || got.UserAgent != in.UserAgent || got.RequestID != in.RequestID {
+			t.Errorf("%+v", got)
+		}
+		if got := s.heard[len(s.heard)-2]; got.Client != in.Client || got.UserAgent != in.UserAgent || got.RequestID != in.RequestID {
+			t.Errorf("told: %+v", got)
+		}
+	})
 	t.Run("O-047 by reference code", func(t *testing.T) {
 		s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wrong")
 		code := s.heard[len(s.heard)-1].Reference
