@@ -218,8 +218,11 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	kind := FactorKind(p.way.Use)
 	tries, known, wait, err := admitCode(ctx, x, p.here.user.ID, kind)
-	if err != nil || wait > 0 {
-		return tooSoon(x.request, wait, wrongProof(&x.visit, &x.links, p, ErrSecondFactor)), err
+	if err != nil { // no code was looked at, so none has failed
+		return nil, err
+	}
+	if wait > 0 {
+		return tooSoon(x.request, wait, wrongProof(&x.visit, &x.links, p, ErrSecondFactor)), nil
 	}
 	if p.left, err = directory.TryProof(ctx, x.setup.directory, p.of); errors.Is(err, directory.ErrNoTries) {
 		return wrongProof(&x.visit, &x.links, p, ErrReauth), nil

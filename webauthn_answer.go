@@ -195,8 +195,11 @@ func (w *webauthnProvider) verifyFactor(ctx context.Context, x *exchange, mark, 
 		return nil, w.refused(err)
 	}
 	c, _, err := w.spend(ctx, &x.visit, answered, mark, false)
-	if err != nil {
+	if errors.Is(err, errNoChallenge) || errors.Is(err, errSpentChallenge) {
 		return nil, w.refused(err)
+	}
+	if err != nil { // an outage is no wrong answer
+		return nil, err
 	}
 	in, err := w.authenticate(ctx, x, c, id, answer)
 	if err != nil {

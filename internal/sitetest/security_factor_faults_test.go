@@ -2,6 +2,7 @@ package sitetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -156,4 +158,68 @@ func TestFaultsLeaveNoHalf(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An outage before a code is looked at is no wrong code.
+func TestOutageIsNoFailedProof(t *testing.T) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		t.Run("R-739 another proof in a session", func(t *testing.T) {
+			failed, plan := 0, newFaultyStore()
+			s := newFactorSite(t, with, func(c *latchkey.Config) {
+				inner, _ := c.Adapter.(*memoryadapter.Adapter)
+				c.Adapter, c.Events.Observe = proofFaults{inner, plan}, countFailed(&failed)
+			})
+			b := s.inSession()
+			s.clock.Advance(time.Hour)
+			plan.fail("Browsers.Get", faultBefore)
+			a := b.post("/auth/reauth", "use", "totp", "code", s.code(0))
+			if a.error() != "Configuration" || failed != 0 {
+				t.Errorf("%d to %q, %d failures were told", a.Code, a.location(), failed)
+			}
+			plan.mend()
+			if a := b.post("/auth/reauth", "use", "totp", "code", s.code(0)); a.error() != "" {
+				t.Errorf("afterwards: %d to %q", a.Code, a.location())
+			}
+		})
+		t.Run("R-738 a passkey as second factor", func(t *testing.T) {
+			failed, replay := 0, &fickleReplay{seen: map[string]bool{}}
+			s := newKeySite(t, func(c *latchkey.Config) {
+				with(c)
+				c.Limits.Replay = replay
+				c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
+					if e.Type == event.FactorFailed {
+						failed++
+					}
+					return nil
+				}
+			})
+			b := s.newBrowser()
+			b.challenge()
+			b.header.Set("Sec-Fetch-Site", "same-origin")
+			answer := b.asked("alice-1", "factor")
+			replay.fails = true
+			if a := b.post("/auth/factor", "use", "passkey", "data", answer); a.error() != "Configuration" || failed != 0 {
+				t.Errorf("%d to %q, %d failures were told", a.Code, a.location(), failed)
+			}
+			replay.fails = false
+			if a := b.post("/auth/factor", "use", "passkey", "data", b.asked("alice-1", "factor")); !a.signsIn() {
+				t.Errorf("afterwards: %d to %q", a.Code, a.location())
+			}
+		})
+	})
+}
+
+// fickleReplay is a replay store that has an outage while fails is set.
+type fickleReplay struct {
+	seen  map[string]bool
+	fails bool
+}
+
+func (r *fickleReplay) Use(_ context.Context, value string, _ time.Time) (bool, error) {
+	if r.fails {
+		return false, errors.New("connection refused")
+	}
+	unused := !r.seen[value]
+	r.seen[value] = true
+	return unused, nil
 }
