@@ -325,15 +325,6 @@ func showCodes(ctx context.Context, x *exchange) (*Response, error) {
 	return codesPage(ctx, x, codes, x.callbackURL)
 }
 
-// codesPage returns the page that shows recovery codes, and then leads to the URL next.
-func codesPage(ctx context.Context, x *exchange, codes []string, next string) (*Response, error) {
-	x.hide(codes...)
-	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Codes(page.Codes{
-		CSRFToken: x.csrfToken, Action: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(next)), Codes: codes, Host: x.origin.Host(),
-		FormOrigins: x.setup.formOrigins(&x.links, next),
-	}))
-}
-
 // saveCodes answers POST /factor?do=codes: with the codes as a file if there is a field
 // file. Otherwise the user has saved them: it deletes them and redirects.
 func saveCodes(ctx context.Context, x *exchange) (*Response, error) {
