@@ -314,7 +314,7 @@ type Security struct {
 	// false: up to four are under way and complete, in any order.
 	OneFlow bool
 	// StrictSignOut answers 500 when the store could not end a session, instead
-	// of clearing the cookie and redirecting as usual. nil: on when
+	// of redirecting as usual. The cookie is cleared either way. nil: on when
 	// Hardened.
 	StrictSignOut *bool
 	// SkipCSRFCheck turns the built-in protection off, for frameworks that have

@@ -262,9 +262,11 @@ func TestSignOutFaults(t *testing.T) {
 		store := newFaultyStore()
 		_, b := newSignedInOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Security.StrictSignOut = store, new(true) })
 		store.fail("DeleteSession", faultBefore)
-		if a := b.post("/auth/signout"); a.Code != http.StatusInternalServerError {
+		a := b.post("/auth/signout")
+		if a.Code != http.StatusInternalServerError {
 			t.Errorf("%d", a.Code)
 		}
+		cleared(t, a, "session-token")
 	})
 }
 
