@@ -15,7 +15,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/otp"
-	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 )
@@ -262,13 +261,4 @@ func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *Us
 	}
 	s.log.Info(ctx, x, "second factor wanted", "user", p.UserID)
 	return &Response{Redirect: x.url("factor")}, nil
-}
-
-// codesPage returns the page that shows recovery codes, and then leads to the URL next.
-func codesPage(ctx context.Context, x *exchange, codes []string, next string) (*Response, error) {
-	x.hide(codes...)
-	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Codes(page.Codes{
-		CSRFToken: x.csrfToken, Action: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(next)), Codes: codes, Host: x.origin.Host(),
-		FormOrigins: x.setup.formOrigins(&x.links, next),
-	}))
 }

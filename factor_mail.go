@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
 
-// Mails about second factors.
+// Mails about second factors, and the page of recovery codes.
 
 // askerFor returns the client of a request, for mails to the user with the id userID.
 func askerFor(s *setup, ctx context.Context, v *visit, userID string) asker {
@@ -133,3 +134,12 @@ func enrolPage(ctx context.Context, s *setup, v *visit, l *links, view page.Enro
 
 // days returns d in whole days, rounded down; a negative d is zero.
 func days(d time.Duration) int { return max(0, int(d/(24*time.Hour))) }
+
+// codesPage returns the page that shows recovery codes, and then leads to the URL next.
+func codesPage(ctx context.Context, x *exchange, codes []string, next string) (*Response, error) {
+	x.hide(codes...)
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Codes(page.Codes{
+		CSRFToken: x.csrfToken, Action: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(next)), Codes: codes, Host: x.origin.Host(),
+		FormOrigins: x.setup.formOrigins(&x.links, next),
+	}))
+}
