@@ -70,8 +70,10 @@ func (s Server) converse(ctx context.Context, c net.Conn, m *gomail.Msg) error {
 	return nil
 }
 
-// client returns an SMTP client for one mail, which uses c instead of dialling. What the
-// SMTP library dials itself cannot be cancelled once the connection stands.
+// client returns an SMTP client for one mail, which uses c instead of dialling. s is the
+// result of complete. With ImplicitTLS, c speaks TLS already; with STARTTLS the client
+// starts it. What the SMTP library dials itself cannot be cancelled once the connection
+// stands. An error says that the settings do not fit together.
 func (s Server) client(c net.Conn) (*gomail.Client, error) {
 	options := []gomail.Option{
 		gomail.WithPort(s.Port), gomail.WithTimeout(s.Timeout), gomail.WithHELO(s.LocalName), gomail.WithTLSConfig(s.TLSConfig),
@@ -145,9 +147,10 @@ func isASCII(m *gomail.Msg) bool {
 	return true
 }
 
-// failure returns an error with the server, the step and the cause of err, but without
-// the server's words, which may repeat what the server was sent. If ctx has ended, it
-// wraps the error of ctx instead.
+// failure returns an error with the server, the step and the cause of err. It holds none
+// of the server's words, which may repeat what the server was sent, and does not wrap
+// err. If ctx has ended, it wraps the error of ctx, and else latchkey.ErrMailboxGone if
+// the server said that there is no such mailbox.
 func (s Server) failure(ctx context.Context, step string, err error) error {
 	where := fmt.Sprintf("mail: %s: %s", net.JoinHostPort(s.Host, fmt.Sprint(s.Port)), step)
 	if ended := ctx.Err(); ended != nil {

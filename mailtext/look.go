@@ -58,7 +58,9 @@ func newLook(t latchkey.Theme) look {
 // declaration, open another or load anything.
 var colour = regexp.MustCompile(`^(#[0-9a-fA-F]{3,8}|[a-zA-Z]{1,32}|(rgb|hsl)a?\([0-9., %deg]{1,40}\))$`)
 
-// safe returns c if it is a CSS colour, or else otherwise, which is not checked.
+// safe returns c if it has the notation of a CSS colour, so that it cannot end a
+// declaration or load anything; a word need not be the name of a colour. Else it returns
+// otherwise, which is not checked.
 func safe(c, otherwise string) template.CSS {
 	if !colour.MatchString(c) {
 		c = otherwise
@@ -97,8 +99,9 @@ func luminance(c string) (float64, bool) {
 	return 0.2126*linear[0] + 0.7152*linear[1] + 0.0722*linear[2], true
 }
 
-// channels returns red, green and blue of #rgb, #rrggbb or rgb(). It returns false for
-// any other notation.
+// channels returns red, green and blue of a colour that safe lets through, in the
+// notation #rgb, #rrggbb or rgb() with whole numbers. It returns false for any other
+// colour; out then means nothing. For text that safe refuses it may return true.
 func channels(c string) (out [3]uint8, ok bool) {
 	base, parts := 10, strings.FieldsFunc(strings.TrimSuffix(strings.TrimPrefix(c, "rgb("), ")"), func(r rune) bool { return r == ',' || r == ' ' })
 	if hex, is := strings.CutPrefix(c, "#"); is {

@@ -39,6 +39,9 @@ func (w wording) whole(key string) string {
 }
 
 // with returns the text of key with value in place of its placeholder, such as {host}.
+// key names a text with one placeholder at most: value fills all there are. In a
+// language from right to left, value is isolated, see words.Isolate. For an unknown key
+// with returns "".
 func (w wording) with(key, value string) string {
 	text := w.whole(key)
 	for _, place := range words.Places(words.Text("en", key)) {
@@ -56,7 +59,7 @@ func (w wording) expires(t time.Time) string {
 	return w.with("mail.expires", stamp(t))
 }
 
-// stamp returns t by ISO 8601 in UTC, to the minute.
+// stamp returns t in UTC for a reader, to the minute: 2006-01-02 15:04 UTC.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // plain returns the mail without HTML. Each link and the code stand on lines of their

@@ -66,8 +66,9 @@ func (p *Page) SignInForm(props SignInProps) (*Form, error) {
 	return p.providerForm(&p.forms.SignIn[i], props), nil
 }
 
-// chooseForm returns a form that leads to the sign-in page. It is a GET without a CSRF
-// token, since it changes nothing. With props.SignInPage it posts there with the token.
+// chooseForm returns a form that lets the library's sign-in page ask for the provider. It
+// is a GET without a CSRF token, since it changes nothing. If props.SignInPage names a
+// form action of the site, the form posts to that instead, with the token.
 func (p *Page) chooseForm(props SignInProps) *Form {
 	f := &Form{Class: class("latchkey-form", props.Class), Method: "get", Submit: or(props.SubmitButton, p.forms.Text("signedout.signin"))}
 	if props.SignInPage != "" {

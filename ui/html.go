@@ -63,8 +63,9 @@ func (p *Page) SignOut(properties ...string) (template.HTML, error) {
 	return fill("form", f)
 }
 
-// SignOutSlot returns the form of [Page.SignOut] for a page with a button of its own, as
-// [Page.SignInSlot] does.
+// SignOutSlot returns the form of [Page.SignOut] for a page with a button of its own: the
+// template writes Open, its button and Close, as in the example of [Page.SignInSlot].
+// Its properties and errors are those of SignOut.
 func (p *Page) SignOutSlot(properties ...string) (*Form, error) {
 	var props SignOutProps
 	err := pairs(properties, map[string]*string{

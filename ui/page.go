@@ -39,7 +39,7 @@ func (p *Page) Status() int { return p.forms.Status }
 // Language returns the language of the components, for <html lang>.
 func (p *Page) Language() string { return p.forms.Language }
 
-// Direction returns the direction of that language, for <html dir>: ltr or rtl.
+// Direction returns the direction of [Page.Language], for <html dir>: ltr or rtl.
 func (p *Page) Direction() string { return p.forms.Direction }
 
 // ScriptURL returns the URL of the module that the forms of passkeys need, or

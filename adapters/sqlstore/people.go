@@ -96,7 +96,8 @@ func (p people) count(ctx context.Context, q *storage.PeopleQuery, of part, most
 }
 
 // parts returns the parts of the list that q asks for, or with search those of a search.
-// A search for nothing has no parts. For a list, parts returns errOrder if the order is unknown or the layout lacks its column.
+// A search for nothing has no parts. For a list, parts returns errOrder if the order is
+// unknown or the layout lacks its column.
 func (p people) parts(q *storage.PeopleQuery, search bool) ([]part, error) {
 	l := p.db.layout
 	switch {

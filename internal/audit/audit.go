@@ -64,8 +64,9 @@ func (s *Sink) Add(e event.Event) {
 	s.enqueue(due)
 }
 
-// Flush queues the events that are still folded. It does not wait: what Go runs writes
-// them.
+// Flush queues the events that are still folded. It does not wait until they are written:
+// the caller waits for the function that it got through the field Go. A nil s does
+// nothing.
 func (s *Sink) Flush() {
 	if s != nil {
 		s.enqueue(s.folds.rest())

@@ -82,7 +82,8 @@ func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
 	return due
 }
 
-// forMany returns an event that stands for others, of other clients and providers.
+// forMany returns e without what belongs to one client, user, provider or request, so
+// that it can stand for many. Of By it keeps the Kind. Count, Time and Err stay.
 func forMany(e event.Event) event.Event {
 	e.Client, e.UserAgent, e.RequestID, e.Provider, e.ProviderType = "", "", "", "", ""
 	e.UserID, e.Name, e.SessionID, e.Reference, e.By = "", "", "", "", event.Actor{Kind: e.By.Kind}

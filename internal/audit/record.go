@@ -48,8 +48,9 @@ func Key(text string) string {
 	return key
 }
 
-// RecordOf returns the record of an event, with as much of the client's address as
-// detail says.
+// RecordOf returns the record of an event, with as much of the client's address as detail
+// says. Texts are made printable and cut to what the columns hold. It does not make an
+// ID: the caller sets one first. The record does not hold e.Err.
 func RecordOf(e *event.Event, detail Address) storage.AuditRecord {
 	short := func(text string) string { return redact.Printable(text, longestText) }
 	data := recordData{
@@ -72,8 +73,9 @@ func RecordOf(e *event.Event, detail Address) storage.AuditRecord {
 	return r
 }
 
-// EventOf returns the event of a record. What cannot be read of a record that another
-// program has written is empty.
+// EventOf returns the event of a record, as RecordOf left it: texts stay cut, and Err is
+// nil. Erased is set if the record has no Personal. What cannot be read of a record that
+// another program has written is empty.
 func EventOf(r *storage.AuditRecord) event.Event {
 	var data recordData
 	var personal recordPersonal

@@ -44,7 +44,9 @@ func IsVerbose(t event.Type) bool {
 	return t == event.LinkSent || t == event.TokenRefreshed
 }
 
-// Records returns the records of events. It sets the ID of an event that has none.
+// Records returns the records of events, one for each: the caller leaves out those that
+// Wants refuses. It writes a new ID into each event that has none. t must not be nil
+// unless events is empty.
 func (t *Table) Records(events []*event.Event) []storage.AuditRecord {
 	records := make([]storage.AuditRecord, len(events))
 	for i, e := range events {
@@ -73,10 +75,11 @@ func (t *Table) Flush(ctx context.Context) {
 // Written counts n events that were stored in a transaction.
 func (t *Table) Written(n int) { t.told("written", n) }
 
-// Keep stores events outside of the caller's transaction, 100 in a call of the store, and
-// gives ids to those that have none. It stops at the first error and returns it. The
-// events of earlier calls stay. The others are lost: Keep counts them, reports them to
-// Lost, and the next Keep stores their number first. A nil Table keeps nothing.
+// Keep stores events outside of the caller's transaction, 100 in a call of Append, and
+// writes an ID into those that have none. It stops at the first error and returns it.
+// Events of earlier calls stay. The failed call's events and all after them are lost:
+// Keep counts them, reports them to Lost, and the next Keep with events, or one without
+// once a while has passed, stores their number first. A nil Table keeps nothing.
 func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	if t == nil || len(events) == 0 && !t.owes() {
 		return nil

@@ -90,8 +90,9 @@ type Box struct {
 const salt = "latchkey challenge"
 
 // NewBox returns the box of a configuration. secrets has the secret that seals first, and
-// then older secrets: what they sealed is still opened. tenant is empty if the site has
-// no tenants.
+// then older secrets: what they sealed is still opened. With no secret, or a blank one
+// among them, the box can neither seal nor open. tenant is empty if the site has no
+// tenants.
 func NewBox(secrets []string, tenant string) *Box {
 	return &Box{jwt.NewCodec(secrets, salt), tenant}
 }

@@ -40,8 +40,10 @@ type invitationData struct {
 
 // Invite stores an invitation and removes the others for the same address. It returns the
 // secret of its link, and sends no mail. It takes Email, CallbackURL, Data and Mailed
-// from in. A life of 0 is [InvitationLife]. Invite returns an InputError if the address
-// is empty, the life is negative, or the life or the data exceed their limits. Callers
+// from in. The caller has put Email into canonical form: addresses are compared byte by
+// byte. A life of 0 is [InvitationLife]. Invite returns an InputError if the address is
+// empty, the life is negative, or the life or the data exceed their limits. Other errors
+// are those of the store, after which both old and new invitations may be there: callers
 // that want all or nothing run it in a transaction.
 func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (token string, err error) {
 	switch {

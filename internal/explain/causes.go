@@ -55,8 +55,9 @@ func named(texts []string, l *Line) []string {
 	return all
 }
 
-// isID reports whether text, which a log holds, can be the id of a provider that has
-// variables in the environment.
+// isID reports whether text has the form of a provider's id: 1 to 64 ASCII letters,
+// digits, hyphens and underscores. It does not look whether there is such a provider.
+// text comes from a log and is untrusted.
 func isID(text string) bool {
 	return text != "" && len(text) <= 64 && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }

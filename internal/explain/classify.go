@@ -109,8 +109,10 @@ func ofIDToken(err error, check oauth.Check) fault.Detail {
 	return fault.IDTokenInvalid
 }
 
-// ofStore returns the detail of a store that failed. For another err it returns
-// RequestCanceled if the client went away, or "".
+// ofStore returns the detail of the failure of a store, which is fault.ErrAdapter. For any
+// err that is context.Canceled, of a store or not, it returns RequestCanceled: the client
+// went away. A schema at fault and a store that was too slow go before that. For any
+// other err ofStore returns "".
 func ofStore(err error) fault.Detail {
 	switch {
 	case !errors.Is(err, fault.ErrAdapter):

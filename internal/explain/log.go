@@ -36,7 +36,8 @@ type crowd struct {
 	isMixed bool
 }
 
-// add counts a line if it is about a limit.
+// add counts a line if it is about a limit. Once two counted lines have different
+// clients, the count is 0 and stays 0.
 func (c *crowd) add(l *Line) {
 	if !isAboutLimit(l.Detail) || c.isMixed {
 		return
@@ -48,13 +49,15 @@ func (c *crowd) add(l *Line) {
 	c.lines, c.client = c.lines+1, l.Client
 }
 
-// isAboutLimit reports whether a failure is about a limit of one client.
+// isAboutLimit reports whether a failure is about a limit on what visitors do: too many
+// requests of a client, or too many mails. LimitStore is none of these.
 func isAboutLimit(d fault.Detail) bool { return d == fault.LimitClient || d == fault.LimitMails }
 
 // Search reads a log of slog, JSON or text, to its end and returns the last line about
-// the reference code. It returns nil, nil if there is none, and ErrForeign for a text
-// that is no reference code. If it cannot read on, it returns that error with the last
-// line that it has found until then. It reads in bounded memory.
+// the reference code. code may be as a person typed it, see [Codec.Open]; only its
+// letters are checked. Search returns nil, nil if there is no such line, and ErrForeign
+// for text that cannot be a code. If it cannot read on, it returns that error with the
+// last line found until then, without Limited. It reads in bounded memory.
 func Search(log io.Reader, code string) (*Line, error) {
 	v, ok := unspell(code)
 	if !ok {
@@ -87,8 +90,8 @@ func Search(log io.Reader, code string) (*Line, error) {
 }
 
 // readLine returns the next line, without its line end. Of a line of more than
-// longestLine bytes it returns the beginning, and passes over the rest. At the end it
-// returns the last line with io.EOF.
+// longestLine bytes it returns the beginning, and passes over the rest. Beside an error,
+// io.EOF at the end or another, it returns what was read of the last line, maybe nothing.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

@@ -99,7 +99,9 @@ func (c *Codec) Open(code string, now time.Time) (Reference, error) {
 	return Reference{}, ErrForeign
 }
 
-// read returns what 60 bits say. It returns false if they cannot be those of a code.
+// read returns what the 60 bits of a decrypted code say. It returns false if their check
+// does not match, if they name no known detail, or if their minute lies more than
+// mostAhead after now. A wrong key gives false but for a small chance.
 func read(v uint64, now time.Time) (Reference, bool) {
 	check := v & (1<<bitsCheck - 1)
 	v >>= bitsCheck

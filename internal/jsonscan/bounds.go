@@ -43,9 +43,9 @@ func (b Bounds) Holds(text []byte) bool {
 	return true
 }
 
-// quoted returns the index of the quotation mark that ends the string beginning at i, or
-// an index at or past the end of text if there is none. ok is false if the string
-// exceeds Length.
+// quoted returns the index of the quotation mark that ends a string. i is the index of
+// the mark that begins it. end is at or past the end of text if no mark ends the string.
+// ok is false if the string is longer than Length, and end then means nothing.
 func (b Bounds) quoted(text []byte, i int) (end int, ok bool) {
 	for end = i + 1; end < len(text) && text[end] != '"'; end++ {
 		if text[end] == '\\' {

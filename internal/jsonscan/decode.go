@@ -65,7 +65,9 @@ func (d *decoder) object(depth int) (map[string]any, bool) {
 	}
 }
 
-// array reads an array. The caller has seen its opening bracket, which comes next.
+// array reads an array. The caller has seen its opening bracket, which comes next. depth
+// is how many objects and arrays surround the array. An empty array is an empty slice,
+// not nil.
 func (d *decoder) array(depth int) ([]any, bool) {
 	d.at++
 	list := []any{}
@@ -86,8 +88,10 @@ func (d *decoder) array(depth int) ([]any, bool) {
 	}
 }
 
-// value reads any value that is inside of depth objects and arrays. It returns false
-// beyond maxDepth.
+// value reads any value, and white space before it. It returns a string, bool, nil,
+// json.Number, []any or map[string]any. depth is how many objects and arrays surround the
+// one that holds the value: 0 in the top-level object. It returns false if depth is
+// maxDepth or more.
 func (d *decoder) value(depth int) (any, bool) {
 	if depth++; depth > maxDepth {
 		return nil, false

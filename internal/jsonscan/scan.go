@@ -116,8 +116,9 @@ func (s *scanner) array(depth int) bool {
 	}
 }
 
-// value moves past any value that is inside of depth objects and arrays. It returns
-// false beyond maxDepth.
+// value moves past any value. depth is how many objects and arrays surround the one that
+// holds the value: 0 in the top-level object. It returns false if depth is maxDepth or
+// more, for a number as well. The caller has moved past white space.
 func (s *scanner) value(depth int) bool {
 	if depth++; depth > maxDepth {
 		return false

@@ -26,12 +26,13 @@ func IsOutlived(iat, now time.Time, maxAge time.Duration) bool {
 	return iat.Unix()+lifeSeconds(maxAge) <= now.Unix()-tolerance
 }
 
-// Check checks the life of an authentic payload at the time now. exp, nbf and iat must
-// be numbers where they are present (RFC 7519 section 4.1); a null is not one. A token
-// is over 15 seconds after exp, and begins 15 seconds before nbf. Without exp it lives
-// until maxAge (0: 30 days) after iat, which then must not lie in the future. Without
-// both it has no bound and is invalid. Check returns [jsonscan.ErrInvalid] or
-// [ErrExpired].
+// Check checks the life of an authentic payload at the time now, and allows clocks to
+// differ by 15 seconds everywhere. exp, nbf and iat must be numbers where they are
+// present (RFC 7519 section 4.1); a null is not one. A token with exp lives until then,
+// whatever iat and maxAge say. One without lives until maxAge (0: 30 days) after iat,
+// which must not lie in the future. Check returns [ErrExpired] for a token that is over,
+// and [jsonscan.ErrInvalid] for one that has not begun, has neither exp nor iat, or
+// breaks another of these rules.
 func Check(members []jsonscan.Member, now time.Time, maxAge time.Duration) error {
 	exp, expErr := numericDate(members, "exp")
 	iat, iatErr := numericDate(members, "iat")
@@ -72,8 +73,9 @@ func Time(members []jsonscan.Member, key string) (t time.Time, ok bool) {
 	return Instant(d.at)
 }
 
-// Instant returns a NumericDate as a time, rounded to milliseconds. ok is false outside
-// of the years 0 to 9999.
+// Instant returns a NumericDate as a time in the zone of this machine, rounded to
+// milliseconds. ok is false outside of the years 0 to 9999 in UTC, and for NaN. Callers
+// that format the time call UTC first.
 func Instant(seconds float64) (t time.Time, ok bool) {
 	const first, last = -62167219200, 253402300799
 	if !(seconds >= first && seconds <= last) { // also what is no number

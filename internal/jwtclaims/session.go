@@ -34,10 +34,11 @@ const (
 // adoptedPrefix begins the session id of a token that was made without one.
 const adoptedPrefix = "jti:"
 
-// AdoptedID returns the session id for a token that was made without one, such
-// as one of Auth.js. It is made of the token's jti, so that every copy of the
-// token, and what it is renewed to, belong to one session. A jti that is longer
-// than 64 bytes is hashed, and the result of AdoptedID is returned as it is.
+// AdoptedID returns the session id for a token that was made without one, such as one of
+// Auth.js. It is made of the token's jti, so that every copy of the token, and what it is
+// renewed to, belong to one session. jti must not be empty: all such tokens would share
+// one session. A jti for which IsAdopted is true is returned as it is, whatever its
+// length; another that is longer than 64 bytes is hashed.
 func AdoptedID(jti string) string {
 	if IsAdopted(jti) {
 		return jti

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// BitsOf returns an upper bound of a token's entropy in bits, by its length and the
-// smallest usual alphabet with all of its characters. The hyphens of a UUID are no part
-// of it.
+// BitsOf estimates a token's entropy in bits, by its length and the smallest usual
+// alphabet with all of its characters, as if each were random. It is an upper bound up to
+// base64, and less than one for tokens of more than 64 different characters. The hyphens
+// of a UUID are no part of it.
 func BitsOf(token string) float64 {
 	plain := token
 	if uuidShape.MatchString(token) {
@@ -30,9 +31,10 @@ func alphabetOf(token string) int {
 	return 64
 }
 
-// VaryingBits returns what BitsOf returns of the first sample without the places that
-// are the same in all samples: a prefix, a constant, the date in front of a counter.
-// There must be at least one sample.
+// VaryingBits returns BitsOf of the first sample, without the bytes that all samples have
+// in the same place: a prefix, a constant, the date in front of a counter. A place that
+// another sample is too short for stays. Of one sample it returns 0, and it panics
+// without any.
 func VaryingBits(samples []string) float64 {
 	varying := strings.Builder{}
 	for i := range len(samples[0]) {
