@@ -105,12 +105,12 @@ const plainHTTP = "browsers see the site over https, and requests arrive as http
 // Sec-Fetch-Site to https sites and to loopback alone (Fetch Metadata, section 2),
 // and Origin and Referer name the scheme.
 func (t *hostTrust) warnOfScheme(log *journal.Logger, h http.Header, o weburl.Origin) {
-	if o.Secure || o.Text == "" || t.origin.Text != "" || weburl.IsLoopback(o.Host()) {
+	isFetch, origin, referer := h.Get("Sec-Fetch-Site") != "", h.Get("Origin"), h.Get("Referer")
+	if o.Secure || o.Text == "" || t.origin.Text != "" || !isFetch && origin == "" && referer == "" || weburl.IsLoopback(o.Host()) {
 		return
 	}
 	seen := "https://" + o.Host()
-	referer := h.Get("Referer")
-	if h.Get("Sec-Fetch-Site") == "" && h.Get("Origin") != seen && referer != seen && !strings.HasPrefix(referer, seen+"/") {
+	if !isFetch && origin != seen && referer != seen && !strings.HasPrefix(referer, seen+"/") {
 		return
 	}
 	t.schemeWarned.Do(func() { log.WarnAtStart(plainHTTP, "header", "X-Forwarded-Proto", "host", texts.Cut(o.Host(), 64)) })
