@@ -31,7 +31,7 @@ func NewOrigin(scheme, host string) Origin {
 	return Origin{Text: text, Escaped: url.QueryEscape(text), Secure: scheme == "https"}
 }
 
-// Host returns the host with its port, if that is not the default one.
+// Host returns the host, with its port if that is not the default one.
 func (o Origin) Host() string {
 	_, host, _ := strings.Cut(o.Text, "://")
 	return host
@@ -45,32 +45,33 @@ func (o Origin) HostName() string {
 	return o.Host()
 }
 
-// Matches reports whether the origin fits a pattern, such as https://*.app.example. A
-// "*." in front of the host stands for every name below it, but not for the host itself.
-// A pattern without a port means the default port of its scheme. A malformed pattern
-// fits nothing.
+// Matches reports whether the origin fits a pattern: an origin, such as
+// https://app.example, or one such as https://*.app.example, whose "*." stands for every
+// name below the host, but not for the host itself. A pattern without a port means the
+// default port of its scheme. A malformed pattern matches nothing.
 func (o Origin) Matches(pattern string) bool {
-	p, err := url.Parse(pattern)
-	if err != nil {
+	scheme, host, hasScheme := strings.Cut(strings.ToLower(pattern), "://")
+	host, isWildcard := strings.CutPrefix(host, "*.")
+	if !hasScheme || !ValidHost(host) {
 		return false
 	}
-	pattern = NewOrigin(p.Scheme, p.Host).Text
-	scheme, host, wild := strings.Cut(pattern, "*.")
-	if !wild {
-		return o.Text == pattern
+	named := NewOrigin(scheme, host)
+	if !isWildcard {
+		return o.Text == named.Text
 	}
-	name, below := strings.CutPrefix(o.Text, scheme)
-	return below && len(name) > len(host)+1 && strings.HasSuffix(name, "."+host)
+	own, sameScheme := strings.CutPrefix(o.Text, scheme+"://")
+	end := "." + named.Host()
+	return sameScheme && strings.HasSuffix(own, end) && own != end
 }
 
 // ValidHost reports whether host is exactly one plain host name, IPv4 address, or IPv6
-// address in brackets, with an optional port.
+// address in brackets, with an optional port, and no longer than 255 bytes.
 func ValidHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
 	}
 	name := host
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') { // else it belongs to an IPv6 address
 		name = host[:i]
 		if !validPort(host[i+1:]) {
 			return false

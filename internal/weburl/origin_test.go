@@ -28,6 +28,12 @@ func TestOriginMatches(t *testing.T) {
 		{"an IP address", "http://[::1]:3000", "http", "[::1]:3000", true},
 		{"no pattern", "", "https", "app.example", false},
 		{"no URL", "://", "https", "app.example", false},
+		{"a wildcard in the middle", "https://a.*.example", "https", "a.b.example", false},
+		{"two wildcards", "https://*.*.example", "https", "a.b.example", false},
+		{"a wildcard alone", "https://*", "https", "app.example", false},
+		{"a wildcard of nothing", "https://*.", "https", "app.example", false},
+		{"a path", "https://app.example/a", "https", "app.example", false},
+		{"no pattern and no origin", "", "", "", false},
 	} {
 		t.Run("R-132 "+c.name, func(t *testing.T) {
 			if got := weburl.NewOrigin(c.scheme, c.host).Matches(c.pattern); got != c.want {

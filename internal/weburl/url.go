@@ -38,14 +38,18 @@ func HasControl(s string) bool {
 }
 
 // Show returns s for an error message, without the user info of a URL, which could be a
-// password. If s has an "@", it leaves out what is between the "//" and the last "@".
+// password. If s has an "@", Show writes "…" for all that is before the last "@", except
+// for a scheme and its "://".
 func Show(s string) string {
-	i := strings.LastIndexByte(s, '@')
-	if i < 0 {
+	at := strings.LastIndexByte(s, '@')
+	if at < 0 {
 		return s
 	}
-	scheme, _, _ := strings.Cut(s[:i], "//")
-	return scheme + "//…@" + s[i+1:]
+	hidden := "…" + s[at:]
+	if scheme, _, ok := strings.Cut(s[:at], "://"); ok && !strings.Contains(scheme, ":") {
+		return scheme + "://" + hidden
+	}
+	return hidden
 }
 
 // Valid reports whether s has the syntax of a callback URL: it begins with a slash, or is
@@ -85,65 +89,65 @@ func lacksHost(s string) bool {
 	return host == "" || host[0] == ':'
 }
 
-// Resolve returns the URL on the site that to leads to. base is the origin of the site.
-// A path, which begins with a slash, is appended to base, so that even "//other.example"
-// stays on this host. A URL of base stays. Both are escaped as [Escape] does. Any other
-// URL, and any text longer than maxLength, becomes base. The error is ErrInvalid if to
-// is no path and no URL, such as the empty text.
-func Resolve(to, base string) (string, error) {
-	if len(to) > maxLength {
+// Resolve returns the URL on the site that target leads to. base is the origin of the
+// site. A path, which begins with a slash, is appended to base, so that even
+// "//other.example" stays on this host. A URL of base stays. Both are escaped as [Escape]
+// does. Any other URL, and any text longer than maxLength, becomes base. The error is
+// ErrInvalid if target is no path and no URL, such as the empty text.
+func Resolve(target, base string) (string, error) {
+	if len(target) > maxLength {
 		return base, nil
 	}
-	if strings.HasPrefix(to, "/") {
-		return base + Escape(to), nil
+	if strings.HasPrefix(target, "/") {
+		return base + Escape(target), nil
 	}
-	if rest, ok := strings.CutPrefix(to, base); ok && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
+	if rest, ok := strings.CutPrefix(target, base); ok && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
 		return base + Escape(rest), nil
 	}
-	u, err := url.Parse(to)
-	if err != nil || u.Scheme == "" || lacksHost(to) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme == "" || lacksHost(target) {
 		return "", ErrInvalid
 	}
-	if u.User == nil && !strings.ContainsAny(to, "\\ \t\r\n") && !HasControl(to) && NewOrigin(u.Scheme, u.Host).Text == base {
-		return to, nil
+	if u.User == nil && !strings.ContainsAny(target, "\\ \t\r\n") && !HasControl(target) && NewOrigin(u.Scheme, u.Host).Text == base {
+		return target, nil
 	}
 	return base, nil
 }
 
-// Escape percent-encodes spaces, control characters, backslashes, double quotes,
+// Escape percent-encodes spaces, ASCII control characters, backslashes, double quotes,
 // backquotes and angle brackets, which browsers and servers read differently. It leaves
-// everything else as it is, "%" included.
+// everything else as it is, "%" and all that is not ASCII included.
 func Escape(s string) string {
-	i := strings.IndexFunc(s, unsafe)
-	if i < 0 {
+	if !strings.ContainsFunc(s, isUnsafe) {
 		return s
 	}
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
-	b.WriteString(s[:i])
-	for ; i < len(s); i++ {
-		if c := s[i]; unsafe(rune(c)) && c < 0x80 {
-			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
+	for i := range len(s) {
+		c := s[i]
+		if !isUnsafe(rune(c)) {
+			b.WriteByte(c)
 			continue
 		}
-		b.WriteByte(s[i])
+		b.WriteByte('%')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&15])
 	}
 	return b.String()
 }
 
-// unsafe reports whether Escape encodes r.
-func unsafe(r rune) bool {
+// isUnsafe reports whether Escape encodes r. All such characters are ASCII, so that a
+// byte above 0x7f, read as a rune, is not one of them.
+func isUnsafe(r rune) bool {
 	return r <= 0x20 || r == 0x7f || r == '\\' || r == '"' || r == '<' || r == '>' || r == '`'
 }
 
-// WithQuery returns the URL to with more parameters in its query. params are names and
-// values in turn; a last name without a value is left out. The query and the fragment of
-// to stay, even if the query has the same names.
-func WithQuery(to string, params ...string) string {
+// WithQuery returns target, a URL, with more parameters at the end of its query. params
+// are names and values in turn; a last name without a value is left out. Parameters that
+// target has already remain, also under the same names, and so does its fragment.
+func WithQuery(target string, params ...string) string {
 	var b strings.Builder
-	main, fragment, hasFragment := strings.Cut(to, "#")
+	main, fragment, hasFragment := strings.Cut(target, "#")
 	b.WriteString(main)
 	separator := byte('?')
 	if strings.Contains(main, "?") {
@@ -175,15 +179,15 @@ func ReplaceQuery(target string, params url.Values) string {
 	return base + "?" + params.Encode()
 }
 
-// IsPage reports whether the URL to leads to the URL page. to must be equal to page, as
-// text, up to the query and up to one slash there. It must also have every parameter of
-// page, with the same values, and may have more. Fragments do not count.
-func IsPage(to, page string) bool {
-	to, _, _ = strings.Cut(to, "#")
+// IsPage reports whether target, a URL, leads to the URL page. target must be equal to
+// page, as text, up to the query and up to one slash there. It must also have every
+// parameter of page, with the same values, and may have more. Fragments do not count.
+func IsPage(target, page string) bool {
+	target, _, _ = strings.Cut(target, "#")
 	page, _, _ = strings.Cut(page, "#")
-	toPath, toQuery, _ := strings.Cut(to, "?")
-	path, query, _ := strings.Cut(page, "?")
-	return strings.TrimSuffix(toPath, "/") == strings.TrimSuffix(path, "/") && HasQuery(toQuery, query)
+	targetPath, targetQuery, _ := strings.Cut(target, "?")
+	pagePath, pageQuery, _ := strings.Cut(page, "?")
+	return strings.TrimSuffix(targetPath, "/") == strings.TrimSuffix(pagePath, "/") && HasQuery(targetQuery, pageQuery)
 }
 
 // HasQuery reports whether query has every parameter of wanted, with the same values. An
