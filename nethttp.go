@@ -96,11 +96,15 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions)
 }
 
 // SignOutURL does what [Auth.SignOut] does, without the redirect: it clears the cookies
-// on w and returns the URL that the browser has to open. The URL is empty, and the error
-// nil, where SignOut answers with status 500.
+// on w and returns the URL that the browser has to open. Where SignOut answers with status
+// 500, the error is an ErrSignOut, and the cookies are cleared all the same.
 func (a *Auth) SignOutURL(w http.ResponseWriter, r *http.Request, o SignOutOptions) (string, error) {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
-	return urlFor(w, res, err)
+	to, err := urlFor(w, res, err)
+	if err == nil && res.Status == http.StatusInternalServerError {
+		err = &Error{Type: ErrSignOut}
+	}
+	return to, err
 }
 
 // sendTo answers with res, unless there is an error.

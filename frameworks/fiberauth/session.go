@@ -97,7 +97,11 @@ func (a *Auth) SignOut(c fiber.Ctx, o latchkey.SignOutOptions) error {
 // [latchkey.Auth.SignOutURL].
 func (a *Auth) SignOutURL(c fiber.Ctx, o latchkey.SignOutOptions) (string, error) {
 	ctx, res, err := a.signOut(c, o)
-	return a.urlFor(ctx, c, res, err)
+	to, err := a.urlFor(ctx, c, res, err)
+	if err == nil && res.Status == fiber.StatusInternalServerError { // a strict site, and a store that failed
+		err = &latchkey.Error{Type: latchkey.ErrSignOut}
+	}
+	return to, err
 }
 
 // signOut ends the session, and returns the response to send.

@@ -87,6 +87,8 @@ var budget = []struct {
 	// Which visitors each page of Pages is for stands in one table, that New and guards read;
 	// a refused post leads back to its form. Three questions more are asked of a request.
 	{"own pages behind the guard of a whole site", 3, 0, 70, 0},
+	// A session that was not ended is told to handlers, too: a branch in a file that exists.
+	{"failures that handlers are told", 0, 0, 2, 0},
 }
 
 // What the root package may grow to.

@@ -100,6 +100,21 @@ var callCases = []testCase{
 			t.Error("somebody is still signed in")
 		}
 	}},
+	{"SignOutURL of a strict site reports a session that the store did not end (R-746)", func(f *framework) {
+		f.config.Session.Strategy, f.config.Security.StrictSignOut = latchkey.DatabaseSessions, new(true)
+		f.config.Adapter, f.config.Providers = endlessStore{f.store.Adapter}, f.config.Providers[:1]
+		f.post("/leave", Unguarded, func(c Context) {
+			to, err := c.SignOutURL(latchkey.SignOutOptions{RedirectTo: "/bye"})
+			c.Write(http.StatusOK, fmt.Sprintf("%q %t", to, errors.Is(err, latchkey.ErrSignOut)))
+		})
+	}, func(t *testing.T, f *framework) {
+		c := f.open()
+		c.SignIn(f.issuer)
+		p := c.Post("/leave", nil)
+		if answers(t, p, http.StatusOK, `"" true`); !setsCookie(p, "session-token") || c.Session() != nil {
+			t.Errorf("the browser keeps its cookie: %v", p.Header)
+		}
+	}},
 	{"UpdateSession changes the session at once", func(f *framework) {
 		f.post("/rename", RequireSession, func(c Context) {
 			s, err := c.UpdateSession(map[string]string{"name": c.FormValue("name")})

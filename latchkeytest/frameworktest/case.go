@@ -196,6 +196,13 @@ func (s *countingStore) GetSessionAndUser(ctx context.Context, token string) (st
 	return s.Adapter.GetSessionAndUser(ctx, token)
 }
 
+// endlessStore ends no session.
+type endlessStore struct{ *memoryadapter.Adapter }
+
+func (endlessStore) DeleteSession(context.Context, string) (storage.StoredSession, error) {
+	return storage.StoredSession{}, errors.New("the store is read-only")
+}
+
 // tally counts what handlers do, in any goroutine.
 type tally struct {
 	mu    sync.Mutex
