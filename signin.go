@@ -51,8 +51,8 @@ func errNoProvider(id string) error {
 }
 
 // conclude completes the sign-in of an assertion, or else returns the provider's
-// response. A failed callback adds and counts the event of the refused sign-in. An error
-// that is a redirect or response of the application becomes that response.
+// response. Unless the sign-in has only been asked for, a failure adds and counts the event
+// of a refused one. A redirect or response of the application becomes the response.
 func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
 	res := out.response
 	if err == nil && out.assertion != nil {
@@ -61,7 +61,7 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	if err == nil {
 		return res, nil
 	}
-	if x.action == "callback" {
+	if x.action != "signin" {
 		addRefusal(x, err)
 		x.trail.Decided("sign_in=refused")
 		if !isSteering(err) {

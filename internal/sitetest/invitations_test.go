@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/telemetry"
 	"github.com/latchkeyhq/latchkey/users"
 )
 
@@ -331,5 +332,45 @@ func TestInvitationsAreLimited(t *testing.T) {
 		if i < 5 && err != nil || i == 5 && (known == nil || known.Code != "limit") {
 			t.Errorf("R-679 invitation %d: %v", i+1, err)
 		}
+	}
+}
+
+// TestRefusedSignUps: the end of a sign-up is a sign-in, and so is its refusal.
+func TestRefusedSignUps(t *testing.T) {
+	for name, finish := range map[string]func(s *closedSite, b *browser, isClosed *atomic.Bool) *answer{
+		"at /password": func(s *closedSite, b *browser, isClosed *atomic.Bool) *answer {
+			b.post("/auth/password?do=signup", "email", annMail, "password", annsPass)
+			link := path(s.lastMail(latchkey.MessageVerify))
+			isClosed.Store(true)
+			return b.post(link)
+		},
+		"at /invite": func(s *closedSite, b *browser, isClosed *atomic.Bool) *answer {
+			link := s.invite(latchkey.Invitation{Email: annMail})
+			isClosed.Store(true)
+			return b.post(link)
+		},
+	} {
+		t.Run("R-747 "+name, func(t *testing.T) {
+			r, isClosed := &recorder{}, &atomic.Bool{}
+			s := newClosedSite(t, latchkey.JWTSessions, traced(r), func(c *latchkey.Config) {
+				c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error {
+					if isClosed.Load() {
+						return latchkey.ErrAccessDenied
+					}
+					return nil
+				}
+			})
+			a := finish(s, s.newBrowser(), isClosed)
+			if a.signsIn() || s.has(annMail) || s.told(event.SignIn) != 1 {
+				t.Fatalf("%d to %q, %d events", a.Code, a.location(), s.told(event.SignIn))
+			}
+			e := s.events[len(s.events)-1]
+			if e.Outcome != event.Failed || e.Reason != latchkey.ErrAccessDenied || e.Provider == "" {
+				t.Errorf("%+v", e)
+			}
+			if got := r.counted(telemetry.SignIns); !slices.Equal(got, []string{e.Provider + " failure AccessDenied"}) {
+				t.Errorf("counted %q", got)
+			}
+		})
 	}
 }
