@@ -58,8 +58,8 @@ func TestWhatMayComeBackIsNoEnd(t *testing.T) {
 	ctx, c := t.Context(), &alone{memory: newMemory()}
 	s := kvstore.New(c, kvstore.Options{})
 	_ = accountOf(t, s, "ada")
-	for _, token := range []string{"t1", "t2", "t3"} {
-		row := storage.StoredSession{Token: token, ID: token, UserID: "ada", Expires: time.Now().Add(time.Hour)}
+	for _, token := range []string{"t1", "t2", "t3", "t4", "t5"} {
+		row := storage.StoredSession{Token: token, ID: token, UserID: "ada", Expires: time.Now().Add(time.Hour), ProviderSID: "sid-" + token, ProviderSub: "sub-" + token}
 		if err := s.CreateSession(ctx, row); err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +76,14 @@ func TestWhatMayComeBackIsNoEnd(t *testing.T) {
 	}{
 		{"a session", func() error { _, err := s.DeleteSession(ctx, "t1"); return err }},
 		{"a session by its id", func() error { return s.DeleteSessionByID(ctx, "ada", "t2") }},
+		{"R-759 the sessions of a provider's sid", func() error {
+			_, err := s.DeleteProviderSessions(ctx, []string{"sid-t4"}, nil, time.Now())
+			return err
+		}},
+		{"R-759 the sessions of a provider's sub", func() error {
+			_, err := s.DeleteProviderSessions(ctx, nil, []string{"sub-t5"}, time.Now())
+			return err
+		}},
 		{"all sessions", func() error { _, err := s.DeleteSessions(ctx, "ada", ""); return err }},
 		{"a magic link", func() error { _, err := s.UseVerificationToken(ctx, "i", "t"); return err }},
 		{"a passkey", func() error { return s.DeleteAuthenticator(ctx, []byte{1}) }},

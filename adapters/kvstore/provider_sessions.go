@@ -86,16 +86,14 @@ func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string,
 
 // endNamed ends those of the sessions under the keys for which ends returns true. It
 // returns the sessions that it has ended, without their tokens and also beside an error.
-// It leaves out a session that another call has ended.
+// It leaves out a session that another call has ended, but writes its mark anew, since the
+// other call may have failed after it had written the mark.
 func endNamed(ctx context.Context, s *ownedRecords, keys []Key, ends func(*sessionValue) bool) (gone []storage.StoredSession, err error) {
 	found, err := s.records.conn.Get(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range found {
-		if !r.isAlive() {
-			continue
-		}
 		r, err := s.takeSeen(ctx, r, func(now *Record) error {
 			v, err := decode[sessionValue](now)
 			if err == nil && !ends(&v) {

@@ -144,7 +144,7 @@ func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]storage.Acc
 func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	key := a.keys.at(ofAccount, accountID(provider, providerAccountID))
 	var removed storage.Account
-	err := a.keys.end(ctx, key, func(p *plan) error {
+	err := a.keys.end(ctx, func(p *plan) error {
 		text, err := a.keys.text(ctx, key)
 		if err != nil {
 			return err

@@ -27,6 +27,7 @@ const (
 	ofPasskey     = "authenticator:"
 	passkeysOf    = "authenticator:by-user-id:" // to a list of credential ids
 	ownedBy       = "user:owned:by-user-id:"    // ours: the keys of all accounts and sessions
+	awaited       = "latchkey:await:"           // ours, and random: a write of await, which nothing reads
 )
 
 // keyspace reads the keys of Auth.js, and changes several of them at once.
@@ -135,13 +136,13 @@ func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
 	return errStale
 }
 
-// end makes a change that ends the record under a key, as change does. If decide returns
-// ErrNotFound, an earlier call may have ended the record without waiting for all
-// replicas. So end waits for replicas before it returns ErrNotFound.
-func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error) error {
+// end makes a change that ends a record, as change does. If decide returns ErrNotFound, an
+// earlier call may have ended the record without waiting for all replicas. So end waits
+// for replicas before it returns ErrNotFound.
+func (s *keyspace) end(ctx context.Context, decide func(*plan) error) error {
 	err := s.change(ctx, decide)
 	if errors.Is(err, storage.ErrNotFound) {
-		if missing := s.await(ctx, key); missing != nil {
+		if missing := s.await(ctx); missing != nil {
 			return missing
 		}
 	}
@@ -149,13 +150,13 @@ func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error
 }
 
 // await waits until as many replicas as [Options].Replicas says have all that the server
-// has written so far. It returns an error if they do not. It does so by a write to key,
-// which must have no value.
-func (s *keyspace) await(ctx context.Context, key string) error {
+// has written so far. It returns an error if they do not. Redis waits for the writes of a
+// connection, so await makes one, under a key that no other call has.
+func (s *keyspace) await(ctx context.Context) error {
 	if s.conn.replicas == 0 {
 		return nil
 	}
-	_, err := s.conn.run(ctx, true, remove, []string{key}, rand.Text(), "1").Result()
+	_, err := s.conn.run(ctx, true, remove, []string{s.at(awaited, rand.Text())}, "", "1").Result()
 	if errors.Is(err, redis.Nil) {
 		err = nil
 	}

@@ -46,7 +46,7 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t storage.Verifica
 func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	key := a.keyOfLink(identifier, token)
 	var used linkObject
-	err := a.keys.end(ctx, key, func(p *plan) error {
+	err := a.keys.end(ctx, func(p *plan) error {
 		text, err := a.keys.text(ctx, key)
 		if err != nil {
 			return err

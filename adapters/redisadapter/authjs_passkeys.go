@@ -248,7 +248,7 @@ func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(
 // DeleteAuthenticator implements [storage.AuthenticatorAdapter].
 func (a *authJS) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	id := credential(credentialID)
-	return a.keys.end(ctx, a.keys.at(ofPasskey, id), func(p *plan) error {
+	return a.keys.end(ctx, func(p *plan) error {
 		k, err := a.passkeys.find(ctx, id)
 		if err != nil {
 			return err

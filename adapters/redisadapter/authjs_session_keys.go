@@ -40,7 +40,7 @@ func (s *sessionKeys) list(ctx context.Context, userID string) (list []foundSess
 // ErrNotFound for an unknown session.
 func (s *sessionKeys) end(ctx context.Context, token string) (removed foundSession, err error) {
 	key := s.keys.at(ofSession, token)
-	err = s.keys.end(ctx, key, func(p *plan) (err error) {
+	err = s.keys.end(ctx, func(p *plan) (err error) {
 		if removed, err = s.find(ctx, token); err != nil {
 			return err
 		}

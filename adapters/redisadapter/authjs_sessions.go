@@ -186,7 +186,7 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 			return err
 		}
 	}
-	return cmp.Or(a.keys.await(ctx, a.keys.at(lastSessionOf, userID)), storage.ErrNotFound)
+	return cmp.Or(a.keys.await(ctx), storage.ErrNotFound)
 }
 
 // DeleteSessions implements [storage.SessionListAdapter]. It ends only sessions that
@@ -208,7 +208,7 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 		return n, err
 	}
 	if n == 0 { // another try may have ended them all
-		return 0, a.keys.await(ctx, a.keys.at(lastSessionOf, userID))
+		return 0, a.keys.await(ctx)
 	}
 	return n, nil
 }

@@ -148,7 +148,7 @@ func setIf[T any](field, to *T) {
 // stay, and lead to no user.
 func (a *authJS) DeleteUser(ctx context.Context, id string) (storage.User, error) {
 	var removed storage.User
-	err := a.keys.end(ctx, a.keys.at(ofUser, id), func(p *plan) error {
+	err := a.keys.end(ctx, func(p *plan) error {
 		u, err := a.users.find(ctx, id)
 		if err != nil {
 			return err

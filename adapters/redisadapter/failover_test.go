@@ -1,6 +1,7 @@
 package redisadapter_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -106,28 +107,44 @@ func endUntilCrash(t *testing.T, primary realservers.Redis, prefix string) (ackn
 }
 
 // TestReplicasThatAreNotThere: an end that is on one server alone is an error,
-// and done nevertheless. Who tries again, having heard that, hears the same.
+// and done nevertheless. Who tries again, having heard that, hears the same, also
+// from another process, whose connections have written nothing.
 func TestReplicasThatAreNotThere(t *testing.T) {
-	c := oneServer(t)
+	primary := realservers.NewRedisPrimary(t)
+	replica := realservers.NewRedisReplica(t, primary)
+	client := func() *redis.Client { return closing(t, redis.NewClient(&redis.Options{Addr: primary.Addr})) }
+	c := client()
 	for name, layout := range layouts {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // each try waits for a second
 			lone := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":", Replicas: 1})
-			ok(t, lone.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+			for _, token := range []string{"t", "t1", "t2", "t3", "kept"} {
+				ok(t, lone.CreateSession(t.Context(), storage.StoredSession{ID: token, Token: token, UserID: "u", Expires: time.Now().Add(time.Hour), ProviderSID: token}))
+			}
 			u, err := lone.CreateUser(t.Context(), storage.User{ID: "u"})
 			ok(t, err)
 			link := storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}
 			ok(t, lone.LinkAccount(t.Context(), link))
+			t.Parallel() // the replica is paused now, and each try waits for a second
 			for _, end := range []struct {
 				what string
 				do   func() error
 			}{
 				{"the end of a session", func() error { _, err := lone.DeleteSession(t.Context(), "t"); return err }},
+				{"R-759 the end of a session by its id", func() error { return lone.DeleteSessionByID(t.Context(), u.ID, "t1") }},
+				{"R-759 the end of a session at its provider", func() error {
+					_, err := lone.DeleteProviderSessions(t.Context(), []string{"t2"}, nil, time.Now())
+					if errors.Is(err, errors.ErrUnsupported) { // the layouts of Auth.js end it another way
+						_, err = lone.DeleteSession(t.Context(), "t2")
+					}
+					return err
+				}},
+				{"R-759 the end of all sessions but one", func() error { _, err := lone.DeleteSessions(t.Context(), u.ID, "kept"); return err }},
 				{"the end of all sessions", func() error { _, err := lone.DeleteSessions(t.Context(), u.ID, ""); return err }},
 				{"the end of a link", func() error { _, err := lone.UnlinkAccount(t.Context(), "acme", "1"); return err }},
 				{"the end of a user", func() error { _, err := lone.DeleteUser(t.Context(), u.ID); return err }},
 			} {
 				for try := range 2 { // the first has done it
+					lone = on(t, client(), redisadapter.Options{Layout: layout, Prefix: name + ":", Replicas: 1})
 					if err := end.do(); err == nil || !strings.Contains(err.Error(), "0 of 1 replicas") {
 						t.Errorf("%s, try %d: error %v, want one that counts replicas", end.what, try, err)
 					}
@@ -136,6 +153,39 @@ func TestReplicasThatAreNotThere(t *testing.T) {
 			_, err = lone.GetSession(t.Context(), "t")
 			notFound(t, "the session", err)
 		})
+	}
+	primary.AwaitCopies(t)
+	replica.Pause()
+	t.Cleanup(replica.Resume)
+}
+
+// Redis promises that WAIT is about the writes of its own connection. So a
+// repeated end in the layout of Auth.js writes something, whatever it finds. Ours writes
+// the marks of what it finds anew.
+func TestRepeatedEndsWrite(t *testing.T) {
+	primary := realservers.NewRedisPrimary(t)
+	realservers.NewRedisReplica(t, primary)
+	c := closing(t, redis.NewClient(&redis.Options{Addr: primary.Addr}))
+	changes := func() string {
+		_, after, _ := strings.Cut(primary.Ask(t, "INFO persistence"), "rdb_changes_since_last_save:")
+		n, _, _ := strings.Cut(after, "\r")
+		return n
+	}
+	a := on(t, c, redisadapter.Options{Layout: redisadapter.AuthJS(), Replicas: 1})
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{ID: "kept", Token: "kept", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+	for what, end := range map[string]func() error{
+		"a session":            func() error { _, err := a.DeleteSession(t.Context(), "t"); return err },
+		"an index for a token": func() error { _, err := a.DeleteSession(t.Context(), "by-user-id:u"); return err },
+		"a session by its id":  func() error { return a.DeleteSessionByID(t.Context(), "u", "t") },
+		"all sessions but one": func() error { _, err := a.DeleteSessions(t.Context(), "u", "kept"); return err },
+	} {
+		before := changes()
+		if err := end(); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			t.Fatal(err)
+		}
+		if changes() == before {
+			t.Errorf("the end of %s: nothing was written", what)
+		}
 	}
 }
 
