@@ -3,6 +3,7 @@ package mongoadapter
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -154,13 +155,30 @@ func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, err
 // finishDeletion removes what belongs to a leaving user, and then the user, and returns
 // the user. It returns ErrNotFound if another call has removed the user meanwhile. It
 // removes only a user that is leaving.
+//
+// A resumed sign-up may finish the same deletion and make a user with the same id. So
+// finishDeletion removes only documents that it has found before it saw that the user is
+// still leaving.
 func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (storage.User, error) {
-	for _, c := range s.owned {
-		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
+	found := make([]bson.A, len(s.owned))
+	for i, c := range s.owned {
+		var err error
+		if found[i], err = idsOf(ctx, c, bson.D{{Key: "userId", Value: id}}, 0); err != nil {
 			return storage.User{}, err
 		}
 	}
+	leaving := bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: true}}
 	var d userDoc
-	err := s.docs.remove(ctx, bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: true}}, &d)
+	if err := find(ctx, s.docs, leaving, &d, "_id"); err != nil {
+		return storage.User{}, err
+	}
+	for i, c := range s.owned {
+		for some := range slices.Chunk(found[i], batch) {
+			if _, err := c.DeleteMany(ctx, amongIDs(some)); err != nil {
+				return storage.User{}, err
+			}
+		}
+	}
+	err := s.docs.remove(ctx, leaving, &d)
 	return d.user(), err
 }

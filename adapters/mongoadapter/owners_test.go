@@ -1,10 +1,14 @@
 package mongoadapter_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -67,6 +71,59 @@ func TestLeftBehind(t *testing.T) {
 	is(t, "LinkAccount of nobody", a.LinkAccount(t.Context(), storage.Account{UserID: bson.NewObjectID().Hex(), Provider: "acme", ProviderAccountID: "2"}), storage.ErrNotFound)
 	if n, err := db.Collection("accounts").CountDocuments(t.Context(), bson.D{}); err != nil || n != 1 {
 		t.Errorf("%d accounts, want 1, error %v", n, err)
+	}
+}
+
+// before returns an adapter on db that calls do before it sends the nth command of those
+// after the first one with the given name, and a function that tells whether it did.
+func (s *server) before(t *testing.T, db *mongo.Database, after string, n int, do func()) (a *mongoadapter.Adapter, done func() bool) {
+	t.Helper()
+	seen := -1
+	monitor := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		if e.CommandName != "endSessions" && (seen >= 0 || e.CommandName == after) {
+			seen++
+		}
+		if seen == n {
+			seen++ // each command counts once
+			do()
+		}
+	}}
+	client, err := mongo.Connect(options.Client().ApplyURI(s.URL).SetMonitor(monitor))
+	ok(t, err)
+	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
+	return newAdapter(t, client.Database(db.Name()), mongoadapter.Options{}), func() bool { return seen > n }
+}
+
+// a deletion takes nothing from the user who gets the id of the deleted one, at
+// whatever step a resumed sign-up makes that user.
+func TestDeletionBesideResumedSignUp(t *testing.T) {
+	s := start(t)
+	db := s.migrated(t)
+	other, ctx := newAdapter(t, db, mongoadapter.Options{}), t.Context()
+	for n := 1; ; n++ {
+		u, err := other.CreateUser(ctx, storage.User{})
+		ok(t, err)
+		account := func(id string) storage.Account {
+			return storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: u.ID + id}
+		}
+		ok(t, other.LinkAccount(ctx, account("old")))
+		ok(t, other.CreateSession(ctx, storage.StoredSession{Token: u.ID, UserID: u.ID}))
+		a, done := s.before(t, db, "findAndModify", n, func() {
+			_, err := other.CreateUser(ctx, storage.User{ID: u.ID})
+			ok(t, err)
+			ok(t, other.LinkAccount(ctx, account("new")))
+		})
+		if _, err := a.DeleteUser(ctx, u.ID); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			t.Fatal(err)
+		}
+		if !done() {
+			break
+		}
+		if _, err := other.GetUserByAccount(ctx, "acme", u.ID+"new"); err != nil {
+			t.Errorf("a user made before command %d has lost the account: %v", n, err)
+		}
+		_, err = other.GetAccount(ctx, "acme", u.ID+"old")
+		is(t, "the account of the deleted user", err, storage.ErrNotFound)
 	}
 }
 

@@ -27,41 +27,56 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err e
 		if c == a.leases {
 			before = before.Add(-grace)
 		}
-		for n := batch; n == batch; total += n {
+		for found := batch; found == batch; {
 			begun := time.Now()
 			if deadline, has := ctx.Deadline(); has && longest > 0 && begun.Add(2*longest).After(deadline) {
 				return total, storage.ErrUnfinished
 			}
-			if n, err = sweep(ctx, c, before); err != nil {
+			var gone int
+			if found, gone, err = sweep(ctx, c, before); err != nil {
 				return total, fail(ctx, "sweep", err)
 			}
+			total += gone
 			longest = max(longest, time.Since(begun))
 		}
 	}
 	return total, nil
 }
 
-// sweep removes at most one batch of expired documents, and returns how many it
-// removed. A document that was renewed since it was found stays.
-func sweep(ctx context.Context, c *collection, before time.Time) (int, error) {
+// sweep removes at most one batch of expired documents. It returns how many it has found
+// and how many of them it has removed: another sweep may have removed some of them. A
+// document that was renewed since it was found stays.
+func sweep(ctx context.Context, c *collection, before time.Time) (found, removed int, err error) {
 	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}
-	found, err := c.Find(ctx, expired, options.Find().SetLimit(batch).SetProjection(bson.D{{Key: "_id", Value: 1}}))
+	ids, err := idsOf(ctx, c, expired, batch)
+	if err != nil || len(ids) == 0 {
+		return 0, 0, err
+	}
+	gone, err := c.DeleteMany(ctx, append(expired, amongIDs(ids)...))
 	if err != nil {
-		return 0, err
+		return len(ids), 0, err
+	}
+	return len(ids), int(gone.DeletedCount), nil
+}
+
+// idsOf returns the ids of the documents that filter names, in any order: at most as many
+// as limit says, or all if limit is 0.
+func idsOf(ctx context.Context, c *collection, filter bson.D, limit int64) (ids bson.A, err error) {
+	found, err := c.Find(ctx, filter, options.Find().SetLimit(limit).SetProjection(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil {
+		return nil, err
 	}
 	var rows []struct {
 		ID any `bson:"_id"`
 	}
-	if err := found.All(ctx, &rows); err != nil || len(rows) == 0 {
-		return 0, err
+	err = found.All(ctx, &rows)
+	for _, row := range rows {
+		ids = append(ids, row.ID)
 	}
-	ids := make(bson.A, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
-	}
-	gone, err := c.DeleteMany(ctx, append(expired, bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}))
-	if err != nil {
-		return 0, err
-	}
-	return int(gone.DeletedCount), nil
+	return ids, err
+}
+
+// amongIDs returns the filter of the documents with one of the ids.
+func amongIDs(ids bson.A) bson.D {
+	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 }

@@ -30,3 +30,26 @@ func TestSweepKeepsAbandonedLeases(t *testing.T) {
 		}
 	}
 }
+
+// a sweep goes on until nothing is left, also if another one removes some of what
+// it has found.
+func TestSweepBesideAnother(t *testing.T) {
+	s := start(t)
+	db := s.migrated(t)
+	docs := make([]any, 1500)
+	for i := range docs {
+		docs[i] = bson.D{{Key: "_id", Value: i}, {Key: "expires", Value: time.Now().Add(-time.Hour)}}
+	}
+	used := db.Collection("used_values")
+	_, err := used.InsertMany(t.Context(), docs)
+	ok(t, err)
+	a, done := s.before(t, db, "delete", 0, func() {
+		_, err := used.DeleteMany(t.Context(), bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: 1000}}}})
+		ok(t, err)
+	})
+	_, err = a.Sweep(t.Context(), time.Now())
+	ok(t, err)
+	if n, err := used.CountDocuments(t.Context(), bson.D{}); err != nil || n != 0 || !done() {
+		t.Errorf("%d values are left, error %v", n, err)
+	}
+}
