@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -22,23 +23,26 @@ type Code struct {
 // it has counted. The caller passes each of them to Return if the code was right. If a
 // budget is used up, TakeCode counts nothing and returns how long to wait, which is no
 // error. A browser that is known for the user has a budget of its own, so that an
-// attacker cannot lock the owner out. Recovery codes have one budget for all browsers.
-// Errors are those of Take.
+// attacker cannot lock the owner out. Recovery codes have one budget for all browsers. The
+// error is that of Take, or else that of Return, for tries that are taken back.
 func (l *Limits) TakeCode(ctx context.Context, c Code) (tries []Try, wait time.Duration, err error) {
 	for _, b := range l.budgetsOf(c) {
-		try, err := l.Take(ctx, Event{target: b})
-		if err == nil && try.Wait == 0 {
-			tries = append(tries, try)
-			continue
+		try, failed := l.Take(ctx, Event{target: b})
+		if failed != nil || try.Wait > 0 {
+			return nil, try.Wait, cmp.Or(failed, l.returnAll(ctx, tries))
 		}
-		for _, taken := range tries {
-			if undo := l.Return(ctx, taken); err == nil {
-				err = undo
-			}
-		}
-		return nil, try.Wait, err
+		tries = append(tries, try)
 	}
 	return tries, 0, nil
+}
+
+// returnAll passes each of tries to Return. It returns the first error, after the last
+// try.
+func (l *Limits) returnAll(ctx context.Context, tries []Try) (first error) {
+	for _, t := range tries {
+		first = cmp.Or(first, l.Return(ctx, t))
+	}
+	return first
 }
 
 // budgetsOf returns the budgets of a code. A recovery code has one, whatever the browser.

@@ -69,10 +69,10 @@ func (l *Shared) take(ctx context.Context, key string, r storage.Rate) (here boo
 	return true, wait, err
 }
 
-// giveBack takes back one event that the shared limiter has counted. The event stays
-// counted if that limiter is no ReturningLimiter, or fails: giveBack logs the failure,
-// and takes nothing back in this process, where the event was not counted. It returns an
-// error only if ctx has ended.
+// giveBack takes back one event that the shared limiter has counted. If that limiter is no
+// ReturningLimiter, giveBack does nothing. If the limiter fails, giveBack logs the failure,
+// and the event stays counted: this process has not counted it, so it takes nothing back
+// either. giveBack returns an error only if ctx has ended.
 func (l *Shared) giveBack(ctx context.Context, key string, r storage.Rate) error {
 	able, ok := l.limiter.(storage.ReturningLimiter)
 	if !ok {
@@ -95,4 +95,32 @@ func (l *Shared) tell(ctx context.Context, err error) {
 		return
 	}
 	l.bounds.Log.Error(ctx, journal.NoSubject{}, err, "alert", true, "meanwhile", "tries and mails are counted by each instance for itself")
+}
+
+// count counts an event under b in the shared limiter, or in this process if there is none.
+// If b is used up, it counts nothing and returns how long to wait. here reports whether
+// this process was asked, which it also is while the shared limiter fails. A panic of a
+// limiter becomes an error.
+func (l *Limits) count(ctx context.Context, b budget) (here bool, wait time.Duration, err error) {
+	err = guarded.Contain(func() error {
+		if l.shared == nil {
+			here = true
+			wait, err = l.here.Take(ctx, b.key, b.rate)
+			return err
+		}
+		here, wait, err = l.shared.take(ctx, b.key, b.rate)
+		return err
+	})
+	return here, wait, err
+}
+
+// giveBack takes back one event where it was counted: in this process or in the shared
+// limiter. A panic of the limiter becomes an error.
+func (l *Limits) giveBack(ctx context.Context, c counted) error {
+	return guarded.Contain(func() error {
+		if c.here {
+			return l.here.Return(ctx, c.key, c.rate)
+		}
+		return l.shared.giveBack(ctx, c.key, c.rate)
+	})
 }

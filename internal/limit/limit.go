@@ -4,12 +4,12 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/fold"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -86,7 +86,9 @@ type Event struct {
 	// while the target's budget is used up, which attackers can cause.
 	own budget
 
-	clientField, field string // of Limits, by which refusals of client and target are counted; empty: they are not
+	// clientField and field are the fields of latchkey.Limits that set the rates of client
+	// and target, for OnRefusal. Empty: OnRefusal is not told of refusals.
+	clientField, field string
 }
 
 // Attempt returns the event of a sign-in attempt at an account of a provider. account is
@@ -109,8 +111,8 @@ var knownBrowserRate = storage.Rate{Events: 10, Per: 15 * time.Minute}
 // UserAttempt returns the event of a sign-in attempt by a password that the library
 // keeps. Its target is the user with the id userID. An empty userID means that no user
 // has the mailbox that was typed. The target is then the mailbox, in a budget that no
-// user's sign-in touches. mailbox has the form in which users are found, so that two
-// mailboxes share a budget only if they are one user's.
+// user's sign-in touches. mailbox is the text by which the user was looked for. It is not
+// folded any further: mailboxes of two users must not share a budget.
 func (l *Limits) UserAttempt(userID, mailbox string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if userID == "" {
@@ -179,6 +181,7 @@ func (l *Limits) Code(email string) Event {
 	return Event{target: budget{l.keys.Of(keys.CodesToMailbox, email), storage.Rate{Events: 1, Per: time.Second}}}
 }
 
+// mailbox returns the budget of the mails to a mailbox.
 func (l *Limits) mailbox(email string) budget {
 	return budget{l.keys.Of(keys.MailsToMailbox, email), l.rates.MailsPerRecipient}
 }
@@ -195,8 +198,9 @@ func (l *Limits) Redemption(email string, r Requester) Event {
 	return e
 }
 
-// RedemptionOf returns the event of an attempt at the one link that a browser may use.
-// Its target is that link, by its hash, and not the mailbox.
+// RedemptionOf returns the event of an attempt at a link that only the browser which asked
+// for it can use. hash is the hash of the link. The event counts for the client and for
+// this link. It does not count for the mailbox, whose other links keep their attempts.
 func (l *Limits) RedemptionOf(hash string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	e.target = budget{l.keys.Of(keys.LinkOfBrowser, hash), l.rates.LinkAttempts}
@@ -228,7 +232,8 @@ func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Even
 	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}, clientField: field}
 }
 
-// own returns the budget of the browser of r. It is zero if the browser is not known.
+// own returns the budget of the browser of r. It is the zero budget if that browser is not
+// known for the target.
 func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
 	if r.Browser == "" {
 		return budget{}
@@ -280,37 +285,30 @@ func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 		}
 	}
 	if err != nil || t.Wait > 0 {
-		if undo := l.Return(ctx, t); err == nil {
-			err = undo
-		}
+		err = cmp.Or(err, l.Return(ctx, t))
 		t.counted = nil
 	}
 	return t, err
 }
 
-// take counts an event under one budget, adds the budget to t and returns zero. If the
-// budget is used up, it counts nothing and returns how long to wait. It reports that
-// refusal to l.refused, unless field is empty. The zero budget counts nothing.
+// take counts an event under b, adds b to t and returns zero. If b is used up, it counts
+// nothing and returns how long to wait. It reports that refusal to l.refused, unless field
+// is empty. The zero budget counts nothing.
 func (l *Limits) take(ctx context.Context, b budget, field string, t *Try) (time.Duration, error) {
 	if b.key == "" {
 		return 0, nil
 	}
-	here := l.shared == nil
-	wait, err := guarded.ContainResult(func() (wait time.Duration, err error) {
-		if l.shared == nil {
-			return l.here.Take(ctx, b.key, b.rate)
-		}
-		here, wait, err = l.shared.take(ctx, b.key, b.rate)
+	here, wait, err := l.count(ctx, b)
+	switch {
+	case err != nil:
 		return wait, err
-	})
-	if err == nil && wait <= 0 {
+	case wait <= 0:
 		t.counted = append(t.counted, counted{b, here})
 		return 0, nil
-	}
-	if err == nil && l.refused != nil && field != "" {
+	case l.refused != nil && field != "":
 		l.refused(ctx, field, !here)
 	}
-	return wait, err
+	return wait, nil
 }
 
 // Return takes back the event that Take has counted for t, and nothing else: a success
@@ -335,15 +333,4 @@ func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	}
 	b := l.mailbox(email)
 	return l.giveBack(ctx, counted{b, l.shared == nil || l.here.counts(b.key)})
-}
-
-// giveBack takes back one event where it was counted: in this process or in the shared
-// limiter. A panic of the limiter becomes an error.
-func (l *Limits) giveBack(ctx context.Context, c counted) error {
-	return guarded.Contain(func() error {
-		if c.here {
-			return l.here.Return(ctx, c.key, c.rate)
-		}
-		return l.shared.giveBack(ctx, c.key, c.rate)
-	})
 }

@@ -118,7 +118,7 @@ func TestMemory(t *testing.T) {
 				take(t, l, "busy", rate)
 			}
 		}
-		if n := l.full.Len(); n > mostKeys {
+		if n := l.emptyAt.Len(); n > mostKeys {
 			t.Errorf("%d keys, want %d at most", n, mostKeys)
 		}
 		if take(t, l, "busy", rate) == 0 {

@@ -41,10 +41,10 @@ func clientIn(ctx context.Context) string {
 // keys, in 16 MiB at most. When it is full it first evicts the keys of a client
 // that floods it, and then those that expire soonest.
 type Memory struct {
-	// full is the time at which a key will be empty again, by the generic cell
-	// rate algorithm: every event fills it by its share of the period, and it
-	// empties with time.
-	full *cache.Ledger
+	// emptyAt has the time at which the budget of a key will be unused again, by the
+	// generic cell rate algorithm: each event moves that time on by its share of the
+	// period. The budget is used up when that time is a whole period away.
+	emptyAt *cache.Ledger
 }
 
 // NewMemory returns an empty limiter. A nil now is time.Now.
@@ -62,17 +62,18 @@ func (l *Memory) Take(ctx context.Context, key string, r storage.Rate) (wait tim
 	if r.Events <= 0 || r.Per <= 0 || ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
-	l.full.Update(key, clientIn(ctx), func(full, now time.Time) time.Time {
-		most, next := now.Add(r.Per), now
-		if full.After(most) { // the clock was set back
-			full = most
+	l.emptyAt.Update(key, clientIn(ctx), func(known, now time.Time) time.Time {
+		latest := now.Add(r.Per)
+		if known.After(latest) { // the clock was set back
+			known = latest
 		}
-		if !full.IsZero() {
-			next = full
+		start := known
+		if known.IsZero() { // nothing is counted
+			start = now
 		}
-		next = next.Add(r.Per / time.Duration(r.Events))
-		if wait = max(0, next.Sub(most)); wait > 0 {
-			return full
+		next := start.Add(r.Per / time.Duration(r.Events))
+		if wait = max(0, next.Sub(latest)); wait > 0 {
+			return known
 		}
 		return next
 	})
@@ -85,11 +86,11 @@ func (l *Memory) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	l.full.Update(key, clientIn(ctx), func(full, _ time.Time) time.Time {
-		if full.IsZero() {
-			return full
+	l.emptyAt.Update(key, clientIn(ctx), func(known, _ time.Time) time.Time {
+		if known.IsZero() { // nothing is counted
+			return known
 		}
-		return full.Add(-r.Per / time.Duration(r.Events))
+		return known.Add(-r.Per / time.Duration(r.Events))
 	})
 	return nil
 }
@@ -99,15 +100,15 @@ func (l *Memory) Forget(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l.full.Delete(key)
+	l.emptyAt.Delete(key)
 	return nil
 }
 
 // counts reports whether something is counted under key.
 func (l *Memory) counts(key string) (counts bool) {
-	l.full.Update(key, "", func(full, _ time.Time) time.Time {
-		counts = !full.IsZero()
-		return full
+	l.emptyAt.Update(key, "", func(known, _ time.Time) time.Time {
+		counts = !known.IsZero()
+		return known
 	})
 	return counts
 }

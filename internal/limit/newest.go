@@ -35,16 +35,19 @@ func NewNewest(store storage.RevocationStore, bounds *guarded.Bounds, now func()
 func (n *Newest) Send(ctx context.Context, mailbox string, expires time.Time) error {
 	for _, key := range n.keys.All(keys.NewestCode, mailbox) {
 		if n.store == nil {
-			n.here.Update(key, "", func(newest, _ time.Time) time.Time {
-				if newest.After(expires) {
-					return newest
+			n.here.Update(key, "", func(known, _ time.Time) time.Time {
+				if known.After(expires) {
+					return known
 				}
 				return expires
 			})
 			continue
 		}
+		// In the store a code is "issued" when it expires. All codes that expire before this
+		// one are void. Of several such instants Revoke keeps the latest.
+		void := expires.Add(-time.Millisecond)
 		err := guarded.Do(ctx, n.bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
-			return n.store.Revoke(ctx, key, expires.Add(-time.Millisecond), expires.Add(time.Minute))
+			return n.store.Revoke(ctx, key, void, expires.Add(time.Minute))
 		})
 		if err != nil {
 			return err
@@ -68,11 +71,11 @@ func (n *Newest) IsNewest(ctx context.Context, mailbox string, expires time.Time
 		}
 		return newest, nil
 	}
-	voided, err := guarded.Call(ctx, n.bounds, "Session.Revocations: RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
+	found, err := guarded.Call(ctx, n.bounds, "Session.Revocations: RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
 		return n.store.RevokedAt(ctx, all...)
 	})
-	for _, at := range voided {
-		newest = newest && expires.After(at)
+	for _, void := range found {
+		newest = newest && expires.After(void)
 	}
 	return newest && err == nil, err
 }
