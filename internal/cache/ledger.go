@@ -113,9 +113,9 @@ func (l *Ledger) move(r *record, expires time.Time) {
 	l.owners.add(r.owner, &r.among)
 }
 
-// add adds a key that is not in the ledger. It first removes all expired keys. If there
-// is no room then, it removes one more key with Evict, and adds nothing and returns false
-// without Evict. The caller holds the lock.
+// add adds a key that is not in the ledger. It first removes all expired keys. If
+// makeRoom then has no room for one more key of owner, add adds nothing and returns false.
+// The caller holds the lock.
 func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool) {
 	for len(l.soonest) > 0 && l.soonest[0].expires <= now.UnixNano() {
 		l.remove(l.soonest[0])
@@ -132,14 +132,14 @@ func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool
 }
 
 // makeRoom reports whether owner may have one more key. A full ledger has no room. In a
-// ledger that is half full, an owner that has used up its share has none either. Without
-// room and without Evict, makeRoom returns false. With Evict it removes one key and
-// returns true: the oldest key of an owner that has used up its share, or else the key
-// that expires first. The owner 0 has no share. The caller holds the lock.
+// ledger that is half full, an owner that has used up its share has none either. If there
+// is no room and the rules have no Evict, makeRoom returns false. With Evict it removes one
+// key and returns true: the oldest key of owner if owner has used up its share, or else the
+// key that expires first. The owner 0 has no share to use up. The caller holds the lock.
 func (l *Ledger) makeRoom(owner uint32) bool {
 	all := l.owners[owner]
-	crowds := owner != 0 && all != nil && all.length >= l.rules.Share && len(l.records) >= l.rules.Size/2
-	full := len(l.records) >= l.rules.Size
+	full, halfFull := len(l.records) >= l.rules.Size, len(l.records) >= l.rules.Size/2
+	crowds := halfFull && owner != 0 && all != nil && all.length >= l.rules.Share
 	switch {
 	case !crowds && !full:
 		return true

@@ -12,8 +12,8 @@ type Loader[V any] func(context.Context) (value V, owner string, err error)
 
 // flight is a load under way, which all callers of its key share.
 type flight struct {
-	singleflight.Group      // has one call, under the key ""
-	deleted            bool // the value is not kept
+	group   singleflight.Group // has one call, under the key ""
+	deleted bool               // the value is not kept
 }
 
 // outcome is the result of a flight.
@@ -21,8 +21,8 @@ type outcome[V any] struct {
 	value     V
 	owner     string
 	err       error
-	abandoned bool // its caller was cancelled or load panicked: other callers load anew
-	panicked  any
+	panicked  any  // what load panicked with; nil: it returned
+	abandoned bool // load panicked, or failed because its caller was cancelled: other callers load anew
 }
 
 // Load returns the value of key. If there is none, or it has expired, Load calls load and
@@ -41,14 +41,15 @@ func (c *Cache[K, V]) Load(ctx context.Context, key K, load Loader[V]) (V, error
 }
 
 // Refresh loads the value of key anew, whether or not there is one. Apart from that it
-// does what Load does. If a load of key is under way, Refresh waits for that one,
+// works as Load. If a load of key is under way, Refresh waits for that one,
 // although it began before the call. Get and Load return the old value until the load has
 // succeeded, and after it has failed.
 func (c *Cache[K, V]) Refresh(ctx context.Context, key K, load Loader[V]) (V, error) {
 	return c.share(ctx, key, load, true)
 }
 
-// share does what Load does, or with refresh what Refresh does.
+// share loads the value of key, or joins the load under way, as Load documents it. It
+// returns a value that is in the cache already unless refresh is set.
 func (c *Cache[K, V]) share(ctx context.Context, key K, load Loader[V], refresh bool) (V, error) {
 	for {
 		value, result, first := c.join(ctx, key, load, refresh)
@@ -63,12 +64,11 @@ func (c *Cache[K, V]) share(ctx context.Context, key K, load Loader[V], refresh 
 		case <-done:
 			return value, ctx.Err()
 		case r := <-result:
-			switch o := r.Val.(*outcome[V]); {
-			case !o.abandoned:
-				return o.value, o.err
-			case first && o.panicked != nil:
+			o := r.Val.(*outcome[V])
+			if first && o.panicked != nil {
 				panic(o.panicked)
-			case first:
+			}
+			if first || !o.abandoned {
 				return o.value, o.err
 			}
 		}
@@ -87,17 +87,21 @@ func (c *Cache[K, V]) join(ctx context.Context, key K, load Loader[V], refresh b
 			return found, nil, false
 		}
 	}
-	f, known := c.flights[key]
-	if !known {
+	f := c.flights[key]
+	first = f == nil
+	if first {
 		f = &flight{}
 		c.flights[key] = f
 	}
-	// A flight leaves c.flights before its call ends, so a known one has its call.
-	return value, f.DoChan("", func() (any, error) { return c.fly(ctx, key, f, load), nil }), !known
+	// fly takes the flight out of c.flights before its call ends. So DoChan joins the call of
+	// a flight that was there, and never begins a second one.
+	result = f.group.DoChan("", func() (any, error) { return c.fly(ctx, key, f, load), nil })
+	return value, result, first
 }
 
 // fly calls load and ends the flight f of key. It keeps the value unless load failed or
-// the key was deleted meanwhile, and returns the outcome for all callers of the flight.
+// panicked, or the key was deleted meanwhile. It returns the outcome for all callers of the
+// flight.
 func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V]) *outcome[V] {
 	if c.rules.Detached {
 		ctx = context.WithoutCancel(ctx)
@@ -109,7 +113,7 @@ func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V])
 	if c.flights[key] == f {
 		delete(c.flights, key)
 	}
-	if o.err == nil && !o.abandoned && !f.deleted {
+	if o.err == nil && o.panicked == nil && !f.deleted {
 		c.put(&entry[K, V]{key: key, value: o.value, owner: o.owner, expires: expires})
 	}
 	return o

@@ -14,11 +14,12 @@ type deadline struct {
 	until  time.Time
 
 	mu     sync.Mutex
-	timed  context.Context // nil: no caller waits yet
+	timed  context.Context // the context with the timer; nil: no caller waits yet
 	cancel context.CancelFunc
 	ended  bool
 }
 
+// Deadline returns until, or the deadline of the parent if that is earlier.
 func (c *deadline) Deadline() (time.Time, bool) {
 	if sooner, ok := c.parent.Deadline(); ok && sooner.Before(c.until) {
 		return sooner, true
@@ -31,17 +32,18 @@ func (c *deadline) Done() <-chan struct{} { return c.start().Done() }
 func (c *deadline) Err() error { return c.start().Err() }
 
 // Value returns the value of the context with the timer, or of the parent while there is
-// no timer. A context derived from c calls Done first, which sets the timer. Package
-// context then finds the context with the timer by Value, and needs no goroutine to watch
-// it.
+// no timer. With the timer it spares a goroutine: context.WithCancel and its like call Done
+// of their parent c, which sets the timer, and then ask c.Value for a context of package
+// context that can register them. They find the one with the timer. If they found none,
+// they would start a goroutine that waits for c.Done.
 func (c *deadline) Value(key any) any {
 	c.mu.Lock()
-	from := c.timed
+	timed := c.timed
 	c.mu.Unlock()
-	if from == nil {
-		from = c.parent
+	if timed != nil {
+		return timed.Value(key)
 	}
-	return from.Value(key)
+	return c.parent.Value(key)
 }
 
 // start returns the context with the timer, and makes it at the first call. After end

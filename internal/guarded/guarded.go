@@ -43,7 +43,8 @@ func Contain(f func() error) (err error) {
 	return f()
 }
 
-// ContainResult does what Contain does, for a function with a result.
+// ContainResult calls f and returns its result and error. If f panics, ContainResult
+// returns a zero result and a *Panic.
 func ContainResult[T any](f func() (T, error)) (result T, err error) {
 	err = Contain(func() (err error) { result, err = f(); return err })
 	return result, err
@@ -109,8 +110,9 @@ func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(
 	return none, &TooSlow{name, limit}
 }
 
-// Within does what Timed does, for a function without a result. The end of ctx ends
-// neither the wait nor the context of f.
+// Within calls f on a goroutine of its own, as Timed does, and waits no longer than limit.
+// f gets the values of ctx, but the end of ctx ends neither the context of f nor the wait.
+// The error is a *TooSlow with name, a *Panic, or that of f.
 func Within(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
 	_, err := Timed(context.WithoutCancel(ctx), limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	return err

@@ -23,12 +23,15 @@ type Bounds struct {
 	System  string          // of the database, for the tracer; empty: unknown
 }
 
-// Call runs one operation of a store, f, on the caller's goroutine. The context of f ends
-// after b.Timeout, and a panic becomes an error. Call returns storage.ErrNotFound and
-// storage.ErrConflict as f does. Any other error that is no ErrAdapter becomes one that
-// names the operation and hides what URLs in the text of the error may carry. The result
-// of f is returned even with an error. Call tells b.Health whether the store has
-// answered, and b.Log the outcome. b must not be nil.
+// Call runs one operation of a store, f, on the caller's goroutine. operation is the name of
+// a method of the adapter, such as "CreateUser". For another store the field of the
+// configuration comes first, as in "Limits.Replay: Use" (see [health.Board.OfOperation]).
+//
+// The context of f ends after b.Timeout, and a panic becomes an error. Call returns
+// storage.ErrNotFound, storage.ErrConflict and an ErrAdapter as f does. Any other error
+// becomes an ErrAdapter that names the operation and hides what URLs in the text of the
+// error may carry. The result of f is returned even with an error. Call tells b.Health
+// whether the store has answered, and b.Log the outcome. b must not be nil.
 func Call[T any](ctx context.Context, b *Bounds, operation string, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
@@ -55,16 +58,18 @@ func Call[T any](ctx context.Context, b *Bounds, operation string, f func(contex
 	return result, failure.Wrap(fault.ErrAdapter, &failure.Redacted{Text: text, Cause: err})
 }
 
-// Do does what Call does, for an operation without a result.
+// Do calls an operation of a store, f, that has no result, as Call does. It returns
+// storage.ErrNotFound, storage.ErrConflict and an ErrAdapter as f does. Any other error
+// becomes an ErrAdapter that names the operation.
 func Do(ctx context.Context, b *Bounds, operation string, f func(context.Context) error) error {
 	_, err := Call(ctx, b, operation, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	return err
 }
 
-// CallFor does what Call does, and checks that the answer belongs to the question. If
-// fits returns false for an answer, CallFor returns a zero result and an ErrAdapter with
-// the detail StoreAnswer: such an answer could sign a user in as another. fits is
-// called only if f has returned no error.
+// CallFor calls an operation as Call does, with the errors of Call, and checks that the
+// answer belongs to the question. If fits returns false for an answer, CallFor returns a
+// zero result and an ErrAdapter with the detail StoreAnswer: such an answer could sign a
+// user in as another. fits is called only if f has returned no error.
 func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) (T, error)) (T, error) {
 	answer, err := Call(ctx, b, operation, f)
 	if err == nil && !fits(answer) {
@@ -74,8 +79,10 @@ func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(
 	return answer, err
 }
 
-// CallForList does what CallFor does, for a list, of which every element has to fit. A
-// table that is missing ([errors.ErrUnsupported]) is no error: the list is then empty.
+// CallForList calls an operation that returns a list, as CallFor does. If fits returns
+// false for one element, CallForList returns an empty list and an ErrAdapter with the
+// detail StoreAnswer. The other errors are those of Call. If f fails with
+// [errors.ErrUnsupported], because a table is missing, the list is empty without an error.
 func CallForList[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) ([]T, error)) ([]T, error) {
 	list, err := CallFor(ctx, b, operation, func(list []T) bool {
 		return !slices.ContainsFunc(list, func(one T) bool { return !fits(one) })
