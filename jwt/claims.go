@@ -88,8 +88,9 @@ func decimal(value any) (text string, ok bool) {
 	return "", false
 }
 
-// plainNumber writes a JSON number without an exponent. It keeps all digits of a whole
-// number, and rounds any other to a float64. It returns false if n is no number.
+// plainNumber returns the JSON number n without an exponent. It keeps all digits of an
+// integer, and rounds a number with a fraction or an exponent to a float64. It returns
+// false if n is no number, or such a number is too large for a float64, as 1e999 is.
 func plainNumber(n string) (string, bool) {
 	digits := strings.TrimPrefix(n, "-")
 	if digits != "" && strings.Trim(digits, "0123456789") == "" {
@@ -102,7 +103,7 @@ func plainNumber(n string) (string, bool) {
 	return plainFloat(f)
 }
 
-// plainFloat writes f without an exponent. It returns false for NaN and infinities.
+// plainFloat returns f as decimal text without an exponent. It returns false for NaN and infinities.
 func plainFloat(f float64) (string, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "", false

@@ -24,7 +24,9 @@ type Codec struct {
 	salt    string
 	usable  bool
 
-	newest func() (*cbcKey, error) // all that a program needs as long as no secret is being rotated
+	// Each of these derives its keys at the first call. Programs of one secret call newest
+	// alone, unless tokens come from another implementation.
+	newest func() (*cbcKey, error) // of the first secret
 	cbc    func() cbcRing
 	gcm    func() gcmRing
 }
@@ -58,33 +60,39 @@ func NewCodec(secrets []string, salt string) *Codec {
 	return c
 }
 
-// cbcRing derives the A256CBC-HS512 keys of all secrets.
+// cbcRing derives the A256CBC-HS512 keys of all secrets. It leaves out those that the
+// platform forbids.
 func (c *Codec) cbcRing() cbcRing {
-	ring := cbcRing{make(map[string]*cbcKey), make(map[string]*cbcKey)}
-	for i, secret := range c.secrets {
-		k, err := c.newest()
-		if i > 0 {
-			k, err = newCBCKey(secret, c.salt)
-		}
-		if err == nil {
+	ring := cbcRing{byHeader: make(map[string]*cbcKey), byKid: make(map[string]*cbcKey)}
+	for i := range c.secrets {
+		if k, err := c.cbcKey(i); err == nil {
 			ring.byHeader[k.header], ring.byKid[k.kid] = k, k
 		}
 	}
 	return ring
 }
 
-// gcmRing derives the A256GCM keys of all secrets.
-func (c *Codec) gcmRing() gcmRing {
-	ring := gcmRing{byKid: make(map[string]*gcmKey)}
+// cbcKey returns the A256CBC-HS512 key of the secret with index i. It derives the first
+// one only once, and the others at each call.
+func (c *Codec) cbcKey(i int) (*cbcKey, error) {
+	if i == 0 {
+		return c.newest()
+	}
+	return newCBCKey(c.secrets[i], c.salt)
+}
+
+// gcmRing derives the A256GCM keys of all secrets. It leaves out those that the platform
+// forbids. So ring.newest is nil if the first secret is forbidden.
+func (c *Codec) gcmRing() (ring gcmRing) {
+	ring.byKid = make(map[string]*gcmKey)
 	for i, secret := range c.secrets {
 		k, err := newGCMKey(secret, c.salt)
-		if err != nil {
-			continue
+		if err == nil {
+			ring.byKid[k.kid] = k
 		}
-		if i == 0 {
+		if err == nil && i == 0 {
 			ring.newest = k
 		}
-		ring.byKid[k.kid] = k
 	}
 	return ring
 }
@@ -119,7 +127,8 @@ func (c *Codec) AppendOpen(dst []byte, token string) ([]byte, error) {
 	return opened, nil
 }
 
-// appendOpen does what AppendOpen does, but returns nil beside an error.
+// appendOpen opens token and appends the payload to dst. It returns nil beside an error.
+// The errors are those of Open.
 func (c *Codec) appendOpen(dst []byte, token string) ([]byte, error) {
 	k, err := c.key()
 	if err != nil {
@@ -216,7 +225,7 @@ func (c *Codec) SealedBy(token string) int {
 			if k, err := newGCMKey(secret, c.salt); err == nil {
 				kid = k.kid
 			}
-		} else if k, err := newCBCKey(secret, c.salt); err == nil {
+		} else if k, err := c.cbcKey(i); err == nil {
 			kid = k.kid
 		}
 		if kid == h.kid {

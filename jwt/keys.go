@@ -48,15 +48,20 @@ const maxKept = 32 << 10
 // header. It fails only where the platform forbids a key, as FIPS 140 does with very short
 // secrets.
 func newCBCKey(secret, salt string) (*cbcKey, error) {
-	raw, block, err := derive(secret, salt, 64, 32)
+	key, err := derive(secret, salt, 64)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha512.Sum512(thumbprintInput(raw))
+	macKey, encryptionKey := key[:32], key[32:] // RFC 7518 section 5.2.2.1
+	block, err := aes.NewCipher(encryptionKey)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha512.Sum512(thumbprintInput(key))
 	kid := base64.RawURLEncoding.EncodeToString(sum[:])
 	header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"dir","enc":"` + encCBC + `","kid":"` + kid + `"}`))
 	k := &cbcKey{kid: kid, header: header, aad: []byte(header)}
-	k.pool.New = func() any { return newScratch(raw[:32], block) } // RFC 7518 section 5.2.2.1
+	k.pool.New = func() any { return newScratch(macKey, block) }
 	return k, nil
 }
 
@@ -92,7 +97,11 @@ type gcmKey struct {
 // newGCMKey derives the A256GCM key of a secret and a salt, with its kid. It fails only
 // where the platform forbids the key or the mode.
 func newGCMKey(secret, salt string) (*gcmKey, error) {
-	raw, block, err := derive(secret, salt, 32, 0)
+	key, err := derive(secret, salt, 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +109,15 @@ func newGCMKey(secret, salt string) (*gcmKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(thumbprintInput(raw))
+	sum := sha256.Sum256(thumbprintInput(key))
 	return &gcmKey{kid: base64.RawURLEncoding.EncodeToString(sum[:]), aead: aead}, nil
 }
 
-// derive returns a key of size bytes by HKDF-SHA256, and the AES cipher of its bytes from
-// cut on. The info of HKDF names the salt as well, as in Auth.js, so that keys of
-// different cookies have nothing in common.
-func derive(secret, salt string, size, cut int) (key []byte, block cipher.Block, err error) {
-	key, err = hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", size)
-	if err != nil {
-		return nil, nil, err
-	}
-	block, err = aes.NewCipher(key[cut:])
-	return key, block, err
+// derive returns a key of size bytes by HKDF-SHA256. The info of HKDF names the salt as
+// well, as in Auth.js, so that keys of different cookies have nothing in common. It fails
+// only where the platform forbids so short a secret.
+func derive(secret, salt string, size int) ([]byte, error) {
+	return hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", size)
 }
 
 // thumbprintInput returns the canonical JWK of a symmetric key (RFC 7638

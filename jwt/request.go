@@ -89,8 +89,8 @@ func GetRawToken(h http.Header, p TokenParams) (string, error) {
 	return token, err
 }
 
-// rawToken does what GetRawToken does. It also reports whether the token came in the
-// session cookie.
+// rawToken returns the token that a request with the header h carries, and reports whether
+// it came in the session cookie. It returns ErrNoToken if there is none.
 func rawToken(h http.Header, p TokenParams) (token string, isCookie bool, err error) {
 	jar := cookie.Parse(h)
 	token, parts, ok := jar.Chunked(p.sessionCookie(jar))
