@@ -89,39 +89,45 @@ func (p *Page) chooseForm(props SignInProps) *Form {
 	return f
 }
 
-// providerForm returns the form of a provider. It posts to props.SignInPage, or to the
-// library's own route if that is empty or the provider is one of passkeys.
+// providerForm returns the form of a provider. It posts to props.SignInPage. If that is
+// empty, it posts to the library's own route. The form of a passkey provider always does:
+// the browser client asks the library for a challenge and sends the passkey back there.
 func (p *Page) providerForm(from *latchkey.SignInForm, props SignInProps) *Form {
 	f := &Form{
 		Class: class("latchkey-form", props.Class), Method: "post", Icon: from.Icon,
 		Submit: or(props.SubmitButton, from.Submit), Error: from.Error,
 	}
 	f.hide("csrfToken", p.forms.CSRFToken)
-	to := or(props.RedirectTo, p.forms.RedirectTo)
-	if props.SignInPage == "" || from.Type == latchkey.TypeWebAuthn { // whose challenge the browser client asks for
+	redirectTo := or(props.RedirectTo, p.forms.RedirectTo)
+	isPasskey := from.Type == latchkey.TypeWebAuthn
+	if props.SignInPage == "" || isPasskey {
 		f.Action = withParams(from.Action, props.AuthorizationParams)
-		f.hide("callbackUrl", to)
+		f.hide("callbackUrl", redirectTo)
 	} else {
 		f.Action = props.SignInPage
 		f.hide("providerId", from.Provider)
-		f.hide("redirectTo", to)
+		f.hide("redirectTo", redirectTo)
 		for _, name := range slices.Sorted(maps.Keys(props.AuthorizationParams)) {
 			f.hide("authorizationParams-"+name, props.AuthorizationParams[name])
 		}
 	}
-	if from.Type == latchkey.TypeWebAuthn {
+	if isPasskey {
 		text := p.forms.Text
 		f.Passkey, f.Register, f.NoScript = from.Provider, from.Register, text("signin.noscript")
-		f.Passkeys = PasskeyTexts{text("passkey.cancelled"), text("passkey.failed"), text("passkey.known"), text("passkey.refused"), text("signin.error.wait.one")}
-		f.hide("action", "")
+		f.Passkeys = PasskeyTexts{
+			Cancelled: text("passkey.cancelled"), Failed: text("passkey.failed"), Known: text("passkey.known"),
+			Refused: text("passkey.refused"), Wait: text("signin.error.wait.one"),
+		}
+		f.hide("action", "") // the browser client fills in these two
 		f.hide("data", "")
 	}
 	p.fill(f, from, props.Options)
 	return f
 }
 
-// fill adds the fields of a provider to f. Options are the values of fields that have
-// none, passwords excepted. An option without a field becomes a hidden input.
+// fill adds the fields of a provider to f. A field without a value gets the one that
+// options have under its name, unless it is a password. An option that names no field
+// becomes a hidden input.
 func (p *Page) fill(f *Form, from *latchkey.SignInForm, options map[string]string) {
 	rest := maps.Clone(options)
 	for _, field := range from.Fields {
@@ -156,35 +162,37 @@ func (p *Page) SignOutForm(props SignOutProps) *Form {
 		Submit: or(props.SubmitButton, p.forms.Text("signout.submit")),
 	}
 	f.hide("csrfToken", p.forms.CSRFToken)
-	to := or(props.RedirectTo, p.forms.RedirectTo)
+	redirectTo := or(props.RedirectTo, p.forms.RedirectTo)
 	if props.SignOutPage != "" {
 		f.Action = props.SignOutPage
-		f.hide("redirectTo", to)
+		f.hide("redirectTo", redirectTo)
 		return f
 	}
-	f.hide("callbackUrl", to)
+	f.hide("callbackUrl", redirectTo)
 	return f
 }
 
-// withParams returns the URL to with params added to its query. to must have no
-// fragment.
-func withParams(to string, params map[string]string) string {
+// withParams returns target, a URL, with params at the end of its query. target must have
+// no fragment.
+func withParams(target string, params map[string]string) string {
 	if len(params) == 0 {
-		return to
+		return target
 	}
 	query := url.Values{}
 	for name, value := range params {
 		query.Set(name, value)
 	}
 	separator := "?"
-	if strings.Contains(to, "?") {
+	if strings.Contains(target, "?") {
 		separator = "&"
 	}
-	return to + separator + query.Encode()
+	return target + separator + query.Encode()
 }
 
+// class returns the classes of an element: ours, and those that the application gives.
 func class(ours, theirs string) string { return strings.TrimSpace(ours + " " + theirs) }
 
+// or returns text, or otherwise if text is empty.
 func or(text, otherwise string) string {
 	if text == "" {
 		return otherwise

@@ -100,31 +100,39 @@ type UserProps struct {
 	Class       string // classes for the whole, beside ours
 }
 
-// pairs stores the properties that a template gives, names and values in turn. A name in
-// places sets the text there. A name that begins with a key of many adds the rest of the
-// name to the map there. It returns an error for any other name, and for an odd number of
-// texts.
-func pairs(said []string, places map[string]*string, many map[string]*map[string]string) error {
-	if len(said)%2 != 0 {
-		return fmt.Errorf("ui: %q has no value: give names and values in turn", said[len(said)-1])
+// pairs stores the properties of a component, which are names and values in turn. texts has
+// the variable of each property by its name. prefixed has the map of each group of
+// properties by the beginning of their names: with "options-", the property options-email
+// becomes the entry "email" of the map. pairs makes a map that is nil. It returns an error
+// for any other name, and for a name without a value.
+func pairs(properties []string, texts map[string]*string, prefixed map[string]*map[string]string) error {
+	if len(properties)%2 != 0 {
+		return fmt.Errorf("ui: %q has no value: give names and values in turn", properties[len(properties)-1])
 	}
-next:
-	for i := 0; i < len(said); i += 2 {
-		name, value := said[i], said[i+1]
-		if place := places[name]; place != nil {
-			*place = value
-			continue
+	for i := 0; i < len(properties); i += 2 {
+		name, value := properties[i], properties[i+1]
+		if text := texts[name]; text != nil {
+			*text = value
+		} else if !setPrefixed(prefixed, name, value) {
+			return fmt.Errorf("ui: no property of this component is called %q", name)
 		}
-		for prefix, all := range many {
-			if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
-				if *all == nil {
-					*all = map[string]string{}
-				}
-				(*all)[rest] = value
-				continue next
-			}
-		}
-		return fmt.Errorf("ui: no property of this component is called %q", name)
 	}
 	return nil
+}
+
+// setPrefixed stores value in the map whose prefix name begins with, under the rest of
+// name. It returns false if there is no such map, or the rest is empty.
+func setPrefixed(prefixed map[string]*map[string]string, name, value string) bool {
+	for prefix, entries := range prefixed {
+		rest, ok := strings.CutPrefix(name, prefix)
+		if !ok || rest == "" {
+			continue
+		}
+		if *entries == nil {
+			*entries = map[string]string{}
+		}
+		(*entries)[rest] = value
+		return true
+	}
+	return false
 }

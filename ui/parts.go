@@ -17,25 +17,27 @@ type Box struct {
 }
 
 // Box returns a sign-in box: a form for each provider, in the order of the configuration.
-// Neighbouring forms without inputs share a group.
+// Neighbouring forms without visible inputs share a group. Every other form has a group of
+// its own, and the first of these has the class latchkey-first, too.
 func (p *Page) Box(props BoxProps) *Box {
 	b := &Box{Class: class("latchkey-box", props.Class), Error: p.forms.Error, Or: p.forms.Text("signin.or")}
 	if s := p.forms.Session; s != nil {
 		b.In = p.forms.Text("signin.in", or(s.User.Email, or(s.User.Name, s.UserID)))
 	}
-	buttons, primary := false, true
+	hasFirst, lastIsPlain := false, false
 	for i := range p.forms.SignIn {
 		from := &p.forms.SignIn[i]
 		f := p.providerForm(from, SignInProps{Provider: from.Provider, SignInPage: props.SignInPage, RedirectTo: props.RedirectTo})
-		plain := len(f.Inputs) == 0
-		if !plain && primary {
-			f.Class, primary = class(f.Class, "latchkey-first"), false
+		isPlain := len(f.Inputs) == 0
+		if !isPlain && !hasFirst {
+			f.Class, hasFirst = class(f.Class, "latchkey-first"), true
 		}
-		if !plain || !buttons {
-			b.Groups, buttons = append(b.Groups, nil), plain
+		if last := len(b.Groups) - 1; isPlain && lastIsPlain {
+			b.Groups[last] = append(b.Groups[last], f)
+		} else {
+			b.Groups = append(b.Groups, []*Form{f})
 		}
-		last := len(b.Groups) - 1
-		b.Groups[last] = append(b.Groups[last], f)
+		lastIsPlain = isPlain
 	}
 	if len(b.Groups) == 0 {
 		b.None = p.forms.Text("signin.none")
@@ -60,7 +62,7 @@ type User struct {
 	SignOut    *Form
 }
 
-// User returns a user button.
+// User returns a user button, or without a session the link to sign in.
 func (p *Page) User(props UserProps) *User {
 	u := &User{Class: class("latchkey-user", props.Class), SignInURL: p.forms.SignInURL, SignIn: p.forms.Text("signedout.signin")}
 	s := p.forms.Session
@@ -68,10 +70,11 @@ func (p *Page) User(props UserProps) *User {
 		return u
 	}
 	u.SignedIn = true
-	u.Name, u.Email, u.Image = or(s.User.Name, or(s.User.Email, s.UserID)), s.User.Email, picture(s.User.Image)
-	if u.Email == u.Name {
-		u.Email = ""
+	u.Name = or(s.User.Name, or(s.User.Email, s.UserID))
+	if s.User.Email != u.Name {
+		u.Email = s.User.Email
 	}
+	u.Image = picture(s.User.Image)
 	u.Initial = initial(u.Name)
 	u.AccountURL, u.Account = or(props.AccountURL, p.forms.AccountURL), p.forms.Text("account.title")
 	u.SignOut = p.SignOutForm(SignOutProps{SignOutPage: props.SignOutPage, RedirectTo: props.RedirectTo})
