@@ -87,11 +87,12 @@ type StepUp struct {
 // CompleteStepUp uses up the code of a proof, renews the session by up.Renew and adds
 // up.Event, in one transaction if the store has transactions. It renews a session in a
 // store apart after the commit. It also ends a change of address that staff has asked
-// for, and the count of tries. It returns ErrSessionGone if the session or the user is
+// for, and the count of tries. Nothing that can fail comes after the renewal: the browser
+// would not get the new token. It returns ErrSessionGone if the session or the user is
 // gone, or if the user's sessions were ended since up.Since, and ErrWrongProof if a
 // concurrent request has used the code.
 func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) error {
-	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
+	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, up.Of.UserID); err != nil {
 			return goneIf(err, storage.ErrNotFound)
 		}
@@ -114,6 +115,9 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 		if err := endRegain(ctx, d, q, s, &SignIn{User: storage.User{ID: up.Of.UserID}}); err != nil {
 			return err
 		}
+		if err := d.Waiting(s).End(ctx, challenge.Reauth, up.Of.Handle); err != nil {
+			return err
+		}
 		if !void.IsZero() { // which may be seconds ahead
 			void = void.Add(time.Millisecond)
 		}
@@ -121,10 +125,6 @@ func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) err
 			return goneIf(up.Renew(ctx, s, void), storage.ErrNotFound)
 		})
 	})
-	if err != nil {
-		return err
-	}
-	return d.Waiting(d.Store).End(ctx, challenge.Reauth, up.Of.Handle)
 }
 
 // takeMailCode uses up a mailed code. It returns ErrWrongProof if the code is gone.

@@ -223,3 +223,36 @@ func (r *fickleReplay) Use(_ context.Context, value string, _ time.Time) (bool, 
 	r.seen[value] = true
 	return unused, nil
 }
+
+// TestFaultsKeepTheSession: whatever call of the store fails while a user proves their
+// identity in a session, the browser keeps a token of it.
+func TestFaultsKeepTheSession(t *testing.T) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		plan := newFaultyStore()
+		prove := func(t *testing.T, nth int) (calls int) {
+			plan.reset()
+			s := newFactorSite(t, with, func(c *latchkey.Config) {
+				inner, _ := c.Adapter.(*memoryadapter.Adapter)
+				c.Adapter = proofFaults{inner, plan}
+				c.Runtime.Logger = quiet
+			})
+			b := s.inSession()
+			s.clock.Advance(time.Hour)
+			b.token()
+			plan.plan.failNth(nth)
+			a := b.post("/auth/reauth?for=recent", "use", "totp", "code", s.code(0))
+			calls = plan.plan.failNth(0)
+			if !b.isLive() {
+				t.Errorf("R-748: signed out by a fault of call %d of %d: %d to %q", nth, calls, a.Code, a.location())
+			}
+			return calls
+		}
+		most := prove(t, 0)
+		for nth := range most {
+			prove(t, nth+1)
+		}
+		if most < 5 {
+			t.Errorf("only %d calls of the store", most)
+		}
+	})
+}
