@@ -55,9 +55,21 @@ func (p *pool) One(ctx context.Context, statement string, args []any, dest ...an
 }
 
 // Each implements sqlstore.Conn. See run for locks and retries. If a read of SQLite meets
-// a lock after some rows, row is called anew from the first row on.
+// a lock after its first row, Each returns that error: a retry would call row twice for
+// the rows that came.
 func (p *pool) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
-	return p.run(ctx, statement, func(q querier) error { return q.each(ctx, args, row) })
+	seen, last := false, error(nil)
+	err := p.run(ctx, statement, func(q querier) error {
+		last = q.each(ctx, args, func(scan func(...any) error) error { seen = true; return row(scan) })
+		if seen {
+			return nil // run retries nothing
+		}
+		return last
+	})
+	if seen {
+		return p.seen(ctx, last)
+	}
+	return err
 }
 
 // run calls f with one statement, which is prepared if the pool prepares any. On SQLite a
