@@ -48,7 +48,9 @@ type Layout struct {
 
 	// Touched lists columns of other programs that are set to the present whenever
 	// a row is written, such as "users.updatedAt": a table as in Names, and the
-	// column as the database calls it.
+	// column as the database calls it. Tables that only this package writes cannot have
+	// one: revocations, limits, used_values, leases, suspensions, activities and
+	// recovery_codes.
 	Touched []string
 
 	// Unindexed says that unique indexes may be missing. Taken e-mail
@@ -93,8 +95,13 @@ func (l Layout) grammar(d Dialect) grammar {
 	return g
 }
 
-// check returns an error if the layout names unknown tables or columns, leaves
-// out necessary ones, has unknown Times, or has both DatabaseIDs and UUIDs.
+// untouched are the tables that Layout.Touched cannot name: their statements set no
+// column of another program.
+var untouched = []string{"revocations", "limits", "used_values", "leases", "suspensions", "activities", "recovery_codes"}
+
+// check returns an error if the layout names unknown tables or columns, leaves out
+// necessary ones, touches a table that cannot be touched, has unknown Times, or has both
+// DatabaseIDs and UUIDs.
 func (l Layout) check() error {
 	for name, to := range l.Names {
 		dispensable, known := model.Nameable(name)
@@ -106,8 +113,12 @@ func (l Layout) check() error {
 		}
 	}
 	for _, name := range l.Touched {
-		if table, column, _ := strings.Cut(name, "."); model.Of(table).Name == "" || column == "" {
+		table, column, _ := strings.Cut(name, ".")
+		if model.Of(table).Name == "" || column == "" {
 			return fmt.Errorf("sql: Touched: %q is no column of a table", name)
+		}
+		if slices.Contains(untouched, table) {
+			return fmt.Errorf("sql: Touched: %q: no other program has rows in %s (let the column have a default)", name, table)
 		}
 	}
 	if !slices.Contains([]Times{TimesUsual, TimesUTC, TimesISO, TimesMillis, TimesMillisText, TimesSeconds}, l.Times) {

@@ -113,6 +113,9 @@ func (q *proofQueries) aboutBrowsers(l grammar) {
 	for _, column := range []string{"public_id", "created", "seen", "trusted", "expires", "user_agent"} {
 		set = append(set, l.sql(`{browsers.`+column+`} = EXCLUDED.{browsers.`+column+`}`))
 	}
+	for _, name := range l.touched["browsers"] {
+		set = append(set, l.dialect.quote(name)+` = EXCLUDED.`+l.dialect.quote(name))
+	}
 	plain, _ := strings.CutSuffix(q.insertBrowser.sql, " DO NOTHING")
 	q.putBrowser = plain + l.sql(` ({browsers.id}, {browsers.user_id}) DO UPDATE SET `) + strings.Join(set, ", ")
 }

@@ -56,9 +56,9 @@ func reindexBatch(ctx context.Context, conn Conn, g grammar, after string) (mend
 	if err != nil {
 		return 0, "", err
 	}
-	mend := g.sql(`UPDATE {users} SET {users.name_key} = ? WHERE {users.id} = ? AND COALESCE({users.name}, '') = ?`)
+	mend := g.sql(g.update("users") + `{users.name_key} = ? WHERE {users.id} = ? AND COALESCE({users.name}, '') = ?`)
 	for _, s := range found {
-		n, err := conn.Exec(ctx, mend, nameKey(s.name), s.id, s.name)
+		n, err := conn.Exec(ctx, mend, append(g.touches("users"), nameKey(s.name), s.id, s.name)...)
 		if err != nil {
 			return mended, "", err
 		}
