@@ -102,7 +102,7 @@ func openAudit(ctx context.Context, p *program, f *auditFlags) (*auditLog, conte
 	if f.tenant != "" {
 		ctx = latchkey.ContextWithTenant(ctx, f.tenant)
 	}
-	return &auditLog{&people{db, store, auth.Users(), p.now()}, auth, p.stderr}, event.WithActor(ctx, operator(f.by)), nil
+	return &auditLog{&people{connection: db, store: store, Users: auth.Users(), now: p.now()}, auth, p.stderr}, event.WithActor(ctx, operator(f.by)), nil
 }
 
 // operator returns the actor of the command: the administrator with the id by, or if that

@@ -93,7 +93,7 @@ func redisRefusal(err error) string {
 	case redis.IsLoadingError(err), redis.IsMasterDownError(err):
 		return "it serves nobody yet (" + word + "). Try again when it has its data"
 	case redis.IsAuthError(err), word == "ERR" && strings.Contains(strings.ToLower(rest), "password"): // before Redis 6
-		return refusedUser + " (" + word + "). Check both in REDIS_URL"
+		return refusedUser + " (" + word + "). Check both in its URL"
 	}
 	return "it refuses to answer (" + word + ")"
 }

@@ -6,6 +6,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/latchkeyhq/latchkey v0.0.0
+	github.com/latchkeyhq/latchkey/adapters/redisadapter v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
@@ -75,5 +76,7 @@ replace github.com/latchkeyhq/latchkey/adapters/dynamoadapter => ../../adapters/
 replace github.com/latchkeyhq/latchkey/adapters/mongoadapter => ../../adapters/mongoadapter
 
 replace github.com/latchkeyhq/latchkey/adapters/natsadapter => ../../adapters/natsadapter
+
+replace github.com/latchkeyhq/latchkey/adapters/redisadapter => ../../adapters/redisadapter
 
 replace github.com/latchkeyhq/latchkey/password => ../../password

@@ -16,11 +16,14 @@ import (
 // return in lacking what the database should have and the adapter can do without. The
 // caller that opened a service closes it.
 type service struct {
-	where   string // for people; neither user nor password
-	check   func(ctx context.Context) (lacking []string, err error)
-	migrate func(ctx context.Context) (lacking []string, err error)
-	explain func(error) string // empty: the error may be shown as it is
-	close   func()
+	where    string // for people; neither user nor password
+	check    func(ctx context.Context) (lacking []string, err error)
+	migrate  func(ctx context.Context) (lacking []string, err error)
+	sessions func(ctx context.Context) (sessionStore, error)
+	explain  func(error) string // empty: the error may be shown as it is
+	close    func()
+
+	apart sessionStore // what sessions returned, in a service of openSessions
 }
 
 // openService opens the database of the flag or, if that is empty, of the environment. It

@@ -57,6 +57,9 @@ func openNATS(rawURL string) (*service, error) {
 			}
 			return natsadapter.Warnings(ctx, js, bucket, o)
 		},
+		sessions: func(ctx context.Context) (sessionStore, error) {
+			return natsadapter.New(ctx, js, bucket, natsadapter.Options{})
+		},
 		explain: func(error) string { return "" },
 		close:   nc.Close,
 	}, nil

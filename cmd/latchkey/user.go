@@ -27,40 +27,47 @@ browsers, and end the user's sessions. Whoever asks must have proven who they ar
 password alone nobody should get this far.
 
 USER is the id or the e-mail address. No mail is sent: tell the user. Passkeys stay, since they
-sign in by themselves. The command knows the database alone: sessions in a Session.Store, and JWT
-sessions of a site with a Session.Revocations of its own, go on until a program of the site calls
-Users.EndSessions.
+sign in by themselves.
 
 With the site's AUTH_SECRET the user has to prove the mailbox before the next sign-in sets up a
 factor, if the address is proven. Without it anyone who knows the password can set one up, and
-the command says so. A user of a tenant needs --tenant.
+the command says so. A user of a tenant needs --tenant. With --sessions it takes AUTH_SECRET and
+AUTH_URL.
 
-` + aboutDatabaseURL
+` + aboutDatabaseURL + "\n\n" + aboutSessions
 
 func (p *program) resetFactorsCommand() *cobra.Command {
-	var database, tenant string
+	var f peopleFlags
 	c := &cobra.Command{
 		Use: "reset-factors USER", Short: "Remove a user's second factors", Long: aboutResetFactors,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  latchkey user reset-factors ada@example.com",
 		RunE: does(func(c *cobra.Command, args []string) error {
-			return p.resetFactors(c.Context(), database, tenant, args[0])
+			return p.resetFactors(c.Context(), &f, args[0])
 		}),
 	}
-	c.Flags().StringVar(&database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
-	c.Flags().StringVar(&tenant, "tenant", "", "the `tenant` that the user signs in at")
+	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
+	c.Flags().StringVar(&f.tenant, "tenant", "", "the `tenant` that the user signs in at")
+	f.bindSessions(c)
 	return c
 }
 
 // resetFactors removes all factors and recovery codes of a user in one transaction, and
 // then ends the user's sessions. If the sessions cannot be ended the factors stay
 // removed, and the error says so. who is the id or the e-mail address of the user.
-func (p *program) resetFactors(ctx context.Context, rawURL, tenant, who string) error {
-	db, store, found, err := p.openUsable(ctx, rawURL)
+func (p *program) resetFactors(ctx context.Context, f *peopleFlags, who string) error {
+	db, store, found, err := p.openUsable(ctx, f.database)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = db.Close() }()
+	apart, err := sessionsOfSite(ctx, p, f.sessions)
+	if err != nil {
+		return err
+	}
+	if apart != nil {
+		defer apart.close()
+	}
 	if _, has := db.factorTable(found); !has {
 		return fmt.Errorf("%s: it has no tables for second factors", db.where)
 	}
@@ -79,30 +86,39 @@ func (p *program) resetFactors(ctx context.Context, rawURL, tenant, who string) 
 	if err != nil {
 		return db.failed(err)
 	}
-	next, err := afterFactors(ctx, p, store, tenant, &u)
+	next, err := afterFactors(ctx, p, store, apart, f.tenant, &u)
 	if err != nil {
 		return fmt.Errorf("%s: the factors are removed, and the sessions of the user go on: %w", db.where, withoutPrefix(err))
 	}
-	fmt.Fprintf(p.stdout, "%s: removed %s and the recovery codes of user %s, and ended the user's sessions. Tell the user: no mail was sent. %s\n",
-		db.where, counted(int64(removed), "factor"), u.ID, next)
+	fmt.Fprintf(p.stdout, "%s: removed %s and the recovery codes of user %s, and ended the user's sessions%s. Tell the user: no mail was sent. %s\n",
+		db.where, counted(int64(removed), "factor"), u.ID, apart.also(), next)
 	return nil
 }
 
-// afterFactors ends the sessions of a user whose factors were removed, and returns a
-// sentence about what the next sign-in asks for. With the site's secret it does what
-// Users.ResetFactors does, so that the next sign-in proves the mailbox.
-func afterFactors(ctx context.Context, p *program, store *sqladapter.Adapter, tenant string, u *storage.User) (next string, err error) {
-	config, secrets := validConfig(), (latchkey.Config{}).WithEnv(p.env.get).Secrets
+// afterFactors ends the sessions of a user whose factors were removed, also those in apart,
+// which may be nil. It returns a sentence about what the next sign-in asks for. With the
+// site's secret it does what Users.ResetFactors does, so that the next sign-in proves the
+// mailbox.
+func afterFactors(ctx context.Context, p *program, store *sqladapter.Adapter, apart *service, tenant string, u *storage.User) (next string, err error) {
+	config, env := validConfig(), (latchkey.Config{}).WithEnv(p.env.get)
+	secrets := env.Secrets
 	if len(secrets) > 0 {
 		config.Secrets, config.Factors.Kinds = secrets, []latchkey.FactorKind{latchkey.FactorTOTP}
 	}
+	if apart != nil {
+		config.Site = env.Site // which is part of the keys there
+	}
 	config.Adapter, config.Runtime.Logger, config.Runtime.Time = store, slog.New(slog.DiscardHandler), p.now
-	auth, err := siteOf(&config, tenant)
+	site := apart.with(&config)
+	auth, err := siteOf(&site, tenant)
 	if err != nil {
 		return "", err
 	}
 	if tenant != "" {
 		ctx = latchkey.ContextWithTenant(ctx, tenant)
+	}
+	if err := apart.revoke(ctx, &config, tenant, u.ID); err != nil {
+		return "", err
 	}
 	if len(secrets) == 0 {
 		return "AUTH_SECRET is not set: the next sign-in sets up a factor without a proof of the mailbox.", auth.Users().EndSessions(ctx, u.ID)

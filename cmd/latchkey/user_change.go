@@ -18,10 +18,8 @@ import (
 
 // aboutEnds tells what the commands need that end sessions.
 const aboutEnds = `USER is the id or the e-mail address. The command needs the site's AUTH_SECRET and AUTH_URL:
-without them it names what is missing, and changes nothing. It knows the database alone: sessions
-in a Session.Store, and JWT sessions of a site with a Session.Revocations of its own, go on until
-a program of the site calls Users.EndSessions. Functions of the site's configuration are not
-called, and no mail is sent.
+without them it names what is missing, and changes nothing. Functions of the site's configuration
+are not called, and no mail is sent.
 
 ` + aboutDatabaseURL
 
@@ -51,9 +49,27 @@ func changing(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.
 	return f.bind(c, true, false)
 }
 
+// ending is changing for a command that ends the user's sessions, also those in the store
+// of --sessions.
+func ending(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.Context, db *people, u *latchkey.User) (done string, err error)) *cobra.Command {
+	c = changing(p, c, f, func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
+		done, err := do(ctx, db, u)
+		if err != nil {
+			return "", err
+		}
+		if err := db.apart.revoke(ctx, &db.config, f.tenant, u.ID); err != nil {
+			return "", fmt.Errorf("%s. But %w", done, err)
+		}
+		return done + db.apart.also(), nil
+	})
+	c.Long += "\n\n" + aboutSessions
+	f.bindSessions(c)
+	return c
+}
+
 func userSuspendCommand(p *program) *cobra.Command {
 	var f peopleFlags
-	c := changing(p, &cobra.Command{
+	c := ending(p, &cobra.Command{
 		Use: "suspend USER", Short: "Keep a user out, and end the user's sessions",
 		Long:    "It replaces a suspension that there is. The reason\nis part of the user's export, and on no page of the user.",
 		Example: "  latchkey user suspend ada@example.com --until 7d --reason \"sends spam\" --by 42\n  latchkey user suspend 42 --until 2027-01-31",
@@ -109,7 +125,7 @@ func userRestoreCommand(p *program) *cobra.Command {
 
 func userEndSessionsCommand(p *program) *cobra.Command {
 	var f peopleFlags
-	return changing(p, &cobra.Command{
+	return ending(p, &cobra.Command{
 		Use: "end-sessions USER", Short: "Sign a user out everywhere", Long: "The user can sign in again.",
 		Example: "  latchkey user end-sessions ada@example.com",
 	}, &f, func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
@@ -130,7 +146,7 @@ func userEraseCommand(p *program) *cobra.Command {
 // appends a d to it: "deleted user 42".
 func removing(p *program, name, short, long string, remove func(*users.Users, context.Context, string) error) *cobra.Command {
 	var f peopleFlags
-	c := changing(p, &cobra.Command{Use: name + " USER", Short: short, Long: long, Example: "  latchkey user " + name + " ada@example.com --yes"}, &f,
+	c := ending(p, &cobra.Command{Use: name + " USER", Short: short, Long: long, Example: "  latchkey user " + name + " ada@example.com --yes"}, &f,
 		func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
 			if !f.yes && !agrees(p, fmt.Sprintf("%s user %s (%s)? It cannot be undone. Type yes: ", name, u.ID, visible(u.Email))) {
 				return "", errors.New("nothing was changed: answer yes, or use --yes")

@@ -20,6 +20,7 @@ import (
 // peopleFlags are the flags of the commands that find and change users.
 type peopleFlags struct {
 	database, tenant, by, format string
+	sessions                     string
 
 	search, provider, account string
 	suspended, unproven       bool
@@ -42,12 +43,27 @@ func (f *peopleFlags) bind(c *cobra.Command, changes, prints bool) *cobra.Comman
 	return c
 }
 
+// bindSessions gives c the flag for the sessions beside the database.
+func (f *peopleFlags) bindSessions(c *cobra.Command) {
+	c.Flags().StringVar(&f.sessions, "sessions", "", "`URL` of the store of sessions beside the database (default: $SESSIONS_URL)")
+}
+
 // people is an open database with the calls of package users on it.
 type people struct {
 	*connection
 	store *sqladapter.Adapter
 	*users.Users
-	now time.Time
+	now    time.Time
+	config latchkey.Config // of the site, without apart
+	apart  *service        // that has sessions beside the database; nil: none
+}
+
+// Close closes the database and the store of sessions beside it.
+func (db *people) Close() error {
+	if db.apart != nil {
+		db.apart.close()
+	}
+	return db.connection.Close()
 }
 
 var (
@@ -81,10 +97,17 @@ func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*pe
 		return nil, ctx, err
 	}
 	config.Adapter, config.Runtime.Logger, config.Runtime.Time = store, slog.New(slog.DiscardHandler), p.now
-	auth, err := siteOf(&config, f.tenant)
+	opened := &people{connection: db, store: store, now: p.now(), config: config}
+	if ends {
+		opened.apart, err = openSessions(ctx, p, f.sessions)
+	}
+	if err == nil {
+		site := opened.apart.with(&config)
+		opened.Users, err = usersOf(&site, f.tenant)
+	}
 	if err != nil {
-		_ = db.Close()
-		return nil, ctx, withoutPrefix(err)
+		_ = opened.Close()
+		return nil, ctx, err
 	}
 	actor := event.Actor{Kind: event.ActorSystem}
 	if f.by != "" {
@@ -93,7 +116,16 @@ func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*pe
 	if f.tenant != "" {
 		ctx = latchkey.ContextWithTenant(ctx, f.tenant)
 	}
-	return &people{db, store, auth.Users(), p.now()}, event.WithActor(ctx, actor), nil
+	return opened, event.WithActor(ctx, actor), nil
+}
+
+// usersOf returns the users of a site, as siteOf makes it.
+func usersOf(config *latchkey.Config, tenant string) (*users.Users, error) {
+	auth, err := siteOf(config, tenant)
+	if err != nil {
+		return nil, withoutPrefix(err)
+	}
+	return auth.Users(), nil
 }
 
 // siteOf returns the Auth of a configuration or, if tenant is not empty, that of a site
