@@ -26,7 +26,7 @@ const longestReason = 500
 // so in one transaction if the store has transactions; in a store without them, repeat
 // a call that failed. A second call replaces the suspension. The suspension records the
 // actor of ctx: see event.WithActor. A field of o that makes no sense is an
-// [InputError].
+// [InputError]. An unknown user is ErrNotFound.
 //
 // Suspend returns ErrSessionsNotEnded if the suspension is stored but JWT sessions go
 // on until they expire, because no latchkey.SessionConfig.Revocations are configured.

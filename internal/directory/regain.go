@@ -119,7 +119,11 @@ func replaceRegain(ctx context.Context, d *Directory, s *Store, userID, to strin
 	}
 	stop = challenge.NewHandle()
 	for i := range all {
-		if all[i].To == to && all[i].isUnderWay(d.Now()) {
+		goesOn, err := isUnderWay(ctx, d, s, &all[i])
+		if err != nil {
+			return "", err
+		}
+		if all[i].To == to && goesOn {
 			return "", ErrRegainPending
 		}
 		stop = all[i].Stop
@@ -147,21 +151,44 @@ func regainsOf(ctx context.Context, d *Directory, s *Store, userID string) (all 
 }
 
 // ReplacementFor returns the address that staff has asked for in place of a user's, and
-// that a link will set after a delay. It returns "" if no change is stored, or only one
-// that is void.
+// that a link will set after a delay. It returns "" if no change is under way.
 func ReplacementFor(ctx context.Context, d *Directory, userID string) (to string, err error) {
 	all, err := regainsOf(ctx, d, d.Store, userID)
 	for i := range all {
-		to = all[i].To
+		goesOn, failed := isUnderWay(ctx, d, d.Store, &all[i])
+		if err = errors.Join(err, failed); goesOn {
+			to = all[i].To
+		}
 	}
 	return to, err
 }
 
 // isUnderWay reports whether a change can still happen: its link is not too old, and both
-// mailboxes were told or may be being told now. If a process has crashed before it told
-// them, the change is not under way.
-func (r *Regain) isUnderWay(now time.Time) bool {
-	return now.Before(r.Ready.Add(regainLife)) && (r.tries > 0 || now.Before(r.asked.Add(dueLease)))
+// mailboxes were told or may be being told now. If a process has crashed before it
+// told them, the change is not under way. Nor is it if no reminder left in time.
+func isUnderWay(ctx context.Context, d *Directory, s *Store, r *Regain) (bool, error) {
+	now := d.Now()
+	if r.tries == 0 {
+		return now.Before(r.asked.Add(dueLease)), nil
+	}
+	from, err := worksFrom(ctx, d, s, r)
+	if errors.Is(err, errEarly) { // the reminder may still leave: see DueRegains
+		return now.Before(r.Ready.Add(regainNotice)), nil
+	}
+	return err == nil && now.Before(from.Add(regainLife)), err
+}
+
+// worksFrom returns the time from which the link of a change works: a day after the
+// reminder at the earliest. It returns errEarly if no reminder has left.
+func worksFrom(ctx context.Context, d *Directory, s *Store, r *Regain) (from time.Time, err error) {
+	row, err := d.Waiting(s).Get(ctx, challenge.Due, fromOf(r.Link))
+	if err == nil {
+		err = row.Read(&from)
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		err = errEarly
+	}
+	return from, err
 }
 
 // storeRegain stores a change, and the link that stops it.

@@ -52,14 +52,8 @@ func mayMove(ctx context.Context, d *Directory, s *Store, r *Regain) (storage.Us
 	if now.Before(r.Ready) || r.tries < r.mailsDue(now) {
 		return u, errEarly
 	}
-	from := r.Ready
-	row, err := d.Waiting(s).Get(ctx, challenge.Due, fromOf(r.Link))
-	if err == nil {
-		err = row.Read(&from)
-	}
+	from, err := worksFrom(ctx, d, s, r)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return u, errEarly
 	case err != nil:
 		return u, err
 	case now.Before(from):

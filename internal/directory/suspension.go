@@ -109,10 +109,10 @@ func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) 
 
 // Suspend stores a suspension, ends all sessions of the user, and deletes the challenges
 // that are under way: in one transaction if the store has transactions. Otherwise a
-// repeated call finishes what was interrupted. It returns ErrMissingAdapterMethods if the
-// adapter keeps no suspensions or cannot end sessions. It returns ErrSessionsNotEnded if
-// JWT sessions go on: the user is suspended all the same. It adds the event
-// UserSuspended.
+// repeated call finishes what was interrupted. It returns ErrNotFound for an unknown user,
+// and ErrMissingAdapterMethods if the adapter keeps no suspensions or cannot end sessions.
+// It returns ErrSessionsNotEnded if JWT sessions go on: the user is suspended all the
+// same. It adds the event UserSuspended.
 func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v storage.Suspension) error {
 	if err := canSuspend(d, "Users.Suspend"); err != nil {
 		return err

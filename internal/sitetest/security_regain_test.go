@@ -657,6 +657,43 @@ func TestReminderComesADayBefore(t *testing.T) {
 	}
 }
 
+// a change whose reminder left late is under way as long as its link works, and not
+// a moment longer.
+func TestLateChangeIsUnderWay(t *testing.T) {
+	s := newAddressSite(t, latchkey.DatabaseSessions)
+	b := s.newBrowser()
+	b.password()
+	link, _ := s.regain("alice-1", "new@example.com")
+	s.clock.Advance(regainDelay + 23*time.Hour)
+	s.newBrowser().get("/auth/signin") // sends the reminder
+	shown := func() bool { return strings.Contains(b.get("/auth/account").Body.String(), "new@example.com") }
+	mails := s.mailsOf(latchkey.MessageEmailLost)
+	s.clock.Advance(24 * time.Hour)
+	if err := s.recover("alice-1", "new@example.com"); err != nil || s.mailsOf(latchkey.MessageEmailLost) != mails || !shown() {
+		t.Errorf("R-749 asked for again: %v, %d mails, want %d", err, s.mailsOf(latchkey.MessageEmailLost), mails)
+	}
+	if a := s.newBrowser().get(link); a.Code != http.StatusOK {
+		t.Errorf("R-749 the link: %d to %q", a.Code, a.location())
+	}
+	s.clock.Advance(24 * time.Hour)
+	if a := s.newBrowser().post(link); a.error() != "Verification" || shown() {
+		t.Errorf("R-749 after its end: to %q, shown: %t", a.location(), shown())
+	}
+	s.moves(func() string { link, _ := s.regain("alice-1", "new@example.com"); return link }())
+}
+
+// a change that cannot happen is not shown: no mailbox was reminded in time.
+func TestVoidChangeIsNotShown(t *testing.T) {
+	s := newAddressSite(t, latchkey.DatabaseSessions)
+	b := s.newBrowser()
+	b.password()
+	s.regain("alice-1", "new@example.com")
+	s.clock.Advance(regainDelay + 24*time.Hour)
+	if strings.Contains(b.get("/auth/account").Body.String(), "new@example.com") {
+		t.Error("R-749 the page shows a change that cannot happen")
+	}
+}
+
 // without a reminder in time nothing moves, and staff can begin anew.
 func TestNoReminderNoChange(t *testing.T) {
 	s := newAddressSite(t, latchkey.JWTSessions)
