@@ -69,13 +69,16 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 	return ok && s.revocations.IsLive(ctx, userID, at)
 }
 
+// knowsBrowsers reports whether the site keeps browsers known for their users.
+func knowsBrowsers(s *setup) bool { return !s.limits.Off() || s.passwords != nil || assures(s) }
+
 // rememberBrowser makes the browser known for the user that has signed in, by its cookie
 // and in the store if that keeps known browsers. There the browser gets a new handle, and
 // is known from at. form is the key of what the user typed; empty: nothing. If trust is
 // true and Factors.Remember allows it, no second factor is asked for there from now on.
 // It does nothing for an empty userID, and on sites that need no known browsers.
 func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form string, at time.Time, trust bool) error {
-	if userID == "" || s.limits.Off() && s.passwords == nil && !assures(s) {
+	if userID == "" || !knowsBrowsers(s) {
 		return nil
 	}
 	former, agent, handle := v.cookies.Known(s.tenant, s.now()).ID, texts.Cut(v.request.Header.Get("User-Agent"), 256), ""

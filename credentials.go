@@ -73,8 +73,8 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if !ok {
 		return outcome{}, CredentialsError("")
 	}
-	form := p.formKeys(x.setup.keys, fields)
-	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return k.HasForm(form) })
+	forms := p.formKeys(x.setup, fields)
+	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return k.HasForm(forms) })
 	try, err := x.setup.limits.Take(ctx, x.setup.limits.Attempt(p.ID, fields[p.AccountField], who))
 	if err != nil {
 		return outcome{}, err
@@ -102,7 +102,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		Credentials: fields,
 		Vouched:     true,
 		Counted:     counted,
-		Form:        form[0],
+		Form:        forms[0],
 	}}, nil
 }
 
@@ -140,16 +140,19 @@ func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	return fields, true
 }
 
-// formKeys returns the key of what was typed, under each secret, the newest first. What
-// was typed is the account's field and every other field of Fields that is no password.
-// That names the account more exactly than the account's field, which tries are counted
-// under.
-func (p *credentialsProvider) formKeys(k *keys.Keys, fields map[string]string) []string {
+// formKeys returns the key of what was typed, under each secret, the newest first. On a
+// site that knows no browsers it returns one empty key. What was typed is the account's
+// field and every other field of Fields that is no password. That names the account more
+// exactly than the account's field, which tries are counted under.
+func (p *credentialsProvider) formKeys(s *setup, fields map[string]string) []string {
+	if !knowsBrowsers(s) {
+		return []string{""}
+	}
 	parts := []string{p.ID, fields[p.AccountField]}
 	for _, f := range p.Fields {
 		if typed, there := fields[f.Name]; there && f.Name != p.AccountField && f.Type != "password" {
 			parts = append(parts, f.Name, typed)
 		}
 	}
-	return k.All(keys.KnownForm, parts...)
+	return s.keys.All(keys.KnownForm, parts...)
 }

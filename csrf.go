@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/texts"
@@ -78,7 +79,7 @@ func (s *setup) validCSRF(token, hash string) bool {
 // a page of this very origin sent the request. Scripts of other sites can set neither
 // header (Fetch, section 2.2.2).
 func isSameOrigin(h http.Header, origin string) bool {
-	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == origin
+	return browser.FetchSite(h) == "same-origin" && h.Get("Origin") == origin
 }
 
 // isCrossSite reports whether the browser says that another site sent this post;
@@ -101,7 +102,7 @@ func (x *exchange) isCrossSite() bool {
 // a request with a bearer token isForeignPart returns false.
 func isForeignPart(x *exchange) bool {
 	h := x.request.Header
-	if h.Get("Sec-Fetch-Site") != "cross-site" || x.credential.Bearer != nil {
+	if browser.FetchSite(h) != "cross-site" || x.credential.Bearer != nil {
 		return false
 	}
 	mode, dest := h.Get("Sec-Fetch-Mode"), h.Get("Sec-Fetch-Dest")
@@ -119,7 +120,7 @@ func isForeignQuestion(x *exchange) bool {
 	case "callback":
 		return isForeignPart(x)
 	case "webauthn-options":
-		return x.request.Header.Get("Sec-Fetch-Site") == "cross-site"
+		return browser.FetchSite(x.request.Header) == "cross-site"
 	}
 	return false
 }
@@ -128,7 +129,7 @@ func isForeignQuestion(x *exchange) bool {
 // Sec-Fetch-Site (Fetch Metadata, section 2.4). Without that header it judges by Origin,
 // where each other origin is cross-site. It returns "" if both are missing.
 func sentFrom(h http.Header, origin string) string {
-	switch site := h.Get("Sec-Fetch-Site"); site {
+	switch site := browser.FetchSite(h); site {
 	case "same-origin", "none", "same-site", "cross-site":
 		return site
 	}

@@ -198,7 +198,7 @@ func resume(ctx context.Context, x *exchange, p *directory.Pending, second *dire
 	in.Second, in.Started, in.Proved = second, started, started
 	in.IssuedHere = in.IssuedHere && x.setup.mark.isIn(p.Process)
 	x.callbackURL = p.CallbackURL
-	res, err := x.admit(ctx, in)
+	res, err := x.admit(ctx, &in)
 	if errors.Is(err, directory.ErrUserChanged) {
 		return nil, failure.Wrap(ErrAccessDenied, err)
 	}

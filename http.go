@@ -97,7 +97,7 @@ func (r *Response) Send(w http.ResponseWriter) {
 	for name, values := range r.Header {
 		switch name {
 		case "Vary": // what a handler around this one depends on counts, too
-			lateheader.Merge(h, http.Header{name: values})
+			lateheader.Vary(h, values)
 		case "Set-Cookie": // and so do other cookies
 			lateheader.Decide(h, values...)
 		default:
@@ -121,21 +121,10 @@ func (r *Response) Send(w http.ResponseWriter) {
 	}
 }
 
-// addCookie adds c to a response header. It leaves out a cookie that is malformed.
-func addCookie(h http.Header, c *http.Cookie) {
-	if line := cookie.Line(c); line != "" {
-		h["Set-Cookie"] = append(h["Set-Cookie"], line)
-	}
-}
-
 // decideCookies adds cookies to a response header, and removes what the header has set
-// for cookies of the same names.
+// for cookies of the same names. It leaves out cookies that are malformed.
 func decideCookies(h http.Header, cookies []*http.Cookie) {
-	own := http.Header{}
-	for _, c := range cookies {
-		addCookie(own, c)
-	}
-	lateheader.Decide(h, own["Set-Cookie"]...)
+	lateheader.Decide(h, cookie.Lines(cookies...)...)
 }
 
 // addRenewal adds cookies that renew a session to a response header, except for those
@@ -144,7 +133,7 @@ func addRenewal(h http.Header, cookies []*http.Cookie) {
 	given := h["Set-Cookie"]
 	for _, c := range cookies {
 		if !lateheader.Decides(given, c.Name) {
-			addCookie(h, c)
+			h["Set-Cookie"] = append(h["Set-Cookie"], cookie.Lines(c)...)
 		}
 	}
 }

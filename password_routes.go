@@ -207,7 +207,7 @@ func finishSignUp(ctx context.Context, x *exchange, p *passwordProvider, in *dir
 		x.callbackURL = x.home()
 	}
 	x.provider = p
-	res, err := x.completeSignIn(ctx, directory.Assertion{
+	res, err := x.completeSignIn(ctx, &directory.Assertion{
 		Person: User{Name: in.Fields["name"], Email: in.Email}, ProvesEmail: token != "", EmailVerified: token != "", Credentials: in.Fields, Counted: true, Started: started,
 		NewPassword: &directory.NewPassword{Handle: token, Hash: in.Hash, Invited: p.SignUp == SignUpInvited},
 		Account:     Account{Provider: p.ID, ProviderAccountID: in.Email, Type: TypeCredentials},

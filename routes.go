@@ -216,7 +216,7 @@ func acceptInvitation(ctx context.Context, x *exchange, in *challenges.Invitatio
 		return &Response{Redirect: x.url("password?do=verify&token=" + token)}, err
 	}
 	x.provider = mail
-	res, err := x.completeSignIn(ctx, directory.Assertion{
+	res, err := x.completeSignIn(ctx, &directory.Assertion{
 		Person: User{Email: in.Email}, ProvesEmail: true, ByLink: true, Counted: true, Started: started, Account: mail.account(in.Email),
 	})
 	return x.conclude(ctx, outcome{response: res}, err)

@@ -24,6 +24,7 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	var err error
 	defer func() { endRequest(step, x, res, err) }()
 	x, res, err = answerRequest(ctx, s, fault, r, false)
+	code := "" // of the failure, where the site shows it
 	if err != nil {
 		res = render(ctx, s, x, r, err)
 		if _, ok := errors.AsType[*configFault](err); ok && x != nil {
@@ -35,8 +36,8 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 		if x != nil {
 			res = refer(x.setup, &x.visit, res, err)
 		}
+		code = res.Header.Get(referenceHeader)
 	}
-	code := res.Header.Get(referenceHeader)
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
 	}

@@ -69,9 +69,8 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := keepOwn(claims, keepsProofs(t.setup), t.setup.acting != nil, ownNames(t.setup)...) // sub is the application's to choose, now
 	former := t.formerJar(ctx, v)
-	claims, err := t.shape(ctx, info)
+	claims, err := t.shape(ctx, v, info) // sub is the application's to choose, now
 	if err != nil {
 		return err
 	}
@@ -81,7 +80,6 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		v.cookies.EndHint()
 		return nil
 	}
-	claims = kept.putBack(claims)
 	if t.setup.tracksSignIns() {
 		claims = nameUser(claims, who.User.ID)
 	}
@@ -137,17 +135,27 @@ func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Durat
 }
 
 // shape returns the claims that Callbacks.Token wants a token to have, or info.Claims
-// without that callback. No claims and no error: there shall be no session.
-func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, error) {
+// without that callback. It puts back the claims that the callback may not change: the
+// library's own, and fixed. No claims and no error: there shall be no session.
+func (t *tokenStrategy) shape(ctx context.Context, v *visit, info TokenInfo, fixed ...string) (claims Claims, err error) {
 	own := t.setup.config.Callbacks.Token
 	if own == nil {
 		return info.Claims, nil
 	}
+	kept := keepOwn(info.Claims, keepsProofs(t.setup), t.setup.acting != nil, append(ownNames(t.setup), fixed...)...)
 	call := func(ctx context.Context) (Claims, error) { return own(ctx, info) }
 	if info.Trigger == TriggerRead {
-		return hookOnRead(ctx, t.setup, "Callbacks.Token", call)
+		claims, err = hookOnRead(ctx, t.setup, "Callbacks.Token", call)
+	} else {
+		claims, err = hook(ctx, t.setup, "Callbacks.Token", call)
 	}
-	return hook(ctx, t.setup, "Callbacks.Token", call)
+	if err != nil || claims == nil {
+		return nil, err
+	}
+	if !kept.holds(claims, jwtclaims.Subject) {
+		t.setup.log.Note(ctx, v.about, "Callbacks.Token has changed sub after the sign-in; the change is dropped")
+	}
+	return kept.putBack(claims), nil
 }
 
 // read implements sessionStrategy. Without a change, a cached revocation result will do.
@@ -256,8 +264,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepOwn(claims, keepsProofs(t.setup), t.setup.acting != nil, append(ownNames(t.setup), jwtclaims.Subject)...)
-	claims, err := t.shape(ctx, info)
+	claims, err := t.shape(ctx, v, info, jwtclaims.Subject)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
@@ -265,10 +272,6 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		v.credential.Clear()
 		return nil, nil
 	}
-	if !kept.holds(claims, jwtclaims.Subject) {
-		t.setup.log.Note(ctx, v.about, "Callbacks.Token has changed sub after the sign-in; the change is dropped")
-	}
-	claims = kept.putBack(claims)
 	s, err := t.sessionOf(claims)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)

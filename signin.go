@@ -56,7 +56,7 @@ func errNoProvider(id string) error {
 func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
 	res := out.response
 	if err == nil && out.assertion != nil {
-		res, err = x.completeSignIn(ctx, *out.assertion)
+		res, err = x.completeSignIn(ctx, out.assertion)
 	}
 	if err == nil {
 		return res, nil
@@ -76,37 +76,38 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 const mostAsked = 3
 
 // completeSignIn completes every kind of sign-in: it finds the user, asks the application
-// and for a second factor, writes the records, and opens the session. A concurrent change
-// may make another user of the sign-in: then it starts again and asks about that user.
-func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (*Response, error) {
+// and for a second factor, writes the records, and opens the session. If a concurrent
+// change makes another user of it, it starts again with that user. It may change in.
+func (x *exchange) completeSignIn(ctx context.Context, in *directory.Assertion) (*Response, error) {
 	if in.Person.ID == "" {
 		in.Person.ID = secret.NewUserID()
 	}
 	var known *User // that the sign-in will end in; nil: it creates one, or there is no directory
 	if d := x.setup.directory; d != nil {
-		here, err := findLinkingUser(ctx, x, &in)
+		here, err := findLinkingUser(ctx, x, in)
 		if err == nil {
-			known, err = directory.Foresee(ctx, d, &in, here)
+			known, err = directory.Foresee(ctx, d, in, here)
 		}
 		if err != nil {
 			return nil, atProvider(x.provider, err)
 		}
 	}
 	landing := x.callbackURL
+	unasked := *in // what is found out about one user must not count for another
 	for {
-		asked := in // what is found out about one user must not count for another
-		if res, err := askAbout(ctx, x, &asked, known); res != nil || err != nil {
+		if res, err := askAbout(ctx, x, in, known); res != nil || err != nil {
 			return res, err
 		}
-		res, err := x.admit(ctx, asked)
+		res, err := x.admit(ctx, in)
 		other, ok := errors.AsType[*directory.OtherUser](err)
-		if !ok || len(asked.Allowed) >= mostAsked {
+		if !ok || len(in.Allowed) >= mostAsked {
 			return res, err
 		}
 		if other.IsNew {
-			in.Person.ID = other.User.ID
+			unasked.Person.ID = other.User.ID
 		}
-		in.Allowed, known, x.callbackURL = asked.Allowed, other.Stored(), landing
+		unasked.Allowed = in.Allowed
+		*in, known, x.callbackURL = unasked, other.Stored(), landing
 	}
 }
 
@@ -160,7 +161,7 @@ func attemptOf(s *setup, in *directory.Assertion, known *User) SignInAttempt {
 // Once the session is open, nothing ends the sign-in: with an error the browser would get
 // no cookie, while its former session has ended and the new one is stored. What
 // fails from there on is logged.
-func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
+func (x *exchange) admit(ctx context.Context, in *directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
 	if other, ok := errors.AsType[*directory.OtherUser](err); ok && in.Second != nil {
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.AccountOther, other)) // the factor was another user's
@@ -178,7 +179,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	said := "signed in"
 	if who.IsRefused {
 		said = "no session was opened for a sign-in, because Callbacks.Token returned no claims"
-	} else if err := errors.Join(keepBrowser(ctx, x.setup, &x.visit, &in, who), carryOver(ctx, x, who), leaveFresh(ctx, x, who)); err != nil {
+	} else if err := errors.Join(keepBrowser(ctx, x.setup, &x.visit, in, who), carryOver(ctx, x, who), leaveFresh(ctx, x, who)); err != nil {
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the user may be asked for more again
 	}
 	x.setup.log.Info(ctx, x, said, "user", who.User.ID, "new", who.IsNew)
@@ -205,24 +206,24 @@ func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, w
 // commit has the directory write the sign-in and its session in one transaction. Without
 // a directory, and for a JWT session of a user that the application itself named, there is
 // no more to do than to check that nothing has ended the sign-in.
-func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directory.SignIn, error) {
+func (x *exchange) commit(ctx context.Context, in *directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
 	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {
-		who := &directory.SignIn{Assertion: in, User: in.Person}
+		who := &directory.SignIn{Assertion: *in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
 			err = directory.AcceptVouched(ctx, d, &x.events, who.User.ID)
 		}
 		return who, err
 	}
-	here, err := findLinkingUser(ctx, x, &in)
+	here, err := findLinkingUser(ctx, x, in)
 	if err != nil {
 		return nil, err
 	}
 	if here != nil {
 		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
-	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
+	who, err := d.CommitSignIn(ctx, &x.events, *in, here, x.setup.sessions.plan(&x.visit))
 	if err == nil && in.Vouched {
 		who.Said = in.Said
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -105,11 +106,10 @@ const plainHTTP = "browsers see the site over https, and requests arrive as http
 // Sec-Fetch-Site to https sites and to loopback alone (Fetch Metadata, section 2),
 // and Origin and Referer name the scheme.
 func (t *hostTrust) warnOfScheme(log *journal.Logger, h http.Header, o weburl.Origin) {
-	isFetch, origin, referer := h.Get("Sec-Fetch-Site") != "", h.Get("Origin"), h.Get("Referer")
-	if o.Secure || o.Text == "" || t.origin.Text != "" || !isFetch && origin == "" && referer == "" || weburl.IsLoopback(o.Host()) {
+	if o.Secure || o.Text == "" || t.origin.Text != "" || browser.FetchSite(h) == "" && h["Origin"] == nil && h["Referer"] == nil || weburl.IsLoopback(o.Host()) {
 		return
 	}
-	seen := "https://" + o.Host()
+	isFetch, origin, referer, seen := browser.FetchSite(h) != "", h.Get("Origin"), h.Get("Referer"), "https://"+o.Host()
 	if !isFetch && origin != seen && referer != seen && !strings.HasPrefix(referer, seen+"/") {
 		return
 	}

@@ -81,6 +81,15 @@ func (b *Bearer) replaceBy(token string) {
 	}
 }
 
+// FetchSite returns the header Sec-Fetch-Site (Fetch Metadata, section 2.4), or "" without
+// it.
+func FetchSite(h http.Header) string {
+	if site := h["Sec-Fetch-Site"]; len(site) > 0 {
+		return site[0]
+	}
+	return ""
+}
+
 // BearerOf reads the Authorization header. It returns nil if the header has no bearer
 // token: such a header may be meant for the application. It returns a malformed Bearer if
 // a bearer token comes with other credentials, or if its text cannot be a token. It does

@@ -7,6 +7,17 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/swar"
 )
 
+// Lines returns the Set-Cookie lines of cookies, without those of malformed ones.
+func Lines(cookies ...*http.Cookie) []string {
+	lines := make([]string, 0, len(cookies))
+	for _, c := range cookies {
+		if line := Line(c); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // Line returns the Set-Cookie line of c, exactly as c.String does. It is empty if c is
 // no valid cookie. net/http looks at every byte of a value several times: with a session
 // that costs as much as decrypting it. So Line writes the cookies that Latchkey sets by

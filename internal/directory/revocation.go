@@ -50,6 +50,12 @@ func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool
 	if r == nil || r.SessionCache == nil || !useCache || from.SessionID == "" { // without a session id, two sign-ins share a key
 		return false, r.checkIn(ctx, nil, from)
 	}
+	return r.checkCached(ctx, from)
+}
+
+// checkCached does what Check does with useCache. The session of from has an id, and
+// there is a cache.
+func (r *Revocations) checkCached(ctx context.Context, from TokenOrigin) (believed bool, err error) {
 	ids := from.ids()
 	if r.SessionCache.isUnrevoked(ids) {
 		return true, nil

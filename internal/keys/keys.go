@@ -115,38 +115,45 @@ func (k *Keys) NamesSite() bool { return k.site != "" }
 // secret makes HMACs of one secret.
 type secret struct {
 	key  [sha256.Size]byte
-	macs sync.Pool // of hash.Hash, which cost more to make than a key does
+	macs sync.Pool // of *macRoom, which cost more to make than a key does
+}
+
+// macRoom is what one HMAC is made with.
+type macRoom struct {
+	mac     hash.Hash
+	message []byte
+	sum     [sha256.Size]byte
+	text    [2 * sha256.Size]byte
 }
 
 // newSecret returns the secret of a text. HMAC alone would take "s" and "s\x00" for one.
 func newSecret(text string) *secret { return &secret{key: sha256.Sum256([]byte(text))} }
 
-// mac returns the HMAC of a message, in hex.
-func (s *secret) mac(message []byte) string {
-	mac, made := s.macs.Get().(hash.Hash)
-	if !made {
-		mac = hmac.New(sha256.New, s.key[:])
+// room returns a macRoom with an empty message. The caller puts it into s.macs again.
+func (s *secret) room() *macRoom {
+	if room, kept := s.macs.Get().(*macRoom); kept {
+		return room
 	}
-	var sum [sha256.Size]byte
-	var text [2 * sha256.Size]byte
-	mac.Write(message)
-	hex.Encode(text[:], mac.Sum(sum[:0]))
-	mac.Reset()
-	s.macs.Put(mac)
-	return string(text[:])
+	return &macRoom{mac: hmac.New(sha256.New, s.key[:])}
 }
 
 // under returns the HMAC of everything that a key names. Each text is preceded by
 // its length, so that no two lists of texts are written alike.
 func (k *Keys) under(s *secret, kind Kind, parts []string) string {
-	named := append(make([]byte, 0, 256), "latchkey key"...)
+	room := s.room()
+	defer s.macs.Put(room)
+	named := append(room.message[:0], "latchkey key"...)
 	for _, text := range [...]string{string(kind), k.tenant, k.site} {
 		named = appendText(named, text)
 	}
 	for _, text := range parts {
 		named = appendText(named, text)
 	}
-	return s.mac(named)
+	room.message = named
+	room.mac.Reset()
+	room.mac.Write(named)
+	hex.Encode(room.text[:], room.mac.Sum(room.sum[:0]))
+	return string(room.text[:])
 }
 
 // appendText appends the length of a text and the text.

@@ -71,14 +71,17 @@ func (h *Header) Give(response http.Header) {
 
 // Decide adds lines of Set-Cookie to a response. It removes the lines that the response
 // has for the same cookies, or for pieces of them: the new lines are complete by
-// themselves.
+// themselves. The response may keep lines itself: the caller must not change them.
 func Decide(response http.Header, lines ...string) {
-	given := slices.DeleteFunc(slices.Clone(response["Set-Cookie"]), func(line string) bool {
-		name, _, _ := strings.Cut(line, "=")
-		return Decides(lines, name)
-	})
-	if all := append(given, lines...); len(all) > 0 {
-		response["Set-Cookie"] = all
+	if given := response["Set-Cookie"]; len(given) > 0 {
+		kept := slices.DeleteFunc(slices.Clone(given), func(line string) bool {
+			name, _, _ := strings.Cut(line, "=")
+			return Decides(lines, name)
+		})
+		lines = append(kept, lines...)
+	}
+	if len(lines) > 0 {
+		response["Set-Cookie"] = slices.Clip(lines)
 	}
 }
 
@@ -102,19 +105,33 @@ func Merge(response, added http.Header) {
 		switch {
 		case name == "Set-Cookie":
 			given := response[name]
+			if len(given) == 0 {
+				response[name] = lines
+				continue
+			}
 			isDecided := func(line string) bool {
 				cookie, _, _ := strings.Cut(line, "=")
 				return Decides(given, cookie)
 			}
 			response[name] = slices.Concat(slices.DeleteFunc(lines, isDecided), given)
 		case name == "Vary":
-			for _, line := range lines {
-				if !varies(response[name], line) {
-					response[name] = append(slices.Clone(response[name]), line)
-				}
-			}
+			Vary(response, lines)
 		case name != "Cache-Control" || response.Get(name) == "" || strings.Contains(lines[0], "no-store"):
 			response[name] = lines
+		}
+	}
+}
+
+// Vary adds names to the Vary of a response, except for those that it has. The response
+// may keep names itself: the caller must not change them.
+func Vary(response http.Header, names []string) {
+	if len(response["Vary"]) == 0 && len(names) == 1 {
+		response["Vary"] = slices.Clip(names)
+		return
+	}
+	for _, name := range names {
+		if !varies(response["Vary"], name) {
+			response["Vary"] = append(slices.Clip(response["Vary"]), name)
 		}
 	}
 }

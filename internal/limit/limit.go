@@ -96,7 +96,7 @@ type Event struct {
 // client alone.
 func (l *Limits) Attempt(provider, account string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
-	if account != "" {
+	if account != "" && !l.off {
 		e.target = budget{l.keys.Of(keys.TriesOfAccount, provider, fold.Name(account)), l.rates.AttemptsPerAccount}
 		e.field = "CredentialsPerAccount"
 		e.own = l.own(keys.TriesOfBrowser, l.rates.AttemptsPerAccount, r)

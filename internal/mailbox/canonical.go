@@ -41,7 +41,7 @@ func Canonical(email string) (string, error) {
 }
 
 // isControl reports whether r is a control character or ends a line.
-func isControl(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }
+func isControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // becomesASCII reports whether r is outside ASCII and some folding of it, by
 // compatibility or by case, contains ASCII.
