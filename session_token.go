@@ -137,18 +137,17 @@ func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Durat
 // shape returns the claims that Callbacks.Token wants a token to have, or info.Claims
 // without that callback. It puts back the claims that the callback may not change: the
 // library's own, and fixed. No claims and no error: there shall be no session.
-func (t *tokenStrategy) shape(ctx context.Context, v *visit, info TokenInfo, fixed ...string) (claims Claims, err error) {
+func (t *tokenStrategy) shape(ctx context.Context, v *visit, info TokenInfo, fixed ...string) (Claims, error) {
 	own := t.setup.config.Callbacks.Token
 	if own == nil {
 		return info.Claims, nil
 	}
 	kept := keepOwn(info.Claims, keepsProofs(t.setup), t.setup.acting != nil, append(ownNames(t.setup), fixed...)...)
-	call := func(ctx context.Context) (Claims, error) { return own(ctx, info) }
+	call := hook[Claims]
 	if info.Trigger == TriggerRead {
-		claims, err = hookOnRead(ctx, t.setup, "Callbacks.Token", call)
-	} else {
-		claims, err = hook(ctx, t.setup, "Callbacks.Token", call)
+		call = hookOnRead[Claims]
 	}
+	claims, err := call(ctx, t.setup, "Callbacks.Token", func(ctx context.Context) (Claims, error) { return own(ctx, info) })
 	if err != nil || claims == nil {
 		return nil, err
 	}
