@@ -18,7 +18,7 @@ func DynamoDB(t testing.TB) (url string) {
 	js := filepath.Join(workspace(t), "adapters/dynamoadapter/js")
 	node, port := NodeJS(t, js, "dynalite"), freePort(t)
 	h := newHome(t, "nobody")
-	h.as = nil // it minds nothing
+	h.as = nil // it runs as root, too
 	s := h.serve(t, syscall.SIGKILL, node, filepath.Join(js, "node_modules/dynalite/cli.js"),
 		"--host", "127.0.0.1", "--port", strconv.Itoa(port), "--createTableMs", "0", "--deleteTableMs", "0")
 	s.await(t, func() error {

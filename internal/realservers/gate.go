@@ -10,18 +10,18 @@ import (
 	"sync"
 )
 
-// Gate stands between MongoDB's clients and a server, and makes two things as
-// MongoDB does them: it lets one message and its answer through at a time, because
-// the server of the tests does not do a command on a document at once; and an update
-// that a unique index refuses has the code for that.
+// Gate is a proxy between MongoDB's clients and the server of the tests. It mends two
+// things in which that server differs from MongoDB. It lets only one command at a time
+// through, because the server does not change a document atomically. And it gives the code
+// of a duplicate key to an update that a unique index refuses.
 type Gate struct {
 	URL string // for clients
 
-	server string
-	turn   sync.Mutex
+	server string     // host and port
+	turn   sync.Mutex // held from a command to its answer
 
 	lock sync.Mutex
-	meet func(command string) Fate // nil: everything passes
+	meet func(command string) Fate // nil: every command passes; guarded by lock
 }
 
 // Fate is what becomes of a command at a [Gate].
@@ -37,14 +37,17 @@ const (
 	Misreported      // it is done, and the answer is such an error
 )
 
-// Meet has f decide about each command, by its name, such as "insert"; nil: all
-// pass. f is not called for what clients ask of a server by themselves.
+// Meet has f decide the fate of each command from now on, by the name of the command, such
+// as "insert". f is not called for the commands that a driver sends by itself: hello,
+// isMaster, ping and endSessions. With nil every command passes. Meet may be called while
+// clients are connected.
 func (g *Gate) Meet(f func(command string) Fate) {
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	g.meet = f
 }
 
+// fate returns the fate of the command in a message.
 func (g *Gate) fate(message []byte) Fate {
 	g.lock.Lock()
 	defer g.lock.Unlock()
@@ -59,7 +62,8 @@ func (g *Gate) fate(message []byte) Fate {
 	return g.meet(name)
 }
 
-// serve passes what one client says on to a connection of its own.
+// serve passes the commands of one client on to a connection to the server that no other
+// client has.
 func (g *Gate) serve(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", g.server)
@@ -84,6 +88,8 @@ func (g *Gate) serve(client net.Conn) {
 
 var errCut = errors.New("cut")
 
+// pass sends a command to the server, unless its fate forbids that, and returns the answer
+// for the client. An error means that the connection of the client is to be cut.
 func (g *Gate) pass(server net.Conn, message []byte) ([]byte, error) {
 	fate := g.fate(message)
 	switch fate {
@@ -120,6 +126,7 @@ const (
 	mostBytes  = 48 << 20
 )
 
+// readMessage reads one message with its header.
 func readMessage(r io.Reader) ([]byte, error) {
 	header := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, header); err != nil {
@@ -134,8 +141,8 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return message, err
 }
 
-// commandOf is the name of the first element of the command; empty: it has
-// another form.
+// commandOf returns the name of the command in a message, which is the name of the first
+// element of its document. It returns "" for a message of another form.
 func commandOf(message []byte) string {
 	const name = headerSize + 4 + 1 + 4 + 1 // after flags, kind, length and type
 	if len(message) < name || binary.LittleEndian.Uint32(message[12:]) != opMsg || message[headerSize+4] != 0 {
@@ -145,7 +152,7 @@ func commandOf(message []byte) string {
 	return string(text)
 }
 
-// failure is {ok: 0, errmsg: text, code: code}, in answer to a message.
+// failure returns the answer {ok: 0, errmsg: text, code: code} to a message.
 func failure(message []byte, code uint32, text string) []byte {
 	var doc []byte
 	doc = append(append(doc, 0x01), "ok\x00"...)

@@ -19,7 +19,7 @@ import (
 func MongoDB(t testing.TB) *Gate {
 	t.Helper()
 	h := newHome(t, "nobody")
-	h.as = nil // it minds nothing
+	h.as = nil // it runs as root, too
 	binary := tool(t, "ferretdb")
 	if err := os.Mkdir(h.dir+"/data", 0o700); err != nil {
 		t.Fatal(err)
@@ -34,8 +34,9 @@ func MongoDB(t testing.TB) *Gate {
 	return newGate(t, host)
 }
 
-// tool builds the program of internal/<name>, a module of its own, unless the go
-// command has it in its cache.
+// tool returns the path of the program of internal/<name>, a module of its own. The go
+// command builds it unless it is in the cache. If it does not build, the test skips, or
+// fails if LATCHKEY_REQUIRE_SERVERS is 1.
 func tool(t testing.TB, name string) (path string) {
 	t.Helper()
 	c := exec.Command("go", "tool", "-n", name)
@@ -55,24 +56,26 @@ func tool(t testing.TB, name string) (path string) {
 	return ""
 }
 
-// workspace returns the folder of go.work, above the folder of the test that runs.
-// The paths in a program do not tell it when they are trimmed.
+// workspace returns the folder of go.work, at or above the folder of the test that runs.
+// The program itself does not know it: -trimpath takes the folder out of its file names.
 func workspace(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	for err == nil {
+	start, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			break
+			t.Fatalf("no go.work at or above %s", start)
 		}
-		dir = filepath.Dir(dir)
 	}
-	t.Fatalf("no go.work above the folder of the test (%v)", err)
-	return ""
 }
 
+// newGate starts a gate in front of server, which is a host with its port. It takes no more
+// clients when the test has ended.
 func newGate(t testing.TB, server string) *Gate {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -44,10 +44,11 @@ func NewNATSCluster(t testing.TB) []NATS {
 	return nodes
 }
 
+// newNATS starts an empty server at a free port, with settings as in NewNATS.
 func newNATS(t testing.TB, port int, name string, settings ...string) NATS {
 	t.Helper()
 	h := newHome(t, "nobody")
-	h.as = nil // it minds nothing
+	h.as = nil // it runs as root, too
 	argv := append([]string{tool(t, "nats-server"), "--addr", "127.0.0.1", "--port", strconv.Itoa(port), "--name", name, "--jetstream", "--store_dir", h.dir}, settings...)
 	n := NATS{URL: "nats://" + local(port), Name: name, life: &life{}}
 	n.life.start = func(t testing.TB) *server {
@@ -60,7 +61,8 @@ func newNATS(t testing.TB, port int, name string, settings ...string) NATS {
 	return n
 }
 
-// greets waits for the line that a server begins with.
+// greets connects to addr and reads the line that a server begins with. It returns an error
+// if there is none within five seconds.
 func greets(addr string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -72,7 +74,7 @@ func greets(addr string) error {
 	return err
 }
 
-// Crash ends the server without a word to anybody.
+// Crash kills the server, which tells no other server.
 func (n NATS) Crash() { n.life.running.endBy(syscall.SIGKILL) }
 
 // Stop ends the server as an administrator does: it hands over what it leads.

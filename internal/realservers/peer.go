@@ -19,8 +19,8 @@ type Peer struct {
 	out *bufio.Scanner
 }
 
-// NewPeer starts peer.mjs of a folder whose packages are installed. It ends with
-// the test.
+// NewPeer starts peer.mjs in a folder, with args. The program ends with the test. pkg is an
+// npm package that has to be installed in the folder, as for NodeJS.
 func NewPeer(t testing.TB, folder, pkg string, args ...string) *Peer {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), NodeJS(t, folder, pkg), append([]string{"--no-warnings", "peer.mjs"}, args...)...)
@@ -40,10 +40,11 @@ func NewPeer(t testing.TB, folder, pkg string, args ...string) *Peer {
 		_ = in.Close()
 		_ = c.Wait()
 	})
-	return &Peer{in, bufio.NewScanner(out)}
+	return &Peer{in: in, out: bufio.NewScanner(out)}
 }
 
-// NodeJS finds the program, and a package that has to be installed in a folder.
+// NodeJS returns the path of the program node. If node, or the npm package pkg in folder, is
+// not installed, the test skips, or fails if LATCHKEY_REQUIRE_SERVERS is 1.
 func NodeJS(t testing.TB, folder, pkg string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath("node")
@@ -61,7 +62,9 @@ func NodeJS(t testing.TB, folder, pkg string) (path string) {
 	return ""
 }
 
-// Ask asks for a method. The result is what JSON makes of it; null is nil.
+// Ask calls a method of the program with args, which must be values for JSON, and returns
+// its result as encoding/json decodes it into an any. An {"error"} of the program is an
+// error.
 func (p *Peer) Ask(method string, args ...any) (result any, err error) {
 	line, err := json.Marshal(map[string]any{"method": method, "args": args})
 	if err == nil {
@@ -84,7 +87,8 @@ func (p *Peer) Ask(method string, args ...any) (result any, err error) {
 	return answer.Result, err
 }
 
-// Call is [Peer.Ask] in a test, for a record; nil: there is none.
+// Call calls a method as Ask does, and returns its result if that is an object, and nil
+// otherwise. It fails the test if there is an error.
 func (p *Peer) Call(t testing.TB, method string, args ...any) map[string]any {
 	t.Helper()
 	result, err := p.Ask(method, args...)

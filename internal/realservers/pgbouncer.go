@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// PgBouncer starts a pool before a server, by a socket. It lends each of its four
-// connections for one transaction at a time.
+// PgBouncer starts a connection pool in front of the server before. Clients reach the pool
+// by a socket. It lends each of its four connections for one transaction at a time.
 func PgBouncer(t testing.TB, before PG) PG {
 	t.Helper()
 	pgbouncer := program(t, "pgbouncer")
@@ -33,7 +33,7 @@ ignore_startup_parameters=extra_float_digits
 	if err := os.WriteFile(file, []byte(settings), 0o644); err != nil { //nolint:gosec // the server runs as another account
 		t.Fatal(err)
 	}
-	p.life = &postmaster{start: func(t testing.TB) *server {
+	p.life = &life{start: func(t testing.TB) *server {
 		t.Helper()
 		s := h.serve(t, syscall.SIGTERM, pgbouncer, file)
 		s.await(t, func() error {

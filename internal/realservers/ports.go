@@ -35,9 +35,9 @@ func FreePorts(t testing.TB, n int) []int {
 	return nil
 }
 
-// claim makes a port this test's, until it ends, towards the tests of all processes.
-// They agree on that by abstract sockets, which go with their process and are kept
-// apart by network as ports are.
+// claim reserves a port for this test until it ends, and returns false if a test of any
+// process has reserved it. A reservation is an abstract socket: it ends with its process,
+// and network namespaces have their own, as they have their own ports.
 func claim(t testing.TB, port int) bool {
 	l, err := net.Listen("unix", "@latchkey/test/port/"+strconv.Itoa(port))
 	if err != nil {
@@ -47,6 +47,7 @@ func claim(t testing.TB, port int) bool {
 	return true
 }
 
+// isFree reports whether no program listens on the port.
 func isFree(port int) bool {
 	l, err := net.Listen("tcp", local(port))
 	if err != nil {

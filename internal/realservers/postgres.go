@@ -16,17 +16,11 @@ type PG struct {
 	Dir  string // of its socket
 	Port int    // also names the socket; TCP connections only if asked for
 	tcp  bool
-	life *postmaster
+	life *life
 }
 
-// postmaster is how a server is started, and the one that runs.
-type postmaster struct {
-	start   func(t testing.TB) *server
-	running *server
-}
-
-// DSN is how to reach a database of the server, such as "postgres", in the
-// keyword form of libpq.
+// DSN returns the connection string of a database of the server, such as "postgres", in
+// the keyword form of libpq.
 func (p PG) DSN(database string) string {
 	host := p.Dir
 	if p.tcp {
@@ -35,22 +29,20 @@ func (p PG) DSN(database string) string {
 	return fmt.Sprintf("host=%s port=%d user=latchkey dbname=%s", host, p.Port, database)
 }
 
-// Crash ends the server without a word to anybody: statements under way are
-// lost, and its data is left as a power failure leaves it. It returns when
-// nothing answers any more.
+// Crash ends the server as a power failure does: statements under way are lost, and its
+// data is left as it is. Crash returns when the process has ended.
 func (p PG) Crash() { p.life.running.endBy(syscall.SIGQUIT) }
 
-// Restart starts a server that has crashed, on the data it left.
+// Restart starts a server that has ended, on the data it left.
 func (p PG) Restart(t testing.TB) {
 	t.Helper()
 	p.life.running = p.life.start(t)
 }
 
-// Stop ends the server in good order: a standby has everything then.
+// Stop ends the server in good order: a standby has all of its data then.
 func (p PG) Stop() { p.life.running.endBy(p.life.running.stop) }
 
-// Postgres starts an empty server. It is reached by a socket, or over TCP for
-// clients that know nothing else.
+// Postgres starts an empty server. Clients reach it by a socket, or with tcp over TCP.
 func Postgres(t testing.TB, tcp bool) PG {
 	t.Helper()
 	initdb := program(t, "initdb")
@@ -59,7 +51,7 @@ func Postgres(t testing.TB, tcp bool) PG {
 	return h.postgres(t, tcp)
 }
 
-// postgres starts a server on the data that a home has.
+// postgres starts a server on the data in the home.
 func (h home) postgres(t testing.TB, tcp bool) PG {
 	t.Helper()
 	postgres, ready := program(t, "postgres"), program(t, "pg_isready")
@@ -69,7 +61,7 @@ func (h home) postgres(t testing.TB, tcp bool) PG {
 		p.Port = freePort(t)
 		listen += "127.0.0.1"
 	}
-	p.life = &postmaster{start: func(t testing.TB) *server {
+	p.life = &life{start: func(t testing.TB) *server {
 		t.Helper()
 		s := h.serve(t, syscall.SIGINT, postgres, "-D", h.dir+"/data", "-k", h.dir, "-p", strconv.Itoa(p.Port),
 			"-c", listen, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "wal_retrieve_retry_interval=200ms")

@@ -25,7 +25,8 @@ var patience = race.Patience(3 * time.Minute)
 // cure tells a reader of the test's log how to install a missing program.
 const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer galera-4 nginx-light caddy haproxy"
 
-// program finds an installed program.
+// program returns the path of an installed program. Without it the test skips, or fails if
+// LATCHKEY_REQUIRE_SERVERS is 1.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
@@ -44,7 +45,8 @@ func program(t testing.TB, name string) string {
 	return ""
 }
 
-// isMissing ends a test that needs something that is not installed.
+// isMissing skips a test because the program called name is not installed, or fails it if
+// LATCHKEY_REQUIRE_SERVERS is 1.
 func isMissing(t testing.TB, name string) {
 	t.Helper()
 	if os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1" {
@@ -59,9 +61,10 @@ type home struct {
 	as  *syscall.Credential // nil: the user that runs the tests
 }
 
-// newHome makes a home for a server that refuses to run as root and has an
-// account of its own for that. It is not in t.TempDir, whose path can be longer
-// than the name of a socket may be, and which other accounts cannot enter.
+// newHome makes a home, which is removed when the test ends. If root runs the tests, the
+// server runs as account, because many servers refuse to run as root. The home is not in
+// t.TempDir, whose path can be longer than the name of a socket may be, and which other
+// accounts cannot enter.
 func newHome(t testing.TB, account string) home {
 	t.Helper()
 	h := home{as: credential(t, account)}
@@ -79,6 +82,7 @@ func newHome(t testing.TB, account string) home {
 	return h
 }
 
+// credential returns the ids of an account, or nil if the tests do not run as root.
 func credential(t testing.TB, account string) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -96,8 +100,8 @@ func credential(t testing.TB, account string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// command is not started yet. The working directory is the home because the
-// test's own may be closed to the other account.
+// command returns a command that is not started yet. Its working directory is the home
+// because the test's own may be closed to the other account.
 func (h home) command(argv ...string) *exec.Cmd {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = h.dir
@@ -106,7 +110,7 @@ func (h home) command(argv ...string) *exec.Cmd {
 	return c
 }
 
-// run waits for a command that prepares the home.
+// run runs a command that prepares the home, and fails the test unless it succeeds.
 func (h home) run(t testing.TB, argv ...string) {
 	t.Helper()
 	if out, err := h.command(argv...).CombinedOutput(); err != nil {
@@ -128,11 +132,18 @@ func (h home) write(t testing.TB, name, text string) {
 	}
 }
 
-// server is a running program.
+// life is how a server is started, and the process that runs. The values of a server's
+// type share it, so that each of them knows the process after a restart.
+type life struct {
+	start   func(t testing.TB) *server
+	running *server
+}
+
+// server is a process that a home has started.
 type server struct {
 	cmd  *exec.Cmd
-	stop syscall.Signal
-	done chan struct{} // closed when it has ended
+	stop syscall.Signal // ends it in good order
+	done chan struct{}  // closed when it has ended
 	log  journal
 }
 
@@ -152,27 +163,33 @@ func (h home) serve(t testing.TB, stop syscall.Signal, argv ...string) *server {
 	return s
 }
 
-// end stops a server that is no longer needed, without waiting for it to tidy up.
+// end stops a server that is no longer needed. It gives the server ten seconds to tidy up.
 func (s *server) end() { s.endWithin(10*time.Second, s.stop) }
 
-func (s *server) endBy(how syscall.Signal) { s.endWithin(patience, how) }
+// endBy sends a signal to the server and waits until it has ended. A server that goes on
+// for longer than patience is killed.
+func (s *server) endBy(signal syscall.Signal) { s.endWithin(patience, signal) }
 
-func (s *server) endWithin(most time.Duration, how syscall.Signal) {
-	_ = s.cmd.Process.Signal(how)
+// endWithin sends a signal to the server and waits until it has ended. After limit it kills
+// the server.
+func (s *server) endWithin(limit time.Duration, signal syscall.Signal) {
+	_ = s.cmd.Process.Signal(signal)
 	select {
 	case <-s.done:
-	case <-time.After(most):
+	case <-time.After(limit):
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // with its children
 		<-s.done
 	}
 }
 
-// await waits until the server answers.
+// await calls answers every ten milliseconds until it returns nil. It fails the test if the
+// server ends, or if that takes longer than patience.
 func (s *server) await(t testing.TB, answers func() error) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(patience); ; {
+	deadline := time.After(patience)
+	for {
 		err := answers()
 		if err == nil {
 			return
@@ -187,7 +204,7 @@ func (s *server) await(t testing.TB, answers func() error) {
 	}
 }
 
-// journal is what a server says, to be shown if it does not come up.
+// journal holds the output of a server, for the log of a test if the server does not start.
 type journal struct {
 	lock sync.Mutex
 	said bytes.Buffer

@@ -21,12 +21,6 @@ type Redis struct {
 	life *life
 }
 
-// life is how a server is started, and the one that runs.
-type life struct {
-	start   func(t testing.TB) *server
-	running *server
-}
-
 // NewRedis starts an empty server that is reached by a socket. Settings are
 // arguments of redis-server, such as "--maxmemory", "4mb".
 func NewRedis(t testing.TB, settings ...string) Redis {
@@ -35,11 +29,11 @@ func NewRedis(t testing.TB, settings ...string) Redis {
 	return h.redis(t, h.dir+"/s", append([]string{"--port", "0", "--unixsocket", h.dir + "/s"}, settings...)...)
 }
 
-// NewRedisReplica starts a server that copies another one, which was made by
-// NewRedisPrimary, and waits until it has.
-func NewRedisReplica(t testing.TB, of Redis) Redis {
+// NewRedisReplica starts a server that copies primary, which NewRedisPrimary has made, and
+// waits until it has a copy.
+func NewRedisReplica(t testing.TB, primary Redis) Redis {
 	t.Helper()
-	_, port, err := net.SplitHostPort(of.Addr)
+	_, port, err := net.SplitHostPort(primary.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,18 +42,21 @@ func NewRedisReplica(t testing.TB, of Redis) Redis {
 	return r
 }
 
-// NewRedisPrimary is NewRedis for a server that is reached over TCP, and may
-// have replicas.
+// NewRedisPrimary starts an empty server that is reached over TCP and may have replicas.
 func NewRedisPrimary(t testing.TB) Redis {
 	t.Helper()
 	return newRedisAt(t, freePort(t))
 }
 
+// newRedisAt starts an empty server at a free port, with settings as in NewRedis.
 func newRedisAt(t testing.TB, port int, settings ...string) Redis {
 	t.Helper()
-	return newHome(t, "redis").redis(t, local(port), append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"}, settings...)...)
+	own := []string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"}
+	return newHome(t, "redis").redis(t, local(port), append(own, settings...)...)
 }
 
+// redis starts a server in the home. addr is the host and port, or the path of the socket,
+// that settings make it listen on.
 func (h home) redis(t testing.TB, addr string, settings ...string) Redis {
 	t.Helper()
 	r := Redis{Addr: addr, life: &life{}}
@@ -74,10 +71,10 @@ func (h home) redis(t testing.TB, addr string, settings ...string) Redis {
 	return r
 }
 
+// local returns the address of a port on loopback.
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// Crash ends the server without a word to anybody; what it kept is lost. It
-// returns when nothing answers any more.
+// Crash kills the server; what it kept is lost. Crash returns when the process has ended.
 func (r Redis) Crash() { r.life.running.endBy(syscall.SIGKILL) }
 
 // Pause stops the server where it is: it accepts connections and answers
@@ -93,8 +90,8 @@ func (r Redis) Restart(t testing.TB) {
 	r.life.running = r.life.start(t)
 }
 
-// Ask sends the server one command, written as a line, and returns its answer
-// as it came.
+// Ask sends the server one command, written as a line, and returns its answer in the bytes
+// of the protocol. It fails the test if the answer is an error.
 func (r Redis) Ask(t testing.TB, command string) string {
 	t.Helper()
 	answer, err := r.ask(command)
@@ -104,6 +101,7 @@ func (r Redis) Ask(t testing.TB, command string) string {
 	return answer
 }
 
+// ask does the work of Ask, and returns an error instead of failing a test.
 func (r Redis) ask(command string) (string, error) {
 	network := "tcp"
 	if strings.HasPrefix(r.Addr, "/") {
@@ -125,7 +123,7 @@ func (r Redis) ask(command string) (string, error) {
 	return answer, err
 }
 
-// readAnswer reads one answer and returns it as it came.
+// readAnswer reads one answer, with all elements of an array, and returns its bytes.
 func readAnswer(r *bufio.Reader) (string, error) {
 	line, err := r.ReadString('\n')
 	if err != nil || line[0] != '$' && line[0] != '*' {
@@ -163,17 +161,18 @@ func (r Redis) says(t testing.TB, command string, texts ...string) {
 	})
 }
 
-// awaitLink waits until a replica has what its primary has: before that, it would
-// never take over.
+// awaitLink waits until a replica has the data of its primary: before that, it would never
+// take over.
 func (r Redis) awaitLink(t testing.TB) {
 	t.Helper()
 	r.says(t, "INFO replication", "role:slave", "master_link_status:up")
 }
 
+// offsets finds how much a primary has written, and how much each replica has of that.
 var offsets = regexp.MustCompile(`(?m)(?:^slave\d+:.*offset|^master_repl_offset)[=:](\d+)`)
 
-// AwaitCopies waits until each replica of a primary has what was written to it
-// so far: Redis answers before that.
+// AwaitCopies waits until each replica of the primary r has all that clients have written
+// to r so far: Redis answers clients before that. It needs at least one replica.
 func (r Redis) AwaitCopies(t testing.TB) {
 	t.Helper()
 	r.life.running.await(t, func() error {

@@ -47,7 +47,7 @@ func NewRedisCluster(t testing.TB) RedisCluster {
 	return c
 }
 
-// link gives each primary its replica, and waits until all know of all.
+// link gives each primary its replica, and waits until every node knows all others.
 func (c RedisCluster) link(t testing.TB) {
 	t.Helper()
 	for i := 3; i < 6; i++ {
@@ -65,8 +65,8 @@ func (c RedisCluster) link(t testing.TB) {
 	}
 }
 
-// Lose crashes a primary and calls meanwhile, if there is any; then it waits
-// until every other node knows who took over.
+// Lose crashes the primary i and calls meanwhile, unless that is nil. Then it waits until
+// every other node knows which replica has taken over.
 func (c RedisCluster) Lose(t testing.TB, i int, meanwhile func()) {
 	t.Helper()
 	_, port, err := net.SplitHostPort(c.Addrs[i])
@@ -95,6 +95,7 @@ func (c RedisCluster) Lose(t testing.TB, i int, meanwhile func()) {
 // at all other times, when it only has much to do.
 const noticed, unnoticed = 1000, 60_000
 
+// notice has nodes give up a silent node after so many milliseconds.
 func notice(t testing.TB, nodes []Redis, after int) {
 	t.Helper()
 	for _, n := range nodes {
@@ -102,8 +103,8 @@ func notice(t testing.TB, nodes []Redis, after int) {
 	}
 }
 
-// Promote has a replica take the place of its primary, which hands over in good
-// order, and returns when it has.
+// Promote has the node replica take the place of its primary, which hands over in good
+// order. It returns when replica is the primary, and at once if it is that already.
 func (c RedisCluster) Promote(t testing.TB, replica int) {
 	t.Helper()
 	const givenUp = 6 * time.Second // a node tries for five

@@ -33,8 +33,8 @@ func NewRedisSentinel(t testing.TB) RedisSentinel {
 	return s
 }
 
-// Lose crashes the primary, and waits until the replica has its place and every
-// Sentinel says so.
+// Lose crashes the primary, and waits until the replica has become the primary and every
+// Sentinel names it.
 func (s RedisSentinel) Lose(t testing.TB) {
 	t.Helper()
 	s.Primary.Crash()
@@ -48,8 +48,8 @@ func (s RedisSentinel) Lose(t testing.TB) {
 	}
 }
 
-// newSentinel is told of the replica, which it would otherwise not know of in
-// its first ten seconds.
+// newSentinel starts a Sentinel that watches primary. Its configuration names the replica,
+// which it would otherwise not know in its first ten seconds.
 func newSentinel(t testing.TB, primary, replica Redis) Redis {
 	t.Helper()
 	h, port := newHome(t, "redis"), freePort(t)

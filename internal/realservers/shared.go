@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Shared is servers for all tests of a package, each of which makes a schema or a
-// database of its own there: to start a server takes seconds. The zero value has
-// none yet. It may be used concurrently. What a test does to a whole server, such
-// as ending it, wants a server of its own.
+// Shared has servers for all tests of a package, because it takes seconds to start one.
+// Each test makes a schema or a database of its own there. A test that does something to a
+// whole server, such as ending it, must start its own instead. The zero value has no
+// servers yet. Shared may be used concurrently.
 type Shared struct {
 	lock     sync.Mutex
 	postgres *PG
@@ -17,7 +17,7 @@ type Shared struct {
 	ends     []func()
 }
 
-// Postgres is a server reached by a socket, which the first call starts.
+// Postgres returns a server that is reached by a socket. The first call starts it.
 func (s *Shared) Postgres(t testing.TB) PG {
 	t.Helper()
 	s.lock.Lock()
@@ -29,7 +29,7 @@ func (s *Shared) Postgres(t testing.TB) PG {
 	return *s.postgres
 }
 
-// MariaDB is the socket of a server, which the first call starts.
+// MariaDB returns the path of the socket of a server. The first call starts it.
 func (s *Shared) MariaDB(t testing.TB) string {
 	t.Helper()
 	s.lock.Lock()
@@ -53,5 +53,5 @@ type lasting struct {
 	shared *Shared
 }
 
-// Cleanup puts off until Close.
+// Cleanup has Close call f, instead of the end of the test.
 func (l lasting) Cleanup(f func()) { l.shared.ends = append(l.shared.ends, f) }

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// Standby starts a copy of a server, which has to be reached over TCP. It follows
-// the server, answers reads, and writes once it is promoted: SELECT pg_promote().
+// Standby starts a copy of primary, which clients must reach over TCP: see Postgres. The
+// copy follows primary and answers reads. It takes writes once it is promoted, by SELECT
+// pg_promote().
 func Standby(t testing.TB, primary PG) PG {
 	t.Helper()
 	h := newHome(t, "postgres")
@@ -22,7 +23,7 @@ func Standby(t testing.TB, primary PG) PG {
 	return standby
 }
 
-// awaitLink waits until a standby has what its leader has: before that, a leader
+// awaitLink waits until the standby p has the data of its leader: before that, a leader
 // that stops in good order would not wait for it.
 func (p PG) awaitLink(t testing.TB, leader PG) {
 	t.Helper()
@@ -36,8 +37,8 @@ func (p PG) awaitLink(t testing.TB, leader PG) {
 	})
 }
 
-// Follow makes a standby of a server that was stopped, on its port. It follows
-// the leader, which was its own standby before.
+// Follow starts p, which was stopped, as a standby of leader, on the port that p had. leader
+// was a standby of p before.
 func (p PG) Follow(t testing.TB, leader PG) {
 	t.Helper()
 	settings, err := os.OpenFile(p.Dir+"/data/postgresql.auto.conf", os.O_APPEND|os.O_WRONLY, 0)

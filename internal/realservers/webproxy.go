@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ type WebProxy struct {
 	dir  string
 }
 
-// WebProxySite is what a configuration has to name.
+// WebProxySite has the values that a configuration of a WebProxy must name.
 type WebProxySite struct {
 	Port             string // the port to listen on, at 127.0.0.1
 	Certificate, Key string // files
@@ -34,8 +35,8 @@ type WebProxySite struct {
 	Dir              string // a folder for logs and temporary files
 }
 
-// NewWebProxy starts the named program, nginx, caddy or haproxy, with the configuration
-// that a function makes for it.
+// NewWebProxy starts the program called name: nginx, caddy or haproxy. configure returns
+// its configuration, which must make it listen with TLS as host.
 func NewWebProxy(t testing.TB, name, host string, configure func(WebProxySite) string) WebProxy {
 	t.Helper()
 	path := program(t, name)
@@ -45,12 +46,8 @@ func NewWebProxy(t testing.TB, name, host string, configure func(WebProxySite) s
 	for file, text := range map[string]string{"cert.pem": certificate, "key.pem": key, "both.pem": certificate + key} {
 		h.write(t, file, text)
 	}
-	_, number, err := net.SplitHostPort(local(port))
-	if err != nil {
-		t.Fatal(err)
-	}
 	h.write(t, "config", configure(WebProxySite{
-		Port: number, Certificate: h.dir + "/cert.pem", Key: h.dir + "/key.pem", Both: h.dir + "/both.pem", Dir: h.dir,
+		Port: strconv.Itoa(port), Certificate: h.dir + "/cert.pem", Key: h.dir + "/key.pem", Both: h.dir + "/both.pem", Dir: h.dir,
 	}))
 	argv := map[string][]string{
 		"nginx":   {path, "-e", "stderr", "-p", h.dir, "-c", h.dir + "/config", "-g", "daemon off;"},
@@ -65,7 +62,7 @@ func NewWebProxy(t testing.TB, name, host string, configure func(WebProxySite) s
 		}
 		return err
 	})
-	return WebProxy{local(port), pool, h.dir}
+	return WebProxy{Addr: local(port), CA: pool, dir: h.dir}
 }
 
 // Log returns what the program wrote into access.log so far.
@@ -78,7 +75,8 @@ func (p WebProxy) Log(t testing.TB) string {
 	return string(text)
 }
 
-// certify makes a certificate for a host, and a pool that vouches for it.
+// certify returns a new certificate for a host and its key, both in PEM, and a pool that
+// trusts that certificate.
 func certify(t testing.TB, host string) (certificate, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

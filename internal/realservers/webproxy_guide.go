@@ -16,12 +16,13 @@ const GuideHost = "app.example"
 // GuideProxies are the programs whose configurations the deployment guide has.
 var GuideProxies = []string{"nginx", "caddy", "haproxy"}
 
-// NewGuideProxy starts one of GuideProxies as the deployment guide has it, in front of
-// an instance of a site, which is a host with its port.
+// NewGuideProxy starts the program called name, one of GuideProxies, with the configuration
+// that the deployment guide has for it. The proxy passes requests on to the application at
+// instance, a host with its port.
 func NewGuideProxy(t testing.TB, name, instance string) WebProxy {
 	t.Helper()
-	guide := guideConfig(t, name)
-	return NewWebProxy(t, name, GuideHost, func(s WebProxySite) string { return guideProxies[name](t, guide, instance, s) })
+	guide, adapt := guideConfig(t, name), guideAdaptations[name]
+	return NewWebProxy(t, name, GuideHost, func(s WebProxySite) string { return adapt(t, guide, instance, s) })
 }
 
 // guideConfig returns the block of the deployment guide in a language.
@@ -38,7 +39,7 @@ func guideConfig(t testing.TB, language string) string {
 	return m[1]
 }
 
-// swap replaces a text that has to be there.
+// swap returns in with every old replaced by with. It fails the test if there is none.
 func swap(t testing.TB, in, old, with string) string {
 	t.Helper()
 	if !strings.Contains(in, old) {
@@ -47,9 +48,10 @@ func swap(t testing.TB, in, old, with string) string {
 	return strings.ReplaceAll(in, old, with)
 }
 
-// guideProxies make the guide's configurations runnable: another port, a certificate of the
-// test's, another folder.
-var guideProxies = map[string]func(t testing.TB, guide, instance string, s WebProxySite) string{
+// guideAdaptations change the guide's configurations, by the name of the program, so that
+// they run in a test: with the ports, the certificate and the folder of s, and in front of
+// instance.
+var guideAdaptations = map[string]func(t testing.TB, guide, instance string, s WebProxySite) string{
 	"nginx": func(t testing.TB, guide, instance string, s WebProxySite) string {
 		guide = swap(t, guide, "listen 443 ssl;", "listen 127.0.0.1:"+s.Port+" ssl; ssl_certificate "+s.Certificate+"; ssl_certificate_key "+s.Key+";")
 		guide = swap(t, guide, "127.0.0.1:3000", instance)
