@@ -1,6 +1,7 @@
 package frameworktest
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,8 +58,9 @@ var actionCases = []testCase{
 	}},
 }
 
-// loginPages adds a page with a form to the site, and the handler that the form is posted
-// to. With readsForm a middleware of the framework reads the form first.
+// loginPages adds the page /login to the site, and the SignInAction that its form is posted
+// to. The page says "please", or what a failed sign-in tells it. With readsForm a middleware
+// of the framework reads the form first.
 func (f *framework) loginPages(readsForm bool) {
 	show := func(c Context) {
 		failure := latchkey.FormFailureFrom(c.Context())
@@ -68,7 +70,8 @@ func (f *framework) loginPages(readsForm bool) {
 		}
 		forms, err := c.Forms()
 		ok(f.t, err)
-		c.Write(failure.Status, strings.Join(failure.Messages(), " ")+" for "+c.FormValue("name")+" or "+failure.Values.Get("name")+" "+forms.CSRFToken)
+		c.Write(failure.Status, fmt.Sprintf("%v; the form has %s, the failure has %s; %s",
+			failure.Messages(), c.FormValue("name"), failure.Values.Get("name"), forms.CSRFToken))
 	}
 	f.page("/login", Unguarded, show)
 	f.site.Pages = append(f.site.Pages, Page{
@@ -76,13 +79,14 @@ func (f *framework) loginPages(readsForm bool) {
 	})
 }
 
-// proveLogin checks that a wrong password shows the page again and a right one signs in.
+// proveLogin checks that a wrong password shows the page again, with the name that was
+// typed, and a right one signs in.
 func proveLogin(t *testing.T, f *framework) {
 	c := f.open()
 	answers(t, c.Get("/login"), http.StatusOK, "please")
 	form := url.Values{"providerId": {"credentials"}, "name": {"Ada"}, "password": {"wrong"}, "redirectTo": {"/done"}}
 	p := c.Post("/login", form)
-	answers(t, p, http.StatusForbidden, "for Ada or Ada")
+	answers(t, p, http.StatusForbidden, "the form has Ada, the failure has Ada")
 	if c.Session() != nil {
 		t.Error("a wrong password signs in")
 	}

@@ -28,7 +28,7 @@ var answerCases = []testCase{
 	{"the cookies of the application stand beside ours", func(f *framework) {
 		f.page("/cookies", LoadSession, func(c Context) {
 			c.SetCookie("one", "1")
-			text := "here is " + name(c.Session())
+			text := "here is " + nameOf(c.Session())
 			c.SetCookie("two", "2")
 			c.Write(http.StatusOK, text)
 		})
@@ -66,7 +66,7 @@ var answerCases = []testCase{
 	}},
 	{"a stream begins with the renewed cookie", func(f *framework) {
 		f.stream("/stream", RequireSession, true)
-	}, func(t *testing.T, f *framework) { proveStream(t, f, "here is Ada") }},
+	}, func(t *testing.T, f *framework) { proveStream(t, f, true) }},
 	{"other goroutines look at the session while the handler answers", func(f *framework) {
 		f.page("/beside", LoadSession, func(c Context) {
 			ctx := c.Context()
@@ -83,7 +83,7 @@ var answerCases = []testCase{
 	}, proveBeside},
 	{lookedLate, func(f *framework) {
 		f.stream("/stream", LoadSession, false)
-	}, func(t *testing.T, f *framework) { proveStream(t, f, "") }},
+	}, func(t *testing.T, f *framework) { proveStream(t, f, false) }},
 	{"a panic is the framework's to recover from", func(f *framework) {
 		f.page("/panic", RequireSession, func(Context) { panic("of the application") })
 		f.page("/who", LoadSession, who)
@@ -121,20 +121,21 @@ var answerCases = []testCase{
 // their streams begin.
 const lookedLate = "a session that is looked at when the stream has begun"
 
-// stream adds a page of two parts that names the signed-in user. The second
-// part waits until the browser has the first.
+// stream adds a page of two parts, of which the second names the signed-in user, and waits
+// until the browser has the first. With early the handler reads the session before the
+// stream begins, and otherwise in its second part, when it is too late to renew the cookie.
 func (f *framework) stream(path string, guard Guard, early bool) {
 	f.page(path, guard, func(c Context) {
 		text := ""
 		if early {
-			text = "here is " + name(c.Session())
+			text = "here is " + nameOf(c.Session())
 		}
 		c.Stream(func() string { return "first" }, func() string {
 			<-f.received
 			if early {
 				return text
 			}
-			return "here is " + name(c.Session())
+			return "here is " + nameOf(c.Session())
 		})
 	})
 }
@@ -143,12 +144,13 @@ func (f *framework) stream(path string, guard Guard, early bool) {
 // its test before the test's own deadline.
 const streamTimeout = 30 * time.Second
 
-// proveStream reads the first part of a stream before the server makes the second. The
-// stream has to renew the session cookie unless cookieWith is empty.
-func proveStream(t *testing.T, f *framework, cookieWith string) {
+// proveStream checks that a browser can read the first part of a stream before the server
+// makes the second, and that the answer renews the session cookie if and only if renews is
+// set.
+func proveStream(t *testing.T, f *framework, renews bool) {
 	t.Helper()
 	c := f.openAs("Ada")
-	defer f.release() // or the server would wait for ever
+	defer f.release() // if the test ends early, the server would otherwise wait for ever
 	ctx, cancel := context.WithTimeout(t.Context(), streamTimeout)
 	defer cancel()
 	res, err := ask(ctx, c, f.url+"/stream")
@@ -163,8 +165,8 @@ func proveStream(t *testing.T, f *framework, cookieWith string) {
 	if string(first) != "first" || string(rest) != "here is Ada" {
 		t.Errorf("the stream says %q, then %q", first, rest)
 	}
-	if renewed := setsCookie(&latchkeytest.Page{Header: res.Header}, "session-token"); renewed != (cookieWith != "") {
-		t.Errorf("renewed: %t", renewed)
+	if renewed := setsCookie(&latchkeytest.Page{Header: res.Header}, "session-token"); renewed != renews {
+		t.Errorf("the answer renews the session: %t, want %t", renewed, renews)
 	}
 	if c.Session() == nil {
 		t.Error("the session is lost")
@@ -195,8 +197,9 @@ func proveCrowd(t *testing.T, f *framework) {
 	}
 	errs := race.Run(people, func(i int) error {
 		for range rounds {
-			for path, want := range map[string]string{"/members": fmt.Sprint("here is Person-", i), "/who": fmt.Sprint("here is Person-", i), "/unread": "public"} {
-				if err := asked(t.Context(), browsers[i], f.url+path, want); err != nil {
+			greeting := fmt.Sprint("here is Person-", i)
+			for path, want := range map[string]string{"/members": greeting, "/who": greeting, "/unread": "public"} {
+				if err := checkPage(t.Context(), browsers[i], f.url+path, want); err != nil {
 					return err
 				}
 			}
@@ -208,10 +211,10 @@ func proveCrowd(t *testing.T, f *framework) {
 	}
 }
 
-// asked returns an error unless a page says what is wanted. The page "public" must set no
-// session cookie, since it does not read the session, and all others must set one. It may
-// run in any goroutine.
-func asked(ctx context.Context, c *latchkeytest.Client, pageURL, want string) error {
+// checkPage requests a page and returns an error unless its text is want. If want is
+// "public", the page must set no session cookie, since it does not read the session. All
+// others must set one. checkPage may run in any goroutine.
+func checkPage(ctx context.Context, c *latchkeytest.Client, pageURL, want string) error {
 	res, err := ask(ctx, c, pageURL)
 	if err != nil {
 		return err
@@ -229,8 +232,9 @@ func asked(ctx context.Context, c *latchkeytest.Client, pageURL, want string) er
 	return nil
 }
 
-// ask requests a page with the cookies of c. It leaves c as it is and reads no
-// more of the answer than its header.
+// ask requests a page with the cookies of c and leaves c as it is. It reads no more of the
+// answer than its header: the caller reads the body and closes it. The error is that of a
+// malformed URL, or of the request.
 func ask(ctx context.Context, c *latchkeytest.Client, pageURL string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, pageURL, http.NoBody)
 	if err != nil {
@@ -242,8 +246,8 @@ func ask(ctx context.Context, c *latchkeytest.Client, pageURL string) (*http.Res
 	return c.Transport.RoundTrip(req)
 }
 
-// calls are what a handler can call that sets cookies. The sessions that rename makes are of
-// one piece and of several.
+// calls are the calls of a handler that set cookies, by the word that manyCalls reads in a
+// form. After "short" the session fits into one cookie, after "long" it takes several.
 var calls = map[string]func(c Context){
 	"session": func(c Context) { _, _ = c.Session() },
 	"user":    func(c Context) { _, _ = c.CurrentUser() },
@@ -254,7 +258,8 @@ var calls = map[string]func(c Context){
 	"out":     func(c Context) { _, _ = c.SignOutURL(latchkey.SignOutOptions{RedirectTo: "/"}) },
 }
 
-// manyCalls is a handler that calls what the form names, in that order.
+// manyCalls is a handler that makes the calls that the field "calls" of the form names, in
+// that order.
 func manyCalls(c Context) {
 	for _, call := range strings.Fields(c.FormValue("calls")) {
 		calls[call](c)
@@ -262,8 +267,9 @@ func manyCalls(c Context) {
 	c.Write(http.StatusOK, "done")
 }
 
-// proveOnce checks R-713 for calls at random: a browser joins the pieces of a cookie that it
-// has, so that those of two sessions must not stand beside each other.
+// proveOnce checks R-713, for random sequences of calls: an answer sets each cookie once and
+// names each header once in Vary. A long session is in several cookies, its pieces. If an
+// answer set pieces of two sessions, the browser would send a mixture.
 func proveOnce(t *testing.T, f *framework) {
 	t.Helper()
 	seed, steps := race.Steps(t, 12)

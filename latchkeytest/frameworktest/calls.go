@@ -41,7 +41,7 @@ var callCases = []testCase{
 				return
 			}
 			ok(f.t, err)
-			c.Write(http.StatusOK, to+" for "+name(c.Session()))
+			c.Write(http.StatusOK, to+" for "+nameOf(c.Session()))
 		})
 	}, func(t *testing.T, f *framework) {
 		p := f.open().Get("/begin")
@@ -78,7 +78,7 @@ var callCases = []testCase{
 		f.post("/leave", RequireSession, func(c Context) {
 			to, err := c.SignOutURL(latchkey.SignOutOptions{RedirectTo: "/bye"})
 			ok(f.t, err)
-			c.Write(http.StatusOK, to+" and "+name(c.Session()))
+			c.Write(http.StatusOK, to+" and "+nameOf(c.Session()))
 		})
 		f.post("/go", Unguarded, func(c Context) {
 			err := c.SignOut(latchkey.SignOutOptions{RedirectTo: "/bye"})
@@ -118,10 +118,10 @@ var callCases = []testCase{
 	{"UpdateSession changes the session at once", func(f *framework) {
 		f.post("/rename", RequireSession, func(c Context) {
 			s, err := c.UpdateSession(map[string]string{"name": c.FormValue("name")})
-			c.Write(http.StatusOK, "here is "+name(s, err)+", "+name(c.Session()))
+			c.Write(http.StatusOK, "here is "+nameOf(s, err)+", "+nameOf(c.Session()))
 		})
 		f.post("/rename-nobody", Unguarded, func(c Context) {
-			c.Write(http.StatusOK, "here is "+name(c.UpdateSession(nil)))
+			c.Write(http.StatusOK, "here is "+nameOf(c.UpdateSession(nil)))
 		})
 	}, func(t *testing.T, f *framework) {
 		c := f.openAs("Ada")

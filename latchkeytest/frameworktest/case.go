@@ -26,15 +26,16 @@ type testCase struct {
 
 var testCases = slices.Concat(routeCases, guardCases, targetCases, callCases, actionCases, answerCases, placeCases)
 
-// try builds the site of c, serves it and runs the case.
-func (c *testCase) try(t *testing.T, serve func(*testing.T, Site) string, whole bool) {
+// try builds the site of c, serves it by serve, which returns its URL, and runs the case.
+// wholeSite is Site.WholeSite.
+func (c *testCase) try(t *testing.T, serve func(*testing.T, Site) string, wholeSite bool) {
 	t.Helper()
 	f := newFramework(t)
-	f.site.WholeSite = whole
+	f.site.WholeSite = wholeSite
 	if c.build != nil {
 		c.build(f)
 	}
-	if f.site.ByHost == nil {
+	if f.site.ByHost == nil { // else the framework makes an Auth of each configuration
 		var err error
 		if f.site.Auth, err = latchkey.New(f.config); err != nil {
 			t.Fatal(err)
@@ -55,8 +56,8 @@ type framework struct {
 	prefix string // in front of all paths, as browsers see them
 
 	reached  tally         // how often the CatchAll of the site ran
-	received chan struct{} // closed by release, when the browser has the first part of a stream
-	release  func()
+	received chan struct{} // closed by release: the browser has the first part of a stream
+	release  func()        // closes received, and does nothing at later calls
 }
 
 // newFramework returns a site without pages that is not served yet. Users sign in at the
@@ -87,6 +88,8 @@ func newFramework(t *testing.T) *framework {
 // password is the password of every user.
 const password = "lovelace"
 
+// whoKnowsThePassword signs in a user of any name who has typed the password. It returns
+// ErrCredentialsSignin for a wrong one.
 func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["password"] != password {
 		return latchkey.User{}, latchkey.ErrCredentialsSignin
@@ -113,7 +116,7 @@ func (f *framework) open() *latchkeytest.Client {
 	return c
 }
 
-// twoTransports asks one host in a way of its own.
+// twoTransports sends requests to host by own, and all others by other.
 type twoTransports struct {
 	host       string
 	own, other http.RoundTripper
@@ -168,9 +171,9 @@ func setsCookie(p *latchkeytest.Page, name string) bool {
 	})
 }
 
-// name returns the name of the signed-in user, or a word for what Session returned
-// instead: one for ErrNoSession, "fault: …" for another error, and "neither" for nil.
-func name(s *latchkey.Session, err error) string {
+// nameOf returns the name of the signed-in user for the results of Session. It returns
+// "nobody" for ErrNoSession, "fault: …" for another error, and "neither" for nil, nil.
+func nameOf(s *latchkey.Session, err error) string {
 	switch {
 	case errors.Is(err, latchkey.ErrNoSession):
 		return "nobody"
@@ -183,7 +186,7 @@ func name(s *latchkey.Session, err error) string {
 }
 
 // who is a handler that answers with the name of the signed-in user.
-func who(c Context) { c.Write(http.StatusOK, "here is "+name(c.Session())) }
+func who(c Context) { c.Write(http.StatusOK, "here is "+nameOf(c.Session())) }
 
 // countingStore counts how often a session is looked up.
 type countingStore struct {

@@ -38,21 +38,21 @@ type hidden = veil.Hidden
 // They are logged and not run. A name that no case has fails the test.
 func Test(t *testing.T, serve func(t *testing.T, site Site) string, except ...string) {
 	t.Helper()
-	unknown := map[string]bool{}
+	notFound := map[string]bool{}
 	for _, name := range except {
-		unknown[name] = true
+		notFound[name] = true
 	}
 	for _, c := range testCases {
-		if unknown[c.name] {
-			delete(unknown, c.name)
+		if notFound[c.name] {
+			delete(notFound, c.name)
 			t.Logf("not tried: %s", c.name)
 			continue
 		}
-		for way, whole := range map[string]bool{"routes": false, "whole site": true} {
-			t.Run(c.name+"/"+way, func(t *testing.T) { c.try(t, serve, whole) })
+		for way, wholeSite := range map[string]bool{"routes": false, "whole site": true} {
+			t.Run(c.name+"/"+way, func(t *testing.T) { c.try(t, serve, wholeSite) })
 		}
 	}
-	for name := range unknown {
+	for name := range notFound {
 		t.Errorf("there is no case called %q", name)
 	}
 }

@@ -129,11 +129,11 @@ var guardCases = []testCase{
 			s := latchkey.SessionFrom(c.Context())
 			u, err := c.CurrentUser()
 			ok(f.t, err)
-			c.Write(http.StatusOK, "here is "+name(c.Session())+", "+s.User.Name+", "+u.Name)
+			c.Write(http.StatusOK, "here is "+nameOf(c.Session())+", "+s.User.Name+", "+u.Name)
 		})
 		f.page("/bare", Unguarded, func(c Context) {
 			s, _ := c.Session()
-			c.Write(http.StatusOK, "here is "+s.User.Name+", "+name(c.Session()))
+			c.Write(http.StatusOK, "here is "+s.User.Name+", "+nameOf(c.Session()))
 		})
 	}, func(t *testing.T, f *framework) {
 		f.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})

@@ -80,7 +80,7 @@ var placeCases = []testCase{
 			before := seen.count("asked")
 			u, err := c.ActionURL("signin")
 			ok(f.t, err)
-			text := "here is " + name(c.Session()) + " at " + u.Host
+			text := "here is " + nameOf(c.Session()) + " at " + u.Host
 			if seen.count("asked") != before {
 				text += ", asked again"
 			}
@@ -146,7 +146,7 @@ func proveTenants(t *testing.T, f *framework) {
 	}
 }
 
-// toHost connects to one host, whatever is asked for.
+// toHost sends every request to host, with the Host header of the URL that was asked for.
 type toHost struct {
 	host string
 	next http.RoundTripper

@@ -108,6 +108,7 @@ func (f *framework) compare(t *testing.T, method, path string) {
 	}
 }
 
+// cookieNames returns the names of the cookies that h sets, in order.
 func cookieNames(h http.Header) (names []string) {
 	for _, line := range h.Values("Set-Cookie") {
 		name, _, _ := strings.Cut(line, "=")
