@@ -16,11 +16,11 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// stage holds what one run of one program shares.
+// stage holds what one run of one program shares. enter empties it for each world.
 type stage struct {
-	world         string
-	address       string // of the victim
-	literals      []string
+	world         string   // one of Worlds
+	address       string   // of the victim
+	literals      []string // of the program's source
 	issuer, other *latchkeytest.Issuer
 	box           *latchkeytest.Mailbox
 	done          chan<- Report
@@ -29,7 +29,7 @@ type stage struct {
 	victims []string // the victim's users
 
 	mu     sync.Mutex
-	armed  []armed // what the program configured, oldest first
+	armed  []armedConfig // what the program configured, oldest first
 	events []latchkey.SignInEvent
 	ran    map[string]bool // functions that decide and have run
 	gifts  []string        // calls of the functions that an application brings
@@ -39,11 +39,11 @@ type stage struct {
 	inEvent int             // functions of Events that run
 	failed  map[string]bool // calls from Events that have failed in the world setback; false: repeated since
 
-	funcs []function
+	funcs []function // functions that decide, in the order in which Fn noted them
 }
 
-// armed is a configuration of the program with hostile providers in it.
-type armed struct {
+// armedConfig is a configuration of the program with hostile providers in it: see arm.
+type armedConfig struct {
 	config latchkey.Config
 	auth   *latchkey.Auth // nil: one of several tenants
 }
@@ -54,7 +54,8 @@ type function struct {
 	value any
 }
 
-var now = stage{ran: map[string]bool{}}
+// current is the stage of this process, which runs one world after the other.
+var current = stage{ran: map[string]bool{}}
 
 // New stands for [latchkey.New] in a program under test. It arms c and remembers the
 // site. If c has Invitations, it invites the victim, except in the world fresh.
@@ -64,11 +65,11 @@ func New(c latchkey.Config) (*latchkey.Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	now.mu.Lock()
-	now.armed = append(now.armed, armed{c, auth})
-	now.mu.Unlock()
-	if c.Invitations && now.world != "fresh" {
-		_, err = auth.Users().Invite(context.Background(), latchkey.Invitation{Email: now.address, Data: "gift"})
+	current.mu.Lock()
+	current.armed = append(current.armed, armedConfig{config: c, auth: auth})
+	current.mu.Unlock()
+	if c.Invitations && current.world != "fresh" {
+		_, err = auth.Users().Invite(context.Background(), latchkey.Invitation{Email: current.address, Data: "gift"})
 		if errors.Is(err, latchkey.ErrConflict) {
 			err = nil
 		}
@@ -105,20 +106,23 @@ func NewFunc(f latchkey.Func) (*latchkey.Auth, error) {
 	return latchkey.NewFunc(f)
 }
 
+// armPointer arms a copy of the configuration of one tenant, remembers it in the stage, as
+// New does for a site, and returns it. It returns nil for nil.
 func armPointer(c *latchkey.Config) *latchkey.Config {
 	if c == nil {
 		return nil
 	}
 	changed := arm(*c)
-	now.mu.Lock()
-	defer now.mu.Unlock()
-	now.armed = append(now.armed, armed{config: changed})
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	current.armed = append(current.armed, armedConfig{config: changed})
 	return &changed
 }
 
-// arm points every provider of c to the hostile issuer, adds two of its own, and sends
-// mails to the mailboxes of the visitors. What the program decides about a provider
-// stays: which accounts may be linked, and what a profile means.
+// arm returns c with every OAuth provider at the hostile issuer (see rewire), with two more
+// providers, and with mails that go to the mailboxes of the visitors. It adds a secret if c
+// has none. It wraps events: those of SignIn are recorded, and the stage knows of each event
+// while the program's function for it runs.
 func arm(c latchkey.Config) latchkey.Config {
 	c.Providers = slices.Clone(c.Providers)
 	for i, p := range c.Providers {
@@ -127,56 +131,62 @@ func arm(c latchkey.Config) latchkey.Config {
 			c.Providers[i] = rewire(p)
 		case *latchkey.Email:
 			changed := *p
-			changed.Send = now.box.Send
+			changed.Send = current.box.Send
 			c.Providers[i] = &changed
 		}
 	}
 	if c.Mail.Send != nil {
-		c.Mail.Send = now.box.Send
+		c.Mail.Send = current.box.Send
 	}
-	c.Providers = append(c.Providers, now.issuer.Provider(), now.other.Provider())
+	c.Providers = append(c.Providers, current.issuer.Provider(), current.other.Provider())
 	if len(c.Secrets) == 0 {
 		c.Secrets = []string{"a secret for tests that is long enough"}
 	}
-	tell := c.Events.SignIn
+	program := c.Events.SignIn
 	c.Events.SignIn = during(func(ctx context.Context, e latchkey.SignInEvent) error {
-		now.mu.Lock()
-		now.events = append(now.events, e)
-		now.mu.Unlock()
-		if tell == nil {
+		current.mu.Lock()
+		current.events = append(current.events, e)
+		current.mu.Unlock()
+		if program == nil {
 			return nil
 		}
-		return tell(ctx, e)
+		return program(ctx, e)
 	})
-	c.Events.CreateUser, c.Events.UpdateUser, c.Events.LinkAccount = during(c.Events.CreateUser), during(c.Events.UpdateUser), during(c.Events.LinkAccount)
+	c.Events.CreateUser = during(c.Events.CreateUser)
+	c.Events.UpdateUser = during(c.Events.UpdateUser)
+	c.Events.LinkAccount = during(c.Events.LinkAccount)
 	return c
 }
 
-// during returns tell, wrapped so that the stage knows while it runs. It returns nil for
-// nil.
-func during[E any](tell func(context.Context, E) error) func(context.Context, E) error {
-	if tell == nil {
+// during returns a function of Events that calls event, and that the stage counts in inEvent
+// while it runs. It returns nil for nil.
+func during[E any](event func(context.Context, E) error) func(context.Context, E) error {
+	if event == nil {
 		return nil
 	}
 	return func(ctx context.Context, e E) error {
-		now.count(1)
-		defer now.count(-1)
-		return tell(ctx, e)
+		current.count(1)
+		defer current.count(-1)
+		return event(ctx, e)
 	}
 }
 
+// count adds n to the number of functions of Events that run.
 func (s *stage) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inEvent += n
 }
 
-// rewire returns the provider p at the hostile issuer.
+// rewire returns the provider of the hostile issuer under the id and name of p, with what p
+// decides: which accounts may be linked, and what a profile means. The profile of the
+// hostile issuer is the claims of an ID token. So what p says of profiles stays only if p
+// reads such claims, and not those of a service of its own.
 func rewire(p *latchkey.OAuth) *latchkey.OAuth {
-	wired := now.issuer.Provider()
+	wired := current.issuer.Provider()
 	wired.ID, wired.Name = p.ID, p.Name
 	wired.AllowDangerousEmailAccountLinking, wired.TrustUnverifiedEmail = p.AllowDangerousEmailAccountLinking, p.TrustUnverifiedEmail
-	if p.OIDC && p.Derive == nil && p.FetchProfile == nil {
+	if readsIDToken := p.OIDC && p.Derive == nil && p.FetchProfile == nil; readsIDToken {
 		wired.Identify, wired.EmailTrust = p.Identify, p.EmailTrust
 	}
 	return wired
@@ -207,13 +217,13 @@ func (s *stage) start() (err error) {
 	return err
 }
 
-// base returns a site with a store of its own, for a fragment that makes none. change
+// newSite returns a site with a store of its own, for a fragment that makes none. change
 // may change its configuration.
-func base(change func(*latchkey.Config)) (*latchkey.Auth, error) {
+func newSite(change func(*latchkey.Config)) (*latchkey.Auth, error) {
 	c := latchkey.Config{
 		Site:      latchkey.Site{URL: origin},
 		Adapter:   memoryadapter.New(memoryadapter.Options{}),
-		Providers: []latchkey.Provider{&latchkey.Email{Send: now.box.Send}},
+		Providers: []latchkey.Provider{&latchkey.Email{Send: current.box.Send}},
 	}
 	change(&c)
 	if c.Site.URL == "" {
@@ -230,15 +240,15 @@ func Listen(string, string) (net.Listener, error) { return net.Listen("tcp", "12
 
 // Ran notes that a function of the program that decides has run.
 func Ran(id string) {
-	now.mu.Lock()
-	defer now.mu.Unlock()
-	now.ran[id] = true
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	current.ran[id] = true
 }
 
 // Fn notes a function of the program that decides, and returns it.
 func Fn[F any](id string, f F) F {
-	now.mu.Lock()
-	defer now.mu.Unlock()
-	now.funcs = append(now.funcs, function{id, f})
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	current.funcs = append(current.funcs, function{id, f})
 	return f
 }

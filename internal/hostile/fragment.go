@@ -16,31 +16,38 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 )
 
-// Fragment plays the world on every site that the declarations of a fragment make, by
-// their types. auth is the site that the fragment speaks of. Fragment never returns.
+// Fragment plays the world on every site that the declarations of a fragment make. items are
+// the values of these declarations, such as configurations, providers, callbacks and
+// handlers. auth is the site that the fragment uses without making it. If no item makes a
+// site, Fragment plays the world on auth. It never returns.
 func Fragment(auth *latchkey.Auth, items ...any) {
 	var r Report
 	for _, item := range items {
 		if site := siteOf(auth, item); site != nil {
-			now.run(site, &r)
+			current.run(site, &r)
 		}
 	}
 	if len(r.Log) == 0 {
-		now.run(auth.Middleware(tell(auth)), &r)
+		current.run(auth.Middleware(showSession(auth)), &r)
 	}
 	finish(r)
 }
 
-// siteOf returns the site that an item makes; nil: it makes none.
+// siteOf returns the site that an item of Fragment makes, or nil if it makes none. What is
+// part of a configuration, such as a provider or a callback, makes a new site that has it.
+// A guard or a handler makes a page of auth. Any other function makes the site that it
+// returns.
 func siteOf(auth *latchkey.Auth, item any) http.Handler {
 	with := func(change func(*latchkey.Config)) http.Handler {
-		made, err := base(change)
+		own, err := newSite(change)
 		if err != nil {
 			return nil
 		}
-		return made.Middleware(made.RequireSession(tell(made)))
+		return own.Middleware(own.RequireSession(showSession(own)))
 	}
-	guarded := func(guard func(http.Handler) http.Handler) http.Handler { return auth.Middleware(guard(tell(auth))) }
+	guarded := func(guard func(http.Handler) http.Handler) http.Handler {
+		return auth.Middleware(guard(showSession(auth)))
+	}
 	switch item := item.(type) {
 	case latchkey.Config:
 		return with(func(c *latchkey.Config) {
@@ -69,34 +76,36 @@ func siteOf(auth *latchkey.Auth, item any) http.Handler {
 	case func(http.Handler) http.Handler:
 		return guarded(item)
 	}
-	return made(auth, item)
+	return returnedSite(auth, item)
 }
 
-// made returns the site that a function of a fragment returns.
-func made(auth *latchkey.Auth, item any) http.Handler {
+// returnedSite calls item if it is a function that returns a handler, and returns that
+// handler as a site. The statements of a fragment, which TestGuidesGiveNothingAway wraps
+// into a function, make the handlers that they have registered. returnedSite returns nil for
+// any other item.
+func returnedSite(auth *latchkey.Auth, item any) http.Handler {
 	f := reflect.ValueOf(item)
 	if f.Kind() != reflect.Func || f.Type().NumOut() == 0 {
 		return nil
 	}
-	site, makes := reflect.TypeFor[http.Handler](), f.Type().Out(0)
-	body := f.Type().NumIn() == 4 && f.Type().In(1) == reflect.TypeFor[*testing.T]()
-	if !makes.Implements(site) && !body {
+	hasStatements := f.Type().NumIn() == 4 && f.Type().In(1) == reflect.TypeFor[*testing.T]()
+	if !hasStatements && !f.Type().Out(0).Implements(reflect.TypeFor[http.Handler]()) {
 		return nil
 	}
 	out := call(f, pool(auth, nil, ""))
-	if body { // statements, which may have registered handlers
-		now.mu.Lock()
-		if n := len(now.armed); n > 0 {
-			auth = now.armed[n-1].auth
+	if hasStatements {
+		current.mu.Lock()
+		if n := len(current.armed); n > 0 {
+			auth = current.armed[n-1].auth
 		}
-		now.mu.Unlock()
+		current.mu.Unlock()
 		return auth.Middleware(http.DefaultServeMux)
 	}
 	if len(out) == 0 || out[0].IsZero() {
 		return nil
 	}
 	if own, ok := out[0].Interface().(*latchkey.Auth); ok {
-		return own.Middleware(own.RequireSession(tell(own)))
+		return own.Middleware(own.RequireSession(showSession(own)))
 	}
 	return auth.Middleware(out[0].Interface().(http.Handler))
 }
@@ -168,17 +177,17 @@ func pool(auth *latchkey.Auth, session *latchkey.Session, text string) []reflect
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, origin+"/", http.NoBody)
 	list := []reflect.Value{
 		reflect.ValueOf(ctx), reflect.ValueOf(httptest.NewRecorder()), reflect.ValueOf(r), reflect.ValueOf(session), reflect.ValueOf(text),
-		reflect.ValueOf(memoryadapter.New(memoryadapter.Options{})), reflect.ValueOf(&latchkey.Email{Send: now.box.Send}),
+		reflect.ValueOf(memoryadapter.New(memoryadapter.Options{})), reflect.ValueOf(&latchkey.Email{Send: current.box.Send}),
 	}
 	if auth != nil {
-		list = append(list, reflect.ValueOf(auth), reflect.ValueOf(tell(auth)))
+		list = append(list, reflect.ValueOf(auth), reflect.ValueOf(showSession(auth)))
 	}
 	return list
 }
 
-// call calls f with what the pool has, zero values for the rest, and functions that note
-// what they are told. A panic for want of a value ends the call.
-func call(f reflect.Value, pool []reflect.Value) (out []reflect.Value) {
+// call calls f with arguments from values, or made ones: see argument. It returns nil if f
+// panics, as it may for want of a value.
+func call(f reflect.Value, values []reflect.Value) (out []reflect.Value) {
 	defer func() {
 		if recover() != nil {
 			out = nil
@@ -187,7 +196,7 @@ func call(f reflect.Value, pool []reflect.Value) (out []reflect.Value) {
 	t := f.Type()
 	args := make([]reflect.Value, t.NumIn())
 	for i := range args {
-		args[i] = argument(t.In(i), pool)
+		args[i] = argument(t.In(i), values)
 	}
 	if t.IsVariadic() {
 		return f.CallSlice(args)
@@ -195,11 +204,11 @@ func call(f reflect.Value, pool []reflect.Value) (out []reflect.Value) {
 	return f.Call(args)
 }
 
-// argument returns a value for a parameter: one of the pool, or a made one. A made
-// function notes its arguments, a made channel always has something, and anything else
-// is zero.
-func argument(want reflect.Type, pool []reflect.Value) reflect.Value {
-	for _, have := range pool {
+// argument returns a value for a parameter of type want: one of values, or a made one. A
+// made function notes its arguments (see noted), a made pointer points to a zero value, a
+// made channel has a thousand of them, and anything else is zero.
+func argument(want reflect.Type, values []reflect.Value) reflect.Value {
+	for _, have := range values {
 		if have.Type() == want || want.Kind() == reflect.Interface && want.NumMethod() > 0 && have.Type().Implements(want) {
 			return have
 		}
@@ -209,7 +218,7 @@ func argument(want reflect.Type, pool []reflect.Value) reflect.Value {
 		return reflect.MakeFunc(want, func(args []reflect.Value) []reflect.Value { return noted(want, args) })
 	case reflect.Pointer:
 		return reflect.New(want.Elem())
-	case reflect.Chan: // that always has something
+	case reflect.Chan: // so that f does not wait
 		c := reflect.MakeChan(reflect.ChanOf(reflect.BothDir, want.Elem()), 1000)
 		for range c.Cap() {
 			c.Send(reflect.Zero(want.Elem()))
@@ -229,10 +238,10 @@ func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 			texts = append(texts, arg.String())
 		}
 	}
-	now.mu.Lock()
-	now.gifts = append(now.gifts, fmt.Sprint("told: ", texts))
-	now.mu.Unlock()
-	now.hear("a function of the application", texts...)
+	current.mu.Lock()
+	current.gifts = append(current.gifts, fmt.Sprint("told: ", texts))
+	current.mu.Unlock()
+	current.hear("a function of the application", texts...)
 	for i := range f.NumOut() {
 		if i < len(args) && args[i].Type() == f.Out(i) {
 			out = append(out, args[i])
@@ -240,7 +249,7 @@ func noted(f reflect.Type, args []reflect.Value) []reflect.Value {
 		}
 		out = append(out, reflect.Zero(f.Out(i)))
 	}
-	if last := len(out) - 1; last >= 0 && f.Out(last) == reflect.TypeFor[error]() && now.fails(fmt.Sprint(f, texts)) {
+	if last := len(out) - 1; last >= 0 && f.Out(last) == reflect.TypeFor[error]() && current.fails(fmt.Sprint(f, texts)) {
 		out[last] = reflect.ValueOf(errSetback)
 	}
 	return out
@@ -264,6 +273,7 @@ func (s *stage) hear(who string, texts ...string) {
 	}
 }
 
+// errSetback is what a function of the application returns that fails in the world setback.
 var errSetback = errors.New("it fails for now")
 
 // fails reports whether a call of a function that the application brings fails: in the

@@ -15,7 +15,7 @@ import (
 
 // Auth returns a site for fragments of the documentation that use one without making it.
 func Auth() *latchkey.Auth {
-	auth, err := base(func(*latchkey.Config) {})
+	auth, err := newSite(func(*latchkey.Config) {})
 	if err != nil {
 		panic(err)
 	}
@@ -30,24 +30,24 @@ func Adapter() storage.Adapter { return memoryadapter.New(memoryadapter.Options{
 func DB() *sql.DB { return nil }
 
 // Send puts a mail into the mailboxes of the visitors.
-func Send(ctx context.Context, m latchkey.Message) error { return now.box.Send(ctx, m) }
+func Send(ctx context.Context, m latchkey.Message) error { return current.box.Send(ctx, m) }
 
 // Queue takes mails that a program has composed.
 type Queue struct{}
 
 // Put drops a mail, and records its recipient for the check of unproven addresses.
 func (Queue) Put(_ context.Context, to, _, _, _ string) error {
-	now.hear("a mail", to)
+	current.hear("a mail", to)
 	return nil
 }
 
 // Invited reports whether an e-mail address is the victim's.
-func Invited(email string) bool { return email == now.address }
+func Invited(email string) bool { return email == current.address }
 
 // RoleOf returns the role of the victim's users, and none for others.
 func RoleOf(userID string) string {
-	if userID != "" && slices.Contains(now.victims, userID) {
-		return now.role()
+	if userID != "" && slices.Contains(current.victims, userID) {
+		return current.role()
 	}
 	return ""
 }
@@ -56,20 +56,20 @@ func RoleOf(userID string) string {
 // for others.
 func RoleOfAccount(provider, providerAccountID string) string {
 	if provider != "other" && providerAccountID == victim {
-		return now.role()
+		return current.role()
 	}
 	return ""
 }
 
 // NewApp returns a site with one provider.
 func NewApp(p latchkey.Provider) http.Handler {
-	auth, err := base(func(c *latchkey.Config) {
+	auth, err := newSite(func(c *latchkey.Config) {
 		c.Providers, c.Site = []latchkey.Provider{p}, latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}
 	})
 	if err != nil {
 		panic(err)
 	}
-	return auth.Middleware(auth.RequireSession(tell(auth)))
+	return auth.Middleware(auth.RequireSession(showSession(auth)))
 }
 
 // role returns the first word of a fixed list of roles that the program has as a

@@ -13,19 +13,19 @@ import (
 // play runs a site with these callbacks in every world.
 func play(t *testing.T, change func(*latchkey.Config)) map[string]Report {
 	t.Helper()
-	if err := now.start(); err != nil {
+	if err := current.start(); err != nil {
 		t.Fatal(err)
 	}
-	now.address = "ada@example.com"
+	current.address = "ada@example.com"
 	reports := map[string]Report{}
 	for world := range Worlds {
-		now.forget(world)
-		auth, err := base(change)
+		current.forget(world)
+		auth, err := newSite(change)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var r Report
-		now.run(auth.Middleware(auth.RequireSession(tell(auth))), &r)
+		current.run(auth.Middleware(auth.RequireSession(showSession(auth))), &r)
 		reports[world] = r
 	}
 	return reports
@@ -49,7 +49,7 @@ func TestWorlds(t *testing.T) {
 		reports := play(t, func(c *latchkey.Config) {
 			c.Session.Strategy, c.Adapter, c.Providers = latchkey.JWTSessions, nil, nil
 			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
-				r.Session.Extra = latchkey.Claims{"admin": r.Session.User.Email == now.address}
+				r.Session.Extra = latchkey.Claims{"admin": r.Session.User.Email == current.address}
 				return r.Session, nil
 			}
 		})

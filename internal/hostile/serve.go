@@ -22,7 +22,7 @@ func Serve(server any, args ...any) error {
 		site = http.DefaultServeMux
 	}
 	var r Report
-	now.run(site, &r)
+	current.run(site, &r)
 	finish(r)
 	return nil
 }

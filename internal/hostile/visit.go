@@ -48,7 +48,7 @@ type transport struct {
 }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	for _, iss := range []*latchkeytest.Issuer{now.issuer, now.other} {
+	for _, iss := range []*latchkeytest.Issuer{current.issuer, current.other} {
 		if strings.HasPrefix(r.URL.String(), iss.URL) {
 			return t.net.RoundTrip(r)
 		}
@@ -65,7 +65,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// leaver is the response to a browser that leaves at the first part of a stream.
+// leaver is the response writer for a browser that leaves at the first part of a stream:
+// each flush fails.
 type leaver struct{ *httptest.ResponseRecorder }
 
 var errLeft = errors.New("the browser has left")
@@ -74,35 +75,37 @@ var errLeft = errors.New("the browser has left")
 // browser.
 func (leaver) FlushError() error { return errLeft }
 
-// hanging has the paths that answer as long as a browser listens.
+// hanging has the methods and paths that answer as long as a browser listens.
 var hanging sync.Map
 
-// serve has the site answer a request. If the answer did not end in ten seconds, the
-// same method and path get an empty answer from then on. A panic is status 500.
+// serve has the site answer a request and returns the answer. A panic is status 500. After
+// ten seconds the context of the request ends, and serve waits for the site to notice that:
+// a handler that ignores its context blocks the visit for as long as it runs. The answer is
+// then empty, and so are all later ones to the same method and path, at once.
 func serve(site http.Handler, r *http.Request) *http.Response {
 	path := r.Method + " " + r.URL.Path
+	empty := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}
 	if _, known := hanging.Load(path); known {
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}
+		return empty
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), race.Patience(10*time.Second))
 	defer cancel()
-	done := make(chan *http.Response, 1)
-	go func() {
-		w := leaver{httptest.NewRecorder()}
-		defer func() {
-			if recover() != nil {
-				w.ResponseRecorder = &httptest.ResponseRecorder{Code: http.StatusInternalServerError, Body: new(bytes.Buffer)}
-			}
-			done <- w.Result()
-		}()
-		site.ServeHTTP(w, r.WithContext(ctx))
-	}()
-	res := <-done
+	w := httptest.NewRecorder()
+	if !returns(func() { site.ServeHTTP(leaver{w}, r.WithContext(ctx)) }) {
+		w = &httptest.ResponseRecorder{Code: http.StatusInternalServerError, Body: new(bytes.Buffer)}
+	}
 	if ctx.Err() != nil {
 		hanging.Store(path, true)
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}
+		return empty
 	}
-	return res
+	return w.Result()
+}
+
+// returns calls f and reports whether f returned: it returns false if f panicked.
+func returns(f func()) (returned bool) {
+	defer func() { _ = recover() }()
+	f()
+	return true
 }
 
 // browser is one visitor at one host of the site.
@@ -125,7 +128,8 @@ func open(site http.Handler, at, basePath, subject, email string) *browser {
 	return &browser{Client: c, subject: subject, email: email}
 }
 
-// try calls f, and reports whether it came to its end.
+// try calls f, and reports whether it came to its end: it returns false if a client of
+// noTest gave up. Other panics go on.
 func try(f func()) (done bool) {
 	defer func() {
 		if err := recover(); err != nil {
@@ -142,8 +146,8 @@ func try(f func()) (done bool) {
 // signIn signs the visitor in at an issuer. verified is the value of email_verified
 // there. signIn returns false if the site does not let the sign-in come to its end.
 func (b *browser) signIn(iss *latchkeytest.Issuer, verified any) bool {
-	id := now.provider()
-	if iss == now.other {
+	id := current.provider()
+	if iss == current.other {
 		id = "other"
 	}
 	return b.enter(func() {
@@ -154,24 +158,26 @@ func (b *browser) signIn(iss *latchkeytest.Issuer, verified any) bool {
 
 // enter calls a function that signs the visitor in, and notes the user.
 func (b *browser) enter(f func()) bool {
-	now.mu.Lock()
-	before := len(now.events)
-	now.mu.Unlock()
+	current.mu.Lock()
+	before := len(current.events)
+	current.mu.Unlock()
 	done := try(f)
-	now.mu.Lock()
-	defer now.mu.Unlock()
-	if len(now.events) > before {
-		b.user = now.events[len(now.events)-1].User.ID
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	if len(current.events) > before {
+		b.user = current.events[len(current.events)-1].User.ID
 	}
 	return done
 }
 
 // signInByMail opens a link that was sent to the visitor's mailbox.
-func (b *browser) signInByMail() bool { return b.enter(func() { b.SignInByEmail(b.email, now.box) }) }
+func (b *browser) signInByMail() bool {
+	return b.enter(func() { b.SignInByEmail(b.email, current.box) })
+}
 
 // openMails follows the links in the visitor's mailbox, which accepts invitations.
 func (b *browser) openMails() {
-	for _, m := range now.box.Messages(b.email) {
+	for _, m := range current.box.Messages(b.email) {
 		b.enter(func() {
 			if action, form := b.Form(b.Get(m.URL)); action != nil {
 				b.Post(action.String(), form)
@@ -186,16 +192,17 @@ func (b *browser) isIn() (in bool) {
 	return in
 }
 
-// visit looks at every path of the program, and notes what it says to this visitor.
+// visit requests every path that the program mentions, and adds the answers to the log of
+// the visitor.
 func (b *browser) visit() {
 	b.in = b.isIn()
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		for _, path := range now.paths(b.BasePath) {
+		for _, path := range current.paths(b.BasePath) {
 			b.note(method+" "+path, func() *latchkeytest.Page {
 				if method == http.MethodGet {
 					return b.Get(path)
 				}
-				return b.Post(path, url.Values{"redirectTo": {"/"}, "user": now.victims, "email": {b.email}})
+				return b.Post(path, url.Values{"redirectTo": {"/"}, "user": current.victims, "email": {b.email}})
 			})
 		}
 		b.note("GET session", func() *latchkeytest.Page { return b.Get(b.BasePath + "/session") })
@@ -218,7 +225,7 @@ var (
 // plain replaces names, addresses, random texts and numbers. These may differ between
 // two visitors that have the same rights.
 func (b *browser) plain(text string) string {
-	for _, id := range []string{b.email, url.QueryEscape(b.email), now.address, url.QueryEscape(now.address), b.user} {
+	for _, id := range []string{b.email, url.QueryEscape(b.email), current.address, url.QueryEscape(current.address), b.user} {
 		if len(id) > 7 { // a short id is in other texts, too
 			text = strings.ReplaceAll(text, id, "SELF")
 		}
@@ -248,8 +255,8 @@ func (s *stage) paths(basePath string) []string {
 	return list
 }
 
-// tell returns a handler that says everything it knows of the session.
-func tell(auth *latchkey.Auth) http.Handler {
+// showSession returns a handler that answers with all that auth knows of the session.
+func showSession(auth *latchkey.Auth) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := auth.ReadSession(w, r)
 		if err != nil {

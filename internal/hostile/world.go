@@ -73,7 +73,7 @@ func (s *stage) run(site http.Handler, report *Report) {
 	}
 	iss, verified := s.dress(i)
 	intrude := func(act func()) {
-		if verified != true {
+		if verified != true { // false, or nil: the issuer says nothing
 			s.claim(i.email)
 		}
 		act()
@@ -159,37 +159,35 @@ func (s *stage) where(site http.Handler) (at string, others []string, basePath s
 
 // Program is one program or fragment under test.
 type Program struct {
-	Main     func() // ends in Serve or Fragment
+	Main     func() // ends in Serve or Fragment, or serves nothing
 	Literals []string
 	Source   string // ids of its functions begin with it
 }
 
-// Main runs the program that the environment names, in every world, and writes a
-// [Report] of each.
+// Main runs one program in every world of Worlds, one after the other, and writes a [Report]
+// of each as JSON. The environment has the name of the program (HOSTILE_PROGRAM), the
+// victim's e-mail address (HOSTILE_ADDRESS), the file for the reports (HOSTILE_REPORT), and
+// two folders: see enter. Main is for the test that compiles the programs. It panics if it
+// cannot run them.
 func Main(programs map[string]Program) {
 	p, ok := programs[os.Getenv("HOSTILE_PROGRAM")]
 	if !ok {
 		panic("no program is called " + os.Getenv("HOSTILE_PROGRAM"))
 	}
-	if err := now.start(); err != nil {
+	if err := current.start(); err != nil {
 		panic(err)
 	}
-	now.address, now.literals = os.Getenv("HOSTILE_ADDRESS"), p.Literals
-	now.declared = slices.DeleteFunc(now.declared, func(f function) bool {
+	current.address, current.literals = os.Getenv("HOSTILE_ADDRESS"), p.Literals
+	isOfOther := func(f function) bool {
 		return !strings.HasPrefix(f.id, p.Source+":") && !strings.HasPrefix(f.id, p.Source+"/")
-	})
+	}
+	current.declared = slices.DeleteFunc(current.declared, isOfOther)
 	reports := map[string]Report{}
 	for world := range Worlds {
-		if err := now.enter(world); err != nil {
+		if err := current.enter(world); err != nil {
 			panic(err)
 		}
-		done := make(chan Report, 1)
-		now.done = done
-		go func() {
-			p.Main()
-			finish(Report{}) // a program that serves nothing
-		}()
-		reports[world] = <-done
+		reports[world] = p.report()
 	}
 	text, err := json.Marshal(reports)
 	if err == nil {
@@ -200,7 +198,21 @@ func Main(programs map[string]Program) {
 	}
 }
 
-// enter forgets the world before: the program begins anew, in a folder of its own.
+// report runs the program in the world of the stage and returns its report, which finish
+// sends. The program's goroutine never ends.
+func (p Program) report() Report {
+	done := make(chan Report, 1)
+	current.done = done
+	go func() {
+		p.Main()
+		finish(Report{}) // a program that has called neither Serve nor Fragment
+	}()
+	return <-done
+}
+
+// enter forgets the world before, so that the program begins anew. It makes a folder in the
+// one that HOSTILE_DIR names, with a copy of the one that HOSTILE_DIST names as dist, and
+// makes it the working directory.
 func (s *stage) enter(world string) error {
 	dir, err := os.MkdirTemp(os.Getenv("HOSTILE_DIR"), world)
 	if err != nil {
@@ -224,15 +236,16 @@ func (s *stage) forget(world string) {
 	s.claimed, s.told, s.inEvent, s.failed = "", nil, 0, map[string]bool{}
 }
 
-// finish sends the report of a world, and never returns.
+// finish completes r, sends it as the report of the world, and never returns: the program
+// that has called it must not go on.
 func finish(r Report) {
-	now.mu.Lock()
-	for id := range now.ran {
+	current.mu.Lock()
+	for id := range current.ran {
 		r.Ran = append(r.Ran, id)
 	}
-	r.Armed = len(now.armed) > 0
-	done := now.done
-	now.mu.Unlock()
+	r.Armed = len(current.armed) > 0
+	done := current.done
+	current.mu.Unlock()
 	done <- r
 	select {}
 }
