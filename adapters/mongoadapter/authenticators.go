@@ -118,22 +118,30 @@ func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list [
 
 // UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
 func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (storage.Authenticator, error) {
-	lower := append(credentialKey(credentialID), bson.E{Key: "counter", Value: bson.D{{Key: "$lt", Value: int64(counter)}}})
-	k, err := changeAuthenticator(ctx, a, lower, bson.D{{Key: "counter", Value: int64(counter)}})
-	if errors.Is(err, storage.ErrNotFound) { // or it was not lower
-		k, err = a.findAuthenticator(ctx, credentialID)
-		if neverCounts := counter == 0 && k.Counter == 0; err == nil && !neverCounts {
-			k, err = storage.Authenticator{}, storage.ErrConflict
-		}
+	isLower := bson.E{Key: "counter", Value: bson.D{{Key: "$lt", Value: int64(counter)}}}
+	k, err := changeAuthenticator(ctx, a, append(credentialKey(credentialID), isLower), bson.D{{Key: "counter", Value: int64(counter)}})
+	if errors.Is(err, storage.ErrNotFound) {
+		k, err = withoutRise(ctx, a, credentialID, counter)
 	}
 	return k, fail(ctx, "update authenticator counter", err)
 }
 
+// withoutRise returns the passkey whose counter could not be raised to counter. It returns
+// ErrNotFound if there is no such passkey. It returns ErrConflict if its counter is not
+// lower, unless both are 0: some authenticators never count.
+func withoutRise(ctx context.Context, a *Adapter, credentialID []byte, counter uint32) (storage.Authenticator, error) {
+	k, err := a.findAuthenticator(ctx, credentialID)
+	if err == nil && (counter != 0 || k.Counter != 0) {
+		return storage.Authenticator{}, storage.ErrConflict
+	}
+	return k, err
+}
+
 // changeAuthenticator sets fields of the passkey that filter names, and returns the
 // changed passkey. It returns ErrNotFound if filter names none.
-func changeAuthenticator(ctx context.Context, a *Adapter, filter, to bson.D) (k storage.Authenticator, err error) {
+func changeAuthenticator(ctx context.Context, a *Adapter, filter, fields bson.D) (k storage.Authenticator, err error) {
 	var d authenticatorDoc
-	if err := a.authenticators.change(ctx, filter, bson.D{{Key: "$set", Value: to}}, &d); err != nil {
+	if err := a.authenticators.change(ctx, filter, bson.D{{Key: "$set", Value: fields}}, &d); err != nil {
 		return k, err
 	}
 	return d.authenticator()
@@ -141,23 +149,23 @@ func changeAuthenticator(ctx context.Context, a *Adapter, filter, to bson.D) (k 
 
 // UpdateAuthenticator implements [storage.AuthenticatorAdapter].
 func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (k storage.Authenticator, err error) {
-	var to bson.D
+	var fields bson.D
 	if c.Name != nil {
 		if !storable(*c.Name) {
 			return k, fail(ctx, "update authenticator", errText)
 		}
-		to = append(to, bson.E{Key: "name", Value: *c.Name})
+		fields = append(fields, bson.E{Key: "name", Value: *c.Name})
 	}
 	if c.BackedUp != nil {
-		to = append(to, bson.E{Key: "credentialBackedUp", Value: *c.BackedUp})
+		fields = append(fields, bson.E{Key: "credentialBackedUp", Value: *c.BackedUp})
 	}
 	if c.Used != nil {
-		to = append(to, bson.E{Key: "used", Value: *c.Used})
+		fields = append(fields, bson.E{Key: "used", Value: *c.Used})
 	}
-	if len(to) == 0 {
+	if len(fields) == 0 {
 		k, err = a.findAuthenticator(ctx, credentialID)
 	} else {
-		k, err = changeAuthenticator(ctx, a, credentialKey(credentialID), to)
+		k, err = changeAuthenticator(ctx, a, credentialKey(credentialID), fields)
 	}
 	return k, fail(ctx, "update authenticator", err)
 }

@@ -21,14 +21,14 @@ const tries = 8
 // that of their ids.
 type collection struct {
 	*mongo.Collection
-	unique string // the fields of that index; empty: none but that of the ids
-	fits   atomic.Bool
+	unique    string      // the fields of that index; empty: none but that of the ids
+	hasUnique atomic.Bool // the index was found
 }
 
-// fit returns an error that wraps ErrNotMigrated if the unique index is missing. It asks
-// the server at each call until it has found the index, and never again after that.
-func (c *collection) fit(ctx context.Context) error {
-	if c.unique == "" || c.fits.Load() {
+// requireUnique returns an error that wraps ErrNotMigrated if the unique index is missing.
+// It asks the server at each call until it has found the index, and never again after that.
+func (c *collection) requireUnique(ctx context.Context) error {
+	if c.unique == "" || c.hasUnique.Load() {
 		return nil
 	}
 	found, err := indexes(ctx, c.Collection)
@@ -37,7 +37,7 @@ func (c *collection) fit(ctx context.Context) error {
 	}
 	for _, index := range found {
 		if index.Unique && index.fields() == c.unique && index.everywhere() {
-			c.fits.Store(true)
+			c.hasUnique.Store(true)
 			return nil
 		}
 	}
@@ -48,7 +48,7 @@ func (c *collection) fit(ctx context.Context) error {
 // If the unique index is missing, it inserts nothing, and the error wraps
 // ErrNotMigrated.
 func (c *collection) add(ctx context.Context, doc any) error {
-	if err := c.fit(ctx); err != nil {
+	if err := c.requireUnique(ctx); err != nil {
 		return err
 	}
 	_, err := c.InsertOne(ctx, doc)

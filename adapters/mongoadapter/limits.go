@@ -14,11 +14,12 @@ import (
 // What all instances of a site have to agree on. The ids of these documents are
 // hashes of their keys, so that nothing in a key can hurt or be read.
 
-// limitDoc says when a key will be empty again, by the generic cell rate algorithm:
-// every event fills it by its share of the period, and it empties with time.
+// limitDoc says when the budget of a key will be unused again, by the generic cell rate
+// algorithm: each event moves that time on by its share of the period. The budget is used up
+// when that time is a whole period away.
 type limitDoc struct {
 	ID      string    `bson:"_id"`
-	Full    int64     `bson:"full"` // Unix time in nanoseconds
+	EmptyAt int64     `bson:"full"` // Unix time in nanoseconds
 	Expires time.Time `bson:"expires"`
 }
 
@@ -41,14 +42,15 @@ func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Du
 }
 
 // take counts an event in one command if the event fits, or returns how long until it
-// does. decided is false, and nothing is counted, if other calls have changed the limit
-// since take read it, so that the event may not fit any more.
+// does. Each event takes share of the period per. decided is false, and nothing is counted,
+// if other calls have changed the limit since take read it, so that the event may not fit
+// any more.
 func take(ctx context.Context, limits *collection, id string, share, per time.Duration) (wait time.Duration, decided bool, err error) {
 	now := time.Now()
 	var d limitDoc
 	err = find(ctx, limits, bson.D{{Key: "_id", Value: id}}, &d)
 	if errors.Is(err, storage.ErrNotFound) {
-		err = limits.add(ctx, limitDoc{id, now.Add(share).UnixNano(), now.Add(per)})
+		err = limits.add(ctx, limitDoc{ID: id, EmptyAt: now.Add(share).UnixNano(), Expires: now.Add(per)})
 		if errors.Is(err, storage.ErrConflict) {
 			return 0, false, nil
 		}
@@ -57,22 +59,23 @@ func take(ctx context.Context, limits *collection, id string, share, per time.Du
 	if err != nil {
 		return 0, false, err
 	}
-	if full := now.Add(per).UnixNano(); d.Full > full { // the clock was set back
-		settled := bson.D{{Key: "$set", Value: bson.D{{Key: "full", Value: full}}}}
-		_, err := limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: d.Full}}, settled)
+	if latest := now.Add(per).UnixNano(); d.EmptyAt > latest { // the clock was set back
+		usedUp := bson.D{{Key: "$set", Value: bson.D{{Key: "full", Value: latest}}}}
+		_, err := limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: d.EmptyAt}}, usedUp)
 		return share, err == nil, err
 	}
-	if wait := time.Unix(0, d.Full).Add(share).Sub(now.Add(per)); wait > 0 {
+	if wait := time.Unix(0, d.EmptyAt).Add(share).Sub(now.Add(per)); wait > 0 {
 		return wait, true, nil
 	}
 	expires := bson.E{Key: "$max", Value: bson.D{{Key: "expires", Value: now.Add(per)}}}
-	level := bson.D{{Key: "$lte", Value: now.UnixNano()}}
-	counted := bson.D{{Key: "$set", Value: bson.D{{Key: "full", Value: now.Add(share).UnixNano()}}}, expires}
-	if d.Full > now.UnixNano() {
-		level = bson.D{{Key: "$gt", Value: now.UnixNano()}, {Key: "$lte", Value: now.Add(per - share).UnixNano()}}
-		counted = bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: int64(share)}}}, expires}
+	// The conditions repeat what was read: the budget is unused, or the event still fits.
+	condition := bson.D{{Key: "$lte", Value: now.UnixNano()}}
+	count := bson.D{{Key: "$set", Value: bson.D{{Key: "full", Value: now.Add(share).UnixNano()}}}, expires}
+	if d.EmptyAt > now.UnixNano() {
+		condition = bson.D{{Key: "$gt", Value: now.UnixNano()}, {Key: "$lte", Value: now.Add(per - share).UnixNano()}}
+		count = bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: int64(share)}}}, expires}
 	}
-	done, err := limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: level}}, counted)
+	done, err := limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: condition}}, count)
 	return 0, err == nil && done.MatchedCount == 1, err
 }
 
@@ -82,9 +85,9 @@ func (a *Adapter) Return(ctx context.Context, key string, r storage.Rate) error 
 	if r.Events <= 0 || r.Per <= 0 {
 		return ctx.Err()
 	}
-	filled := bson.D{{Key: "_id", Value: keyOf(key)}, {Key: "full", Value: bson.D{{Key: "$gt", Value: time.Now().UnixNano()}}}}
+	used := bson.D{{Key: "_id", Value: keyOf(key)}, {Key: "full", Value: bson.D{{Key: "$gt", Value: time.Now().UnixNano()}}}}
 	back := bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: -int64(r.Per / time.Duration(r.Events))}}}}
-	_, err := a.limits.UpdateOne(ctx, filled, back)
+	_, err := a.limits.UpdateOne(ctx, used, back)
 	return fail(ctx, "return", err)
 }
 
@@ -104,7 +107,7 @@ type usedDoc struct {
 // value has expired.
 func (a *Adapter) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
 	id := keyOf(key)
-	err := a.used.add(ctx, usedDoc{id, expires})
+	err := a.used.add(ctx, usedDoc{ID: id, Expires: expires})
 	if !errors.Is(err, storage.ErrConflict) {
 		return err == nil, fail(ctx, "use", err)
 	}
@@ -113,7 +116,7 @@ func (a *Adapter) Use(ctx context.Context, key string, expires time.Time) (bool,
 	return err == nil && done.MatchedCount == 1, fail(ctx, "use", err)
 }
 
-// revocationDoc is when what its key names was made void.
+// revocationDoc says that what its key names is void if it was issued no later than At.
 type revocationDoc struct {
 	ID string    `bson:"_id"`
 	At time.Time `bson:"at"`
@@ -122,7 +125,7 @@ type revocationDoc struct {
 // Revoke implements [storage.RevocationStore].
 func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	latest := bson.D{{Key: "$max", Value: bson.D{{Key: "at", Value: at}, {Key: "expires", Value: expires}}}}
-	err := storage.ErrConflict // of those who add it at once all but one are refused
+	err := storage.ErrConflict // of several upserts at one time the server refuses all but one
 	for n := 0; n < tries && errors.Is(err, storage.ErrConflict); n++ {
 		_, err = a.revocations.UpdateOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}}, latest, options.UpdateOne().SetUpsert(true))
 		err = orConflict(err)

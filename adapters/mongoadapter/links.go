@@ -21,7 +21,7 @@ type linkDoc struct {
 func (a *Adapter) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	err := errText
 	if storable(t.Identifier, t.Token, t.Purpose) {
-		err = a.links.add(ctx, linkDoc{t.Identifier, t.Token, t.Expires, t.Purpose})
+		err = a.links.add(ctx, linkDoc{Identifier: t.Identifier, Token: t.Token, Expires: t.Expires, Purpose: t.Purpose})
 	}
 	return fail(ctx, "create verification token", err)
 }

@@ -40,7 +40,7 @@ type sessionDoc struct {
 // form of the session's token. newSessionDoc returns errText for a text that is not
 // UTF-8, unless that is the user agent, which it corrects.
 func newSessionDoc(s storage.StoredSession, token string) (d sessionDoc, err error) {
-	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
+	if !storable(append(slices.Clone(s.AMR), s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
 		return d, errText
 	}
 	d = sessionDoc{
@@ -78,7 +78,7 @@ func utc(t time.Time) time.Time {
 // not ask whether there is such a user: users may be kept elsewhere.
 func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	d, err := newSessionDoc(s, a.tokens.stored(s.Token))
-	if _, never := a.tokens.filter(s.Token); err == nil && never != nil {
+	if _, unfindable := a.tokens.filter(s.Token); err == nil && unfindable != nil {
 		err = errText
 	}
 	if err == nil {
@@ -107,9 +107,9 @@ func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, 
 	if err := find(ctx, a.sessions, filter, &d); err != nil {
 		return d, err
 	}
-	if now := a.tokens.stored(token); d.Token != now {
+	if stored := a.tokens.stored(token); d.Token != stored {
 		_, err = a.sessions.UpdateOne(ctx, bson.D{{Key: "_id", Value: d.ID}, {Key: "sessionToken", Value: token}},
-			bson.D{{Key: "$set", Value: bson.D{{Key: "sessionToken", Value: now}}}})
+			bson.D{{Key: "$set", Value: bson.D{{Key: "sessionToken", Value: stored}}}})
 	}
 	return d, err
 }
@@ -132,15 +132,16 @@ func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (storage.
 	return d.session(token), u, nil
 }
 
-// UpdateSession implements [storage.SessionAdapter] and [storage.SessionStore].
+// UpdateSession implements [storage.SessionAdapter] and [storage.SessionStore]. A session
+// that expires later than expires stays as it is, without an error.
 func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	filter, err := a.tokens.filter(token)
-	if err == nil {
-		later := bson.D{{Key: "$max", Value: bson.D{{Key: "expires", Value: expires}}}}
-		done, failed := a.sessions.UpdateOne(ctx, filter, later)
-		if err = failed; err == nil && done.MatchedCount == 0 {
-			err = storage.ErrNotFound
-		}
+	if err != nil {
+		return fail(ctx, "update session", err)
+	}
+	done, err := a.sessions.UpdateOne(ctx, filter, bson.D{{Key: "$max", Value: bson.D{{Key: "expires", Value: expires}}}})
+	if err == nil && done.MatchedCount == 0 {
+		err = storage.ErrNotFound
 	}
 	return fail(ctx, "update session", err)
 }
@@ -200,15 +201,21 @@ func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) erro
 // DeleteSessions implements [storage.SessionListAdapter].
 func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
 	filter := ofUser(userID)
-	if keep != "" && storable(keep) {
-		but := func(value any) bson.D { return bson.D{{Key: "$ne", Value: value}} }
-		filter = append(filter, bson.E{Key: "sessionId", Value: but(keep)}, bson.E{Key: "_id", Value: but(objectID(keep))})
+	if keep != "" && storable(keep) { // no session has another id
+		// keep is the sessionId of a session, or the _id of one without a sessionId. If it is
+		// no ObjectID, objectID makes one of it that no session has.
+		filter = append(filter, isNot("sessionId", keep), isNot("_id", objectID(keep)))
 	}
 	gone, err := a.sessions.DeleteMany(ctx, filter)
 	if err != nil {
 		return 0, fail(ctx, "delete sessions", err)
 	}
 	return int(gone.DeletedCount), nil
+}
+
+// isNot returns the condition that a field is absent or has another value.
+func isNot(field string, value any) bson.E {
+	return bson.E{Key: field, Value: bson.D{{Key: "$ne", Value: value}}}
 }
 
 // DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It removes the

@@ -20,7 +20,7 @@ type signUpDoc struct {
 // BeginSignUp implements [storage.SignUpAdapter]. It returns an ObjectID in hexadecimal,
 // even if userID has another form. A record lasts 30 days at least.
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
-	d := signUpDoc{keyOf(provider, providerAccountID), objectID(userID), time.Now()}
+	d := signUpDoc{ID: keyOf(provider, providerAccountID), UserID: objectID(userID), Begun: time.Now()}
 	for range tries {
 		err := a.signUps.add(ctx, d)
 		if err == nil {

@@ -131,7 +131,7 @@ func lease(ctx context.Context, leases *collection, id, holder string, life time
 	if !errors.Is(err, storage.ErrNotFound) {
 		return given, false, err
 	}
-	err = leases.add(ctx, leaseDoc{id, holder, until})
+	err = leases.add(ctx, leaseDoc{ID: id, Holder: holder, Expires: until})
 	if err == nil {
 		return storage.Lease{Held: true}, true, nil
 	}

@@ -115,50 +115,61 @@ func (a *Adapter) UpdateUser(ctx context.Context, id string, c storage.UserChang
 
 // changeUser changes a user and returns the changed user. It returns ErrNotFound for an
 // unknown user, ErrConflict if another user has the e-mail address, and errText for a
-// text that is not UTF-8.
+// text that is not UTF-8. If it is to change the address and the unique index on addresses
+// is missing, the error wraps ErrNotMigrated.
 func (a *Adapter) changeUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	oid, is := parseID(id)
 	if !is {
 		return storage.User{}, storage.ErrNotFound
 	}
-	var change update
-	for name, to := range map[string]*string{"name": c.Name, "email": c.Email, "image": c.Image} {
-		if to == nil {
-			continue
-		}
-		if !storable(*to) {
-			return storage.User{}, errText
-		}
-		change.set(name, *to, *to == "")
+	change, err := userUpdate(c)
+	if err != nil {
+		return storage.User{}, err
 	}
-	if c.EmailVerified != nil {
-		change.set("emailVerified", *c.EmailVerified, c.EmailVerified.IsZero())
-	}
-	if len(change.doc()) == 0 {
+	if len(change) == 0 {
 		return a.users.find(ctx, byID(oid))
 	}
-	email := ""
+	newEmail := "" // no address is claimed
 	if c.Email != nil {
-		email = *c.Email
-		if err := a.users.docs.fit(ctx); err != nil {
+		newEmail = *c.Email
+		if err := a.users.docs.requireUnique(ctx); err != nil {
 			return storage.User{}, err
 		}
 	}
 	var d userDoc
-	err := a.users.claim(ctx, oid, email, func() error { return a.users.docs.change(ctx, byID(oid), change.doc(), &d) })
+	err = a.users.claim(ctx, oid, newEmail, func() error { return a.users.docs.change(ctx, byID(oid), change, &d) })
 	return d.user(), err
+}
+
+// userUpdate returns the update of a user's document, or nil if c names none of its fields.
+// It returns errText for a text that is not UTF-8.
+func userUpdate(c storage.UserChange) (bson.D, error) {
+	var u update
+	for name, text := range map[string]*string{"name": c.Name, "email": c.Email, "image": c.Image} {
+		if text == nil {
+			continue
+		}
+		if !storable(*text) {
+			return nil, errText
+		}
+		u.set(name, *text, *text == "")
+	}
+	if c.EmailVerified != nil {
+		u.set("emailVerified", *c.EmailVerified, c.EmailVerified.IsZero())
+	}
+	return u.doc(), nil
 }
 
 // update is a change of single fields of a document.
 type update struct{ changed, dropped bson.D }
 
-// set adds the change of a field to the update. The field gets the value to, or is
-// removed if empty is true.
-func (u *update) set(name string, to any, empty bool) {
-	if empty {
+// set adds the change of a field to the update. The field gets value, or is removed from
+// the document if isEmpty is true.
+func (u *update) set(name string, value any, isEmpty bool) {
+	if isEmpty {
 		u.dropped = append(u.dropped, bson.E{Key: name, Value: ""})
 	} else {
-		u.changed = append(u.changed, bson.E{Key: name, Value: to})
+		u.changed = append(u.changed, bson.E{Key: name, Value: value})
 	}
 }
 
