@@ -58,12 +58,11 @@ func ownKeys(claims Claims) []string {
 }
 
 // closeObject returns one JSON object of members and the claims that every new token
-// gets: iat, exp and jti. Each member has a comma before it. It changes members: it
-// appends these claims as an object, replaces their opening brace by a comma, and the
-// first comma of all by a brace.
+// gets: iat, exp and jti. Each member has a comma before it, as in ,"a":1,"b":2. The object
+// takes the place of members, which the caller must not use any more.
 func closeObject(members []byte, now time.Time, maxAge time.Duration) []byte {
 	end := len(members)
-	object := jwtclaims.AppendIssued(members, nil, now, maxAge)
+	object := jwtclaims.AppendIssued(members, nil, now, maxAge) // ,"a":1,"b":2{"iat":…}
 	object[end] = ','
 	object[0] = '{'
 	return object

@@ -55,9 +55,9 @@ func behind(serve func(net.Listener)) http.Handler {
 		panic(err)
 	}
 	go serve(l)
-	to := &url.URL{Scheme: "http", Host: l.Addr().String()}
+	target := &url.URL{Scheme: "http", Host: l.Addr().String()}
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
+		r.SetURL(target)
 		r.Out.Host = r.In.Host
 	}}
 }

@@ -137,7 +137,10 @@ func (s *stage) faults(site http.Handler, v, i *browser, others []string, basePa
 	return faults
 }
 
-// where returns the origin of the site, of its other hosts, and the base path.
+// where returns the origin of the site, the origins of its other hosts, and its base path.
+// The origin is that of a configuration, or else the usual one. If the program has no
+// configuration yet and does not answer there, it has tenants that are known by their
+// hosts: the origin is then the first host among the program's literals.
 func (s *stage) where(site http.Handler) (at string, others []string, basePath string) {
 	at = origin
 	for _, a := range s.armed {
@@ -151,8 +154,10 @@ func (s *stage) where(site http.Handler) (at string, others []string, basePath s
 			others = append(others, "http://"+text)
 		}
 	}
-	if len(s.armed) == 0 && len(others) > 0 && !try(func() { open(site, at, "", "", "").CSRFToken() }) { // tenants are known by their hosts
-		at, others = others[0], others[1:]
+	if len(s.armed) == 0 && len(others) > 0 {
+		if answers := try(func() { open(site, at, "", "", "").CSRFToken() }); !answers {
+			at, others = others[0], others[1:]
+		}
 	}
 	return at, others, basePath
 }
