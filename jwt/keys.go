@@ -59,8 +59,8 @@ func newCBCKey(secret, salt string) (*cbcKey, error) {
 	}
 	sum := sha512.Sum512(thumbprintInput(key))
 	kid := base64.RawURLEncoding.EncodeToString(sum[:])
-	header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"dir","enc":"` + encCBC + `","kid":"` + kid + `"}`))
-	k := &cbcKey{kid: kid, header: header, aad: []byte(header)}
+	encoded := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"dir","enc":"` + encCBC + `","kid":"` + kid + `"}`))
+	k := &cbcKey{kid: kid, header: encoded, aad: []byte(encoded)}
 	k.pool.New = func() any { return newScratch(macKey, block) }
 	return k, nil
 }

@@ -93,11 +93,11 @@ func GetRawToken(h http.Header, p TokenParams) (string, error) {
 // it came in the session cookie. It returns ErrNoToken if there is none.
 func rawToken(h http.Header, p TokenParams) (token string, isCookie bool, err error) {
 	jar := cookie.Parse(h)
-	token, parts, ok := jar.Chunked(p.sessionCookie(jar))
+	token, pieces, ok := jar.Chunked(p.sessionCookie(jar))
 	if ok {
 		return unescape(token), true, nil
 	}
-	if len(parts) > 0 {
+	if len(pieces) > 0 {
 		return "", false, ErrNoToken
 	}
 	token, err = bearer(h["Authorization"])
@@ -114,7 +114,7 @@ func (p TokenParams) sessionCookie(jar cookie.Jar) string {
 		return name
 	}
 	// No other host can have planted a cookie with this prefix.
-	if _, parts, ok := jar.Chunked("__Host-" + name); ok || len(parts) > 0 {
+	if _, pieces, ok := jar.Chunked("__Host-" + name); ok || len(pieces) > 0 {
 		return "__Host-" + name
 	}
 	return "__Secure-" + name

@@ -38,7 +38,8 @@ func (p *Page) SignIn(provider string, properties ...string) (template.HTML, err
 	return fill("form", f)
 }
 
-// SignInSlot returns the form of [Page.SignIn] for a page with a button of its own:
+// SignInSlot returns the form of [Page.SignIn] for a page with a button of its own. It
+// returns an error for an unknown provider or property, and for a name without a value.
 //
 //	{{with .UI.SignInSlot "github"}}{{.Open}}<button>Go</button>{{.Close}}{{end}}
 func (p *Page) SignInSlot(provider string, properties ...string) (*Form, error) {

@@ -44,7 +44,7 @@ func Warnings(ctx context.Context, db *mongo.Database, o Options) ([]string, err
 	}
 	var lacking []string
 	for _, w := range optionalIndexes() {
-		there, err := hasIndex(ctx, withMajority(db), w.collection, w.is)
+		there, err := hasIndex(ctx, withMajority(db), w.collection, w.isThis)
 		if err != nil {
 			return nil, fail(ctx, "check", err)
 		}
@@ -57,8 +57,9 @@ func Warnings(ctx context.Context, db *mongo.Database, o Options) ([]string, err
 
 // optionalIndex is an index that the adapter can do without.
 type optionalIndex struct {
-	collection, what string
-	is               func(index) bool
+	collection string
+	what       string           // what is lacking without the index, for a warning
+	isThis     func(index) bool // reports whether an index of the collection is this one
 }
 
 // optionalIndexes returns the indexes that Migrate makes and the adapter can do
@@ -67,29 +68,29 @@ func optionalIndexes() (all []optionalIndex) {
 	for _, u := range uniques {
 		if u.texts {
 			all = append(all, optionalIndex{
-				u.collection, "a partial index, so that null counts as an e-mail address",
-				func(i index) bool { return u.isKeptBy(i) && len(i.Partial) > 0 },
+				collection: u.collection, what: "a partial index, so that null counts as an e-mail address",
+				isThis: func(i index) bool { return u.isKeptBy(i) && len(i.Partial) > 0 },
 			})
 		}
 	}
 	for _, name := range owned {
 		all = append(all, optionalIndex{
-			name, "an index on userId, so that all of it is read for one user",
-			func(i index) bool { return len(i.Key) > 0 && i.Key[0].Key == "userId" },
+			collection: name, what: "an index on userId, so that all of it is read for one user",
+			isThis: func(i index) bool { return len(i.Key) > 0 && i.Key[0].Key == "userId" },
 		})
 	}
 	for _, p := range perishables {
 		all = append(all, optionalIndex{
-			p.collection, "the removal of what has expired, which is a TTL index on " + p.field,
-			func(i index) bool { return i.Expires != nil && i.fields() == p.field },
+			collection: p.collection, what: "the removal of what has expired, which is a TTL index on " + p.field,
+			isThis: func(i index) bool { return i.Expires != nil && i.fields() == p.field },
 		})
 	}
 	return all
 }
 
-// hasIndex reports whether a collection has an index for which the function is returns
-// true.
-func hasIndex(ctx context.Context, db *mongo.Database, collection string, is func(index) bool) (bool, error) {
-	found, err := indexes(ctx, db.Collection(collection))
-	return slices.ContainsFunc(found, is), err
+// hasIndex reports whether the collection called name has an index for which isWanted
+// returns true.
+func hasIndex(ctx context.Context, db *mongo.Database, name string, isWanted func(index) bool) (bool, error) {
+	found, err := indexes(ctx, db.Collection(name))
+	return slices.ContainsFunc(found, isWanted), err
 }

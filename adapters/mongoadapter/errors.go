@@ -72,14 +72,14 @@ func fail(ctx context.Context, operation string, err error) error {
 		return nil
 	}
 	if done := ctx.Err(); done != nil {
-		return &failure{operation, done.Error(), errors.Join(done, err)}
+		return &failure{operation: operation, code: done.Error(), cause: errors.Join(done, err)}
 	}
 	for _, word := range []error{storage.ErrNotFound, storage.ErrConflict} {
 		if errors.Is(err, word) {
 			return word
 		}
 	}
-	return &failure{operation, reason(err), err}
+	return &failure{operation: operation, code: reason(err), cause: err}
 }
 
 // reason returns the text of a failure: what went wrong. It never repeats the driver's

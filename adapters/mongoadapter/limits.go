@@ -15,8 +15,8 @@ import (
 // hashes of their keys, so that nothing in a key can hurt or be read.
 
 // limitDoc says when the budget of a key will be unused again, by the generic cell rate
-// algorithm: each event moves that time on by its share of the period. The budget is used up
-// when that time is a whole period away.
+// algorithm: each event moves that time on by its share of the period, and fits if the time
+// is then at most a whole period away.
 type limitDoc struct {
 	ID      string    `bson:"_id"`
 	EmptyAt int64     `bson:"full"` // Unix time in nanoseconds

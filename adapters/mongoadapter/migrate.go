@@ -101,7 +101,7 @@ func (m migration) violations(ctx context.Context) error {
 			return err
 		}
 		if len(counts) > 0 && counts[0].Values > 0 {
-			broken.Violations = append(broken.Violations, Violation{u.collection, u.rule, counts[0].Values})
+			broken.Violations = append(broken.Violations, Violation{Collection: u.collection, Rule: u.rule, Values: counts[0].Values})
 		}
 	}
 	if len(broken.Violations) > 0 {

@@ -21,7 +21,7 @@ func (p *Panic) Error() string { return "panic in a callback, adapter or handler
 
 // Panicked returns a *Panic for the value that recover has returned. Call it in the
 // deferred function that called recover, so that the stack shows where the panic began.
-func Panicked(p any) error { return &Panic{debug.Stack(), p} }
+func Panicked(p any) error { return &Panic{Stack: debug.Stack(), value: p} }
 
 // TooSlow reports that a function of the application did not return in time. The
 // function may still be running.
@@ -60,7 +60,7 @@ func Inline[T any](ctx context.Context, limit time.Duration, name string, f func
 	defer bounded.end()
 	result, err := ContainResult(func() (T, error) { return f(bounded) })
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		err = &TooSlow{name, limit}
+		err = &TooSlow{Name: name, Limit: limit}
 	}
 	return result, err
 }
@@ -97,7 +97,7 @@ func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(
 	select {
 	case a := <-done:
 		if a.err != nil && ctx.Err() == nil && bounded.Err() != nil { // it gave up when it was told to
-			a.err = &TooSlow{name, limit}
+			a.err = &TooSlow{Name: name, Limit: limit}
 		}
 		return a.result, a.err
 	case <-late.C:
@@ -107,7 +107,7 @@ func Timed[T any](ctx context.Context, limit time.Duration, name string, f func(
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	return none, &TooSlow{name, limit}
+	return none, &TooSlow{Name: name, Limit: limit}
 }
 
 // Within calls f on a goroutine of its own, as Timed does, and waits no longer than limit.

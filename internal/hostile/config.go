@@ -249,6 +249,6 @@ func Ran(id string) {
 func Fn[F any](id string, f F) F {
 	current.mu.Lock()
 	defer current.mu.Unlock()
-	current.funcs = append(current.funcs, function{id, f})
+	current.funcs = append(current.funcs, function{id: id, value: f})
 	return f
 }

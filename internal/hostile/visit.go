@@ -121,7 +121,7 @@ type browser struct {
 // the host of the site that the visitor uses.
 func open(site http.Handler, at, basePath, subject, email string) *browser {
 	c := latchkeytest.NewClientAt(noTest{}, at)
-	c.Transport = transport{site, http.DefaultTransport}
+	c.Transport = transport{site: site, net: http.DefaultTransport}
 	if basePath != "" {
 		c.BasePath = basePath
 	}

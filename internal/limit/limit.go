@@ -303,7 +303,7 @@ func (l *Limits) take(ctx context.Context, b budget, field string, t *Try) (time
 	case err != nil:
 		return wait, err
 	case wait <= 0:
-		t.counted = append(t.counted, counted{b, here})
+		t.counted = append(t.counted, counted{budget: b, here: here})
 		return 0, nil
 	case l.refused != nil && field != "":
 		l.refused(ctx, field, !here)
@@ -332,5 +332,5 @@ func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 		return nil
 	}
 	b := l.mailbox(email)
-	return l.giveBack(ctx, counted{b, l.shared == nil || l.here.counts(b.key)})
+	return l.giveBack(ctx, counted{budget: b, here: l.shared == nil || l.here.counts(b.key)})
 }

@@ -43,7 +43,7 @@ func clientIn(ctx context.Context) string {
 type Memory struct {
 	// emptyAt has the time at which the budget of a key will be unused again, by the
 	// generic cell rate algorithm: each event moves that time on by its share of the
-	// period. The budget is used up when that time is a whole period away.
+	// period, and fits if the time is then at most a whole period away.
 	emptyAt *cache.Ledger
 }
 

@@ -26,7 +26,7 @@ type Newest struct {
 // memory alone.
 func NewNewest(store storage.RevocationStore, bounds *guarded.Bounds, now func() time.Time, k *keys.Keys) *Newest {
 	here := cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent, Evict: true, Now: now})
-	return &Newest{store, bounds, here, k}
+	return &Newest{store: store, bounds: bounds, here: here, keys: k}
 }
 
 // Send records that the code that expires at expires is the newest of a mailbox. If a

@@ -24,7 +24,7 @@ type Once struct {
 // values that were only shown in recent, which may be nil. Values are kept under keys of
 // k, one for each secret.
 func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
-	return &Once{store, recent, k}
+	return &Once{store: store, recent: recent, keys: k}
 }
 
 // Show records that a client has brought a value, such as the state of a callback, and

@@ -17,8 +17,8 @@ import (
 type Gate struct {
 	URL string // for clients
 
-	server string     // host and port
-	turn   sync.Mutex // held from a command to its answer
+	host string     // of the server, with its port
+	turn sync.Mutex // held from a command to its answer
 
 	lock sync.Mutex
 	meet func(command string) Fate // nil: every command passes; guarded by lock
@@ -66,17 +66,17 @@ func (g *Gate) fate(message []byte) Fate {
 // client has.
 func (g *Gate) serve(client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", g.server)
+	upstream, err := net.Dial("tcp", g.host)
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer upstream.Close()
 	for {
 		message, err := readMessage(client)
 		if err != nil {
 			return
 		}
-		answer, err := g.pass(server, message)
+		answer, err := g.pass(upstream, message)
 		if err != nil {
 			return
 		}
@@ -90,7 +90,7 @@ var errCut = errors.New("cut")
 
 // pass sends a command to the server, unless its fate forbids that, and returns the answer
 // for the client. An error means that the connection of the client is to be cut.
-func (g *Gate) pass(server net.Conn, message []byte) ([]byte, error) {
+func (g *Gate) pass(upstream net.Conn, message []byte) ([]byte, error) {
 	fate := g.fate(message)
 	switch fate {
 	case Cut:
@@ -102,10 +102,10 @@ func (g *Gate) pass(server net.Conn, message []byte) ([]byte, error) {
 	}
 	g.turn.Lock()
 	defer g.turn.Unlock()
-	if _, err := server.Write(message); err != nil {
+	if _, err := upstream.Write(message); err != nil {
 		return nil, err
 	}
-	answer, err := readMessage(server)
+	answer, err := readMessage(upstream)
 	switch {
 	case fate == Unanswered:
 		err = errors.Join(err, errCut)

@@ -74,15 +74,15 @@ func workspace(t testing.TB) string {
 	}
 }
 
-// newGate starts a gate in front of server, which is a host with its port. It takes no more
-// clients when the test has ended.
-func newGate(t testing.TB, server string) *Gate {
+// newGate starts a gate in front of the server at host, which has its port. The gate takes
+// no more clients when the test has ended.
+func newGate(t testing.TB, host string) *Gate {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &Gate{URL: "mongodb://" + l.Addr().String() + "/", server: server}
+	g := &Gate{URL: "mongodb://" + l.Addr().String() + "/", host: host}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

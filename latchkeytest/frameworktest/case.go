@@ -111,7 +111,7 @@ func (f *framework) open() *latchkeytest.Client {
 	if f.site.HTTP2 {
 		own := &http.Transport{Protocols: onlyHTTP2()}
 		f.t.Cleanup(own.CloseIdleConnections)
-		c.Transport = twoTransports{strings.TrimPrefix(c.URL, "http://"), own, c.Transport}
+		c.Transport = twoTransports{host: strings.TrimPrefix(c.URL, "http://"), own: own, other: c.Transport}
 	}
 	return c
 }

@@ -125,7 +125,7 @@ func proveTenants(t *testing.T, f *framework) {
 	ok(t, err)
 	at := func(host string) *latchkeytest.Client {
 		c := latchkeytest.NewClientAt(t, "http://"+host)
-		c.Transport = toHost{served.Host, c.Transport}
+		c.Transport = toHost{host: served.Host, next: c.Transport}
 		return c
 	}
 	for host, other := range map[string]string{"a.example": "b.example", "b.example": "a.example"} {
