@@ -46,8 +46,8 @@ func (c Claims) Bool(key string) bool {
 }
 
 // Time returns the instant that the claim called key stands for as a
-// NumericDate, a number of seconds since 1970 (RFC 7519 section 2), rounded to
-// milliseconds. ok is false if the claim is anything but a number that falls
+// NumericDate, a number of seconds since 1970 (RFC 7519 section 2), in UTC and
+// rounded to milliseconds. ok is false if the claim is anything but a number that falls
 // into the years 0 to 9999.
 func (c Claims) Time(key string) (t time.Time, ok bool) {
 	text, ok := decimal(c[key])

@@ -90,13 +90,14 @@ func (d *decoder) array(depth int) ([]any, bool) {
 
 // value reads any value, and white space before it. It returns a string, bool, nil,
 // json.Number, []any or map[string]any. depth is how many objects and arrays surround the
-// one that holds the value: 0 in the top-level object. It returns false if depth is
-// maxDepth or more.
+// one that holds the value: 0 in the top-level object. It returns false for an
+// object or array that is nested more than maxDepth deep.
 func (d *decoder) value(depth int) (any, bool) {
-	if depth++; depth > maxDepth {
+	depth++
+	d.space()
+	if d.nests() && depth >= maxDepth {
 		return nil, false
 	}
-	d.space()
 	start := d.at
 	switch d.peek() {
 	case '"':

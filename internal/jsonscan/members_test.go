@@ -198,3 +198,15 @@ func mustMembers(tb testing.TB, payload string) []jsonscan.Member {
 	}
 	return members
 }
+
+// TestDepth: an object or array on level 1001 is refused, whether or not it is empty.
+func TestDepth(t *testing.T) {
+	for inner, fits := range map[string]bool{"": true, "0": true, "[]": false, "{}": false, "[0]": false} {
+		text := []byte(`{"a":` + strings.Repeat("[", 999) + inner + strings.Repeat("]", 999) + `}`)
+		_, membersErr := jsonscan.Members(text, nil)
+		_, decodeErr := jsonscan.Decode(text)
+		if (membersErr == nil) != fits || (decodeErr == nil) != fits {
+			t.Errorf("%q on level 1001: Members %v, Decode %v", inner, membersErr, decodeErr)
+		}
+	}
+}

@@ -97,6 +97,9 @@ func (s *scanner) object(dst *[]Member, depth int) bool {
 	}
 }
 
+// nests reports whether an object or array comes next.
+func (s *scanner) nests() bool { return s.peek() == '{' || s.peek() == '[' }
+
 // array moves past an array. The caller has seen its opening bracket, which comes next.
 func (s *scanner) array(depth int) bool {
 	s.at++
@@ -117,10 +120,11 @@ func (s *scanner) array(depth int) bool {
 }
 
 // value moves past any value. depth is how many objects and arrays surround the one that
-// holds the value: 0 in the top-level object. It returns false if depth is maxDepth or
-// more, for a number as well. The caller has moved past white space.
+// holds the value: 0 in the top-level object. It returns false for an object or array that
+// is nested more than maxDepth deep. The caller has moved past white space.
 func (s *scanner) value(depth int) bool {
-	if depth++; depth > maxDepth {
+	depth++
+	if s.nests() && depth >= maxDepth {
 		return false
 	}
 	switch s.peek() {

@@ -73,15 +73,14 @@ func Time(members []jsonscan.Member, key string) (t time.Time, ok bool) {
 	return Instant(d.at)
 }
 
-// Instant returns a NumericDate as a time in the zone of this machine, rounded to
-// milliseconds. ok is false outside of the years 0 to 9999 in UTC, and for NaN. Callers
-// that format the time call UTC first.
+// Instant returns a NumericDate as a time in UTC, rounded to milliseconds. ok is false
+// outside of the years 0 to 9999, and for NaN.
 func Instant(seconds float64) (t time.Time, ok bool) {
 	const first, last = -62167219200, 253402300799
 	if !(seconds >= first && seconds <= last) { // also what is no number
 		return time.Time{}, false
 	}
-	return time.UnixMilli(int64(math.Round(seconds * 1000))), true
+	return time.UnixMilli(int64(math.Round(seconds * 1000))).UTC(), true
 }
 
 // numericDate returns the NumericDate called key. set is false if there is none. It

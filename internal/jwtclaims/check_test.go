@@ -55,3 +55,12 @@ func TestLife(t *testing.T) {
 		})
 	}
 }
+
+// TestInstantIsInUTC: in a zone of the machine the last instant would be of the year
+// 10000, which JSON has no form for.
+func TestInstantIsInUTC(t *testing.T) {
+	at, ok := jwtclaims.Instant(253402300799)
+	if !ok || at.Year() != 9999 || at.Location() != time.UTC {
+		t.Errorf("%v, %t", at, ok)
+	}
+}
