@@ -42,12 +42,13 @@ func (l *Logger) BeginCall(ctx context.Context, kind telemetry.OperationKind, de
 // Traces reports whether there is a tracer.
 func (l *Logger) Traces() bool { return l != nil && l.tracer != nil }
 
-// Count passes m to the tracer, if there is one. It replaces an N of 0 by 1.
+// Count passes m to the tracer, if there is one. It replaces an N of 0 by 1,
+// except for telemetry.ClockSkew, which 0 is a value of.
 func (l *Logger) Count(ctx context.Context, m telemetry.Measure) {
 	if l == nil || l.tracer == nil {
 		return
 	}
-	if m.N == 0 {
+	if m.N == 0 && m.Kind != telemetry.ClockSkew {
 		m.N = 1
 	}
 	l.tracer.count(ctx, m)

@@ -29,14 +29,30 @@ func TestStepsCostNothing(t *testing.T) {
 	}
 }
 
-type counting struct{ begun, ended, counted int }
+// a clock that is right is counted as it is, and a count without a number as one.
+func TestCountOfNothing(t *testing.T) {
+	of := &counting{}
+	l := New(slog.New(slog.DiscardHandler), time.Now, Rules{})
+	l.Trace(of)
+	for kind, want := range map[telemetry.MeasureKind]int64{telemetry.ClockSkew: 0, telemetry.SignIns: 1} {
+		if l.Count(t.Context(), telemetry.Measure{Kind: kind}); of.last.N != want {
+			t.Errorf("%s: N is %d, want %d", kind, of.last.N, want)
+		}
+	}
+}
+
+type counting struct {
+	begun, ended, counted int
+	last                  telemetry.Measure
+}
 
 func (c *counting) Begin(ctx context.Context, _ telemetry.Operation) (context.Context, telemetry.Span) {
 	c.begun++
 	return ctx, c
 }
-func (c *counting) Count(context.Context, telemetry.Measure) { c.counted++ }
-func (c *counting) End(telemetry.OperationResult)            { c.ended++ }
+
+func (c *counting) Count(_ context.Context, m telemetry.Measure) { c.counted, c.last = c.counted+1, m }
+func (c *counting) End(telemetry.OperationResult)                { c.ended++ }
 
 // O-002: a tracer that was slow rests for a minute; what it has begun is still ended.
 func TestSlowTracerRests(t *testing.T) {

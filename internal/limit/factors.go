@@ -27,7 +27,7 @@ type Code struct {
 // error is that of Take, or else that of Return, for tries that are taken back.
 func (l *Limits) TakeCode(ctx context.Context, c Code) (tries []Try, wait time.Duration, err error) {
 	for _, b := range l.budgetsOf(c) {
-		try, failed := l.Take(ctx, Event{target: b})
+		try, failed := l.Take(ctx, Event{target: b, field: "FactorPerUser"})
 		if failed != nil || try.Wait > 0 {
 			return nil, try.Wait, cmp.Or(failed, l.returnAll(ctx, tries))
 		}

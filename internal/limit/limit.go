@@ -37,9 +37,9 @@ type Limits struct {
 }
 
 // OnRefusal has f called each time a budget refuses an event, with the name of its field
-// of latchkey.Limits. Targets with a fixed rate and those of UserAttempt and TakeCode
-// have no field: f is not called for them. shared tells f that all instances count the
-// budget, and not this process alone. Call OnRefusal before l is used. f may be nil.
+// of latchkey.Limits. Targets with a fixed rate have no field: f is not called for them.
+// shared tells f that all instances count the budget, and not this process alone. Call
+// OnRefusal before l is used. f may be nil.
 func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
 // New returns the limits of a configuration, with the default for each zero Rate. They
@@ -115,6 +115,7 @@ var knownBrowserRate = storage.Rate{Events: 10, Per: 15 * time.Minute}
 // folded any further: mailboxes of two users must not share a budget.
 func (l *Limits) UserAttempt(userID, mailbox string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
+	e.field = "CredentialsPerAccount"
 	if userID == "" {
 		e.target = budget{l.keys.Of(keys.TriesOfUser, "", mailbox), l.rates.AttemptsPerAccount}
 		return e
