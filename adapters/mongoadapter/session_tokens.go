@@ -32,10 +32,11 @@ func (t sessionTokens) stored(token string) string {
 // for a plain token that has the form of a hash. It returns ErrNotFound for a token that
 // no session can have.
 func (t sessionTokens) filter(token string) (bson.D, error) {
-	if token == "" || !storable(token) || t.plain && strings.HasPrefix(token, hashed) {
+	looksHashed := strings.HasPrefix(token, hashed)
+	if token == "" || !storable(token) || (t.plain && looksHashed) {
 		return nil, storage.ErrNotFound
 	}
-	if t.plain || strings.HasPrefix(token, hashed) {
+	if t.plain || looksHashed {
 		return bson.D{{Key: "sessionToken", Value: t.stored(token)}}, nil
 	}
 	return bson.D{{Key: "sessionToken", Value: bson.D{{Key: "$in", Value: bson.A{t.stored(token), token}}}}}, nil

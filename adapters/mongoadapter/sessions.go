@@ -218,8 +218,9 @@ func isNot(field string, value any) bson.E {
 	return bson.E{Key: field, Value: bson.D{{Key: "$ne", Value: value}}}
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It removes the
-// sessions one by one. The returned sessions have no Token.
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It looks for sessions
+// by sids, or by subs if there are no sids, and removes them one by one. The returned
+// sessions have no Token. With an error it returns those that it has removed before.
 func (a *Adapter) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	field, names := "providerSid", sids
 	if len(sids) == 0 {

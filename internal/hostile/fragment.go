@@ -110,15 +110,16 @@ func returnedSite(auth *latchkey.Auth, item any) http.Handler {
 	return auth.Middleware(out[0].Interface().(http.Handler))
 }
 
-// callAll calls every function that decides and has not run by itself, as the visitor,
-// and notes what it returns.
+// callAll calls every function that decides and that no visit has reached, as the visitor,
+// and adds what it returns to the log of the visitor. The arguments are those of pool, and
+// what the visitor's last sign-in event has.
 func (s *stage) callAll(b *browser) {
 	s.mu.Lock()
 	list := slices.DeleteFunc(slices.Clone(s.funcs), func(f function) bool { return s.ran[f.id] })
-	var e latchkey.SignInEvent
-	for _, seen := range s.events {
-		if seen.User.ID == b.user {
-			e = seen
+	var signedIn latchkey.SignInEvent
+	for _, e := range s.events {
+		if e.User.ID == b.user {
+			signedIn = e
 		}
 	}
 	var auth *latchkey.Auth
@@ -134,8 +135,8 @@ func (s *stage) callAll(b *browser) {
 	for _, f := range list {
 		for _, text := range append(s.pathLiterals(), b.email) {
 			args := pool(auth, session, text)
-			args = append(args, reflect.ValueOf(e), reflect.ValueOf(e.User), reflect.ValueOf(e.Account),
-				reflect.ValueOf(latchkey.SignInAttempt{User: e.User, Account: e.Account, Profile: e.Profile}))
+			args = append(args, reflect.ValueOf(signedIn), reflect.ValueOf(signedIn.User), reflect.ValueOf(signedIn.Account),
+				reflect.ValueOf(latchkey.SignInAttempt{User: signedIn.User, Account: signedIn.Account, Profile: signedIn.Profile}))
 			var said []string
 			for _, out := range call(reflect.ValueOf(f.value), args) {
 				said = append(said, resultText(out))

@@ -233,12 +233,17 @@ func (s *stage) enter(world string) error {
 	return errors.Join(os.Chdir(dir), os.Setenv("DEMO_DATA", dir))
 }
 
-// forget makes the stage empty for a world.
+// forget empties the stage for a world. The functions of packages, which are noted only
+// once, stay.
 func (s *stage) forget(world string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.world, s.box, s.victims, s.armed, s.events, s.ran, s.gifts, s.funcs = world, new(latchkeytest.Mailbox), nil, nil, nil, map[string]bool{}, nil, slices.Clone(s.declared)
-	s.claimed, s.told, s.inEvent, s.failed = "", nil, 0, map[string]bool{}
+	s.world = world
+	s.box = new(latchkeytest.Mailbox)
+	s.funcs = slices.Clone(s.declared)
+	s.victims, s.armed, s.events, s.gifts, s.told = nil, nil, nil, nil, nil
+	s.ran, s.failed = map[string]bool{}, map[string]bool{}
+	s.claimed, s.inEvent = "", 0
 }
 
 // finish completes r, sends it as the report of the world, and never returns: the program
