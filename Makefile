@@ -72,6 +72,9 @@ WALKS := TestAnswersAreThoseThatWereAskedFor|TestEndIsFinal|TestGuessesAtAnAccou
 walks: ## the property tests of docs/internals/invariants.md, at length
 	LATCHKEY_WALK=$(STEPS) go test -v $(FAST) -timeout 60m -run '^($(WALKS))$$' ./internal/sitetest
 
+guards: ## switch off one guard after the other: a test has to notice each
+	LATCHKEY_GUARDS=all go test -v $(FAST) -timeout 60m -run '^TestGuards$$' ./internal/arch
+
 race: ## the tests again under the race detector, where goroutines share memory
 	@go test -race $(FAST) -timeout 40m -skip "$(LATER)|$(RACESKIP)|$$(scripts/unshared $(UNSHARED))" $$(go list $(SHARED) | grep -vE '$(ALONE)')
 
@@ -111,4 +114,4 @@ ci: ## everything CI runs, in its order: 20 minutes on two cores
 nightly: ## the whole: every module alone, every race, more orders of calls, longer fuzzing
 	.ci/run nightly
 
-.PHONY: all help setup tools linters fmt vet lint vuln test test-all walks race race-all fuzz bench demo react sveltekit conformance api tidy ci nightly
+.PHONY: all help setup tools linters fmt vet lint vuln test test-all walks guards race race-all fuzz bench demo react sveltekit conformance api tidy ci nightly
