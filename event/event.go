@@ -79,7 +79,7 @@ const (
 	SessionOpened   Type = "session.opened" // for an app, beside the browser's
 	SessionEnded    Type = "session.ended"  // by a sign-out
 	SessionsEnded   Type = "sessions.ended" // by the application or on the account page: the one of SessionID, or all
-	LinkSent        Type = "link.sent"      // a visitor asked for a magic link, and a mail leaves
+	LinkSent        Type = "link.sent"      // a visitor asked for a magic link, or Users for a link of a user, and a mail leaves
 	UserCreated     Type = "user.created"
 	UserUpdated     Type = "user.updated"
 	UserDeleted     Type = "user.deleted"

@@ -140,6 +140,8 @@ func (u *Users) SendPasswordReset(ctx context.Context, userID string) error {
 	if err != nil {
 		return err
 	}
+	defer w.Tell(ctx)
+	w.Events.Add(event.Event{Type: event.LinkSent, UserID: user.ID}, nil)
 	k.From.Mail(func(ctx context.Context) (passwords.Mail, error) { return k.Reset(ctx, &user, passwords.MailReset) })
 	return nil
 }

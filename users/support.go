@@ -32,7 +32,12 @@ func (u *Users) SendSignInLink(ctx context.Context, userID, redirectTo string) e
 	if err != nil {
 		return err
 	}
-	return u.backend.SignInLink(ctx, &user, redirectTo)
+	defer w.Tell(ctx)
+	if err := u.backend.SignInLink(ctx, &user, redirectTo); err != nil {
+		return err
+	}
+	w.Events.Add(event.Event{Type: event.LinkSent, UserID: user.ID}, nil)
+	return nil
 }
 
 // EmailChange is another e-mail address of a user.

@@ -87,8 +87,15 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 			return err
 		}
 	}
-	return d.end()
+	err := d.end()
+	if f.site == "" && !f.json && err == nil {
+		fmt.Fprintln(p.stdout, siteHint)
+	}
+	return err
 }
+
+// siteHint says what the environment alone does not tell.
+const siteHint = "\nProxies, cookies and clocks show in the running site alone: latchkey doctor --site URL, with --instances URL for each of several."
 
 // checkEnvironment makes all checks of the environment, and of the providers and
 // databases that it names.

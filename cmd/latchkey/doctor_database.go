@@ -50,7 +50,7 @@ func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []s
 	case found.Version > newest:
 		d.warn("database", "%s: it is at version %d, and this tool knows %d. Use a newer one", db.where, found.Version, newest)
 	case found.Schema == sqlstore.SchemaAbsent || found.Version < newest:
-		d.fail("database", "%s: %s. Run `latchkey migrate`", db.where, stateOf(found))
+		d.fail("database", "%s: %s, and needs version %d. Run `latchkey migrate`", db.where, stateOf(found), newest)
 	case !found.Usable():
 		d.fail("database", "%v", db.usable(found))
 	default:

@@ -38,7 +38,11 @@ func (s *siteProbe) signIns(ctx context.Context, r *report) {
 		}
 		ends = append(ends, originOf(to))
 	}
-	if tried == 0 {
+	switch {
+	case s.found == nil: // of which site.urls speaks
+		r.warn(what, "not begun: the list of providers could not be read")
+		return
+	case tried == 0:
 		r.ok(what, "there is no OAuth provider to begin at")
 		return
 	}
@@ -195,14 +199,16 @@ func bufferOf(server string) string {
 }
 
 // healthAt reports whether the health route of an instance at a URL answers with status
-// 200.
+// 200, and whether the clock of the instance is right.
 func (s *siteProbe) healthAt(ctx context.Context, r *report, rawURL string) {
 	a := s.ask(ctx, siteQuestion{url: rawURL})
 	if a.err != nil || a.status != http.StatusOK {
 		r.fail("site.health", "not ready: %s. Look at the log of the instance", a.said())
 		return
 	}
-	r.ok("site.health", "ready")
+	if s.judgeClock(r, "site.health", "it is ready, but the clock of the instance", a.stamp) {
+		r.ok("site.health", "ready, and its clock is right")
+	}
 }
 
 // compare asks the instances of a site one by one with the cookies of the site, as their

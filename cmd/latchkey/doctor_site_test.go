@@ -318,6 +318,24 @@ func TestDoctorFinds(t *testing.T) {
 			}
 		}}, "WARN  site.dns: the name has IPv6 addresses that do not answer"},
 		"O-065 not ready": {&runningSite{flags: siteFlags{health: origin + "/auth/nothing"}}, "FAIL  site.health: not ready"},
+		"R-777 ready, and late": {&runningSite{flags: siteFlags{health: origin + "/readyz"}, front: func(site http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/readyz" {
+					w.Header().Set("Date", "Sat, 21 Nov 2020 12:00:00 GMT")
+					return
+				}
+				site.ServeHTTP(w, r)
+			})
+		}}, "FAIL  site.health: it is ready, but the clock of the instance is -"},
+		"R-777 no list of providers": {&runningSite{front: func(site http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/auth/providers" {
+					http.Error(w, "no", http.StatusForbidden)
+					return
+				}
+				site.ServeHTTP(w, r)
+			})
+		}}, "WARN  site.sign-in: not begun: the list of providers could not be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.site.ask(t); !strings.Contains(got, c.want) {

@@ -155,7 +155,7 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	if err := sqladapter.Migrate(ctx, db.DB, db.dialect, sqladapter.Options{}); err != nil {
 		return p.refused(db, err)
 	}
-	fmt.Fprintf(p.stdout, "%s: at version %d now; %s before.\n", db.where, newest, stateOf(found))
+	fmt.Fprintf(p.stdout, "%s: at version %d now; %s before.\n", db.where, newest, formerState(found))
 	return nil
 }
 

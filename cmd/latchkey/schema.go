@@ -70,15 +70,20 @@ func maker(found sqlstore.Found) string {
 	return "Auth.js (" + found.Adapter + ")"
 }
 
-// stateOf returns what a migration has found, as a clause for a message.
+// stateOf returns what a database is, as a clause for a message.
 func stateOf(f sqlstore.Found) string {
 	switch {
 	case f.Schema == sqlstore.SchemaAbsent:
-		return "it had none of the tables"
+		return "it has none of the tables"
 	case f.Schema == sqlstore.SchemaAuthJS:
-		return "it had the tables of Auth.js"
+		return "it has the tables of Auth.js"
 	case f.Version == 0:
-		return "it had tables without a version"
+		return "it has tables without a version"
 	}
-	return fmt.Sprintf("it was at version %d", f.Version)
+	return fmt.Sprintf("it is at version %d", f.Version)
+}
+
+// formerState is stateOf for a database that has been migrated since.
+func formerState(f sqlstore.Found) string {
+	return strings.NewReplacer("it has", "it had", "it is", "it was").Replace(stateOf(f))
 }
