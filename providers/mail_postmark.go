@@ -23,6 +23,10 @@ type postmarkMail struct {
 	TrackLinks                  string // would make every link one to Postmark
 }
 
+// postmarkCall returns the call. An address that Postmark has deactivated is refused with
+// ErrorCode 406, after a hard bounce as after a complaint or by hand
+// (https://postmarkapp.com/developer/webhooks/smtp-api-error). Since the answer does not
+// say which, it is no latchkey.ErrMailboxGone.
 func postmarkCall(m *mailer, l letter) (call, error) {
 	body, err := encoded(postmarkMail{
 		From: l.From, To: l.To, Subject: l.Subject, TextBody: l.Text, HTMLBody: l.HTML,
