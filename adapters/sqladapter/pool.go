@@ -197,9 +197,14 @@ func (p *pool) serverTx(ctx context.Context, on beginner, f func(*transaction) e
 	return tx.Commit()
 }
 
-// in returns the sqlstore.Conn of a transaction that the caller ends.
+// in returns the sqlstore.Conn of a transaction that the caller ends. A nil p has no
+// prepared statements.
 func (p *pool) in(tx *sql.Tx) *transaction {
-	return &transaction{on: tx, bind: tx.StmtContext, statements: p.statements}
+	t := &transaction{on: tx, bind: tx.StmtContext, statements: &statements{}}
+	if p != nil {
+		t.statements = p.statements
+	}
+	return t
 }
 
 // sqliteTx calls f with a transaction of SQLite that begins as a writer, and commits it

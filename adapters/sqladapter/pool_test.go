@@ -83,3 +83,17 @@ type errLocked struct{}
 
 func (errLocked) Error() string { return "database is locked" }
 func (errLocked) Code() int     { return 5 }
+
+// an adapter from Bind can be bound again.
+func TestBindTwice(t *testing.T) {
+	db := sql.OpenDB(&lockedDriver{})
+	t.Cleanup(func() { _ = db.Close() })
+	a, err := New(db, SQLite, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound := a.Bind(&sql.Tx{}).Bind(&sql.Tx{})
+	if bound == nil || bound.Close() != nil {
+		t.Errorf("bound twice: %v", bound)
+	}
+}

@@ -99,7 +99,8 @@ func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 // see what tx has done. The caller commits or rolls back tx, and with it all that the
 // adapter did. InTx of the adapter is a savepoint. The adapter may be used until tx ends,
 // by one goroutine at a time. On MySQL it cannot be used with a layout that is Unindexed.
-// Bind sends nothing to the database. a must not come from Bind.
+// Bind sends nothing to the database. If a comes from Bind itself, the new adapter works
+// in tx alone, and prepares no statements.
 func (a *Adapter) Bind(tx *sql.Tx) *Adapter {
 	return &Adapter{a.Store.Bind(a.pool.in(tx)), nil}
 }

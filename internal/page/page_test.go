@@ -89,6 +89,8 @@ func TestPagesOfProofs(t *testing.T) {
 		{"a wrong code", password(Password{Step: ResetStep, Email: "ann@example.com", Code: true, Error: "factor"}), true, "code", "one-time-code"},
 		{"a weak password", password(Password{Step: SignUpStep, Email: "ann@example.com", Error: "short"}), false, "password", "new-password"},
 		{"a wrong current password", password(Password{Step: ChangeStep, Email: "ann@example.com", Current: true, Error: "wrong"}), false, "current", "current-password"},
+		{"R-769 an unknown fault of a form without a password", password(Password{Step: ForgotStep, Error: "unheard"}), false, "email", "username"},
+		{"R-769 an unknown fault of a new address", password(Password{Step: AddressStep, Current: true, Error: "unheard"}), false, "current", "current-password"},
 		{"an invited user chooses a password", password(Password{Step: VerifyStep, Email: "ann@example.com", New: true, Invited: true}), true, "", "The invitation is for"},
 		{"an invitation", func() (Page, error) {
 			return r.Invite(Invite{CSRFToken: "c5f", Action: "/auth/invite?token=70ken", Email: "ann@example.com", Host: "shop.example"})

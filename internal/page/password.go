@@ -202,8 +202,19 @@ func (v *Password) inputs() (all []input) {
 			last.Hint, last.HintID = message{Key: "factor.lead.totp"}, last.ElementID+"-hint"
 		}
 	}
+	showAnyway(all, wrong)
 	focusWrong(all)
 	return all
+}
+
+// showAnyway puts the text for an error beside the last field, if the form does not have
+// the field that the error is about.
+func showAnyway(all []input, wrong message) {
+	if wrong.Key == "" || len(all) == 0 || slices.ContainsFunc(all, func(in input) bool { return in.WrongID != "" }) {
+		return
+	}
+	last := &all[len(all)-1]
+	last.Wrong, last.WrongID, last.Hint, last.HintID = wrong, last.ElementID+"-wrong", message{}, ""
 }
 
 // focusWrong gives the focus to the first field that is wrong, if there is one.
@@ -214,7 +225,8 @@ func focusWrong(all []input) {
 }
 
 // wrong returns the text for the error of the page, and the name of the field that the
-// error is about. Both are zero without an error. An unknown code is about the password.
+// error is about. Both are zero without an error. An unknown code is about the password;
+// inputs shows it beside the last field of a form without one.
 func (v *Password) wrong() (m message, field string) {
 	switch v.Error {
 	case "":

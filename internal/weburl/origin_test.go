@@ -75,3 +75,14 @@ func TestIsPublic(t *testing.T) {
 		}
 	}
 }
+
+func TestIsLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "LOCALHOST:3000": true, "App.LocalHost": true, "127.0.0.1:80": true, "[::1]:80": true, "::1": true,
+		"localhost.example": false, "notlocalhost": false, "10.0.0.1": false, "": false,
+	} {
+		if weburl.IsLoopback(host) != want {
+			t.Errorf("IsLoopback(%q) = %t", host, !want)
+		}
+	}
+}
