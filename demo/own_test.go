@@ -141,11 +141,10 @@ func enrolApp(b *tab, now func() time.Time, look func()) *latchkeytest.CodeApp {
 	return app
 }
 
-// TestOwnPasswords walks from a sign-up by a password to an invitation, in one browser.
-func TestOwnPasswords(t *testing.T) {
-	w := newOwnWalk(t)
-	w.open("/")
-	w.click(`a[href="/auth/password?do=signup"]`)
+// signsUp signs up with a password, and types the code of the mail.
+func (w *ownWalk) signsUp() {
+	w.t.Helper()
+	w.open("/auth/password?do=signup")
 	w.waitFor("/auth/password?do=signup")
 	w.fitsHere()
 	w.write(`input[type="email"]`, ownMail)
@@ -156,6 +155,33 @@ func TestOwnPasswords(t *testing.T) {
 	w.fitsHere()
 	w.write(codeField, regexp.MustCompile(`\d{4} \d{4}`).FindString(w.mail("Confirm your email address")))
 	w.click(submit)
+}
+
+// TestOfferedPasskey signs up with a password, in a browser whose password manager makes
+// passkeys without a question. The page that offers one has it made, and goes on.
+func TestOfferedPasskey(t *testing.T) {
+	w := newOwnWalk(t)
+	k := newKeyholder(w.tab)
+	k.before("(" + manager + ")()")
+	k.before(noAutofill)
+	w.signsUp()
+	w.becomes("!location.pathname.startsWith('/auth/')")
+	k.gives("window.mediations", "[]") // of this page
+	if held := k.passkeys(); len(held) != 1 {
+		t.Fatalf("%d passkeys, want 1", len(held))
+	}
+	w.leaves()
+	w.open("/auth/signin?callbackUrl=/members")
+	w.click(passkeyButton)
+	w.waitFor("/members")
+}
+
+// TestOwnPasswords walks from a sign-up by a password to an invitation, in one browser.
+func TestOwnPasswords(t *testing.T) {
+	w := newOwnWalk(t)
+	w.open("/")
+	w.click(`a[href="/auth/password?do=signup"]`)
+	w.signsUp()
 	w.waitFor("/auth/password?do=offer")
 	w.says("Make signing in easier")
 	w.fitsHere()
