@@ -72,8 +72,9 @@ func credentialKey(id []byte) bson.D {
 	return bson.D{{Key: "credentialID", Value: base64.StdEncoding.EncodeToString(id)}}
 }
 
-// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown user
-// is ErrNotFound.
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown user is
+// ErrNotFound, and a credential that is stored already ErrConflict. It returns an error
+// for text that is not UTF-8.
 func (a *Adapter) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	d, err := newAuthenticatorDoc(k)
 	if _, is := parseID(k.UserID); err == nil && !is {

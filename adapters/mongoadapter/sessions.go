@@ -146,7 +146,8 @@ func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.
 	return fail(ctx, "update session", err)
 }
 
-// DeleteSession implements [storage.SessionAdapter] and [storage.SessionStore].
+// DeleteSession implements [storage.SessionAdapter] and [storage.SessionStore]. A token
+// of no session is ErrNotFound.
 func (a *Adapter) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	var d sessionDoc
 	filter, err := a.tokens.filter(token)

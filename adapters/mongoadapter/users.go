@@ -106,8 +106,9 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return u, fail(ctx, "get user by account", err)
 }
 
-// UpdateUser implements [storage.Adapter]. It ignores Provisioned, and writes nothing if
-// c names no other field.
+// UpdateUser implements [storage.Adapter]: an unknown user is ErrNotFound, and an e-mail
+// address of another user ErrConflict. It ignores Provisioned, and writes nothing if c
+// names no other field.
 func (a *Adapter) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	u, err := a.changeUser(ctx, id, c)
 	return u, fail(ctx, "update user", err)

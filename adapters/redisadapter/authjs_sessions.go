@@ -65,7 +65,8 @@ func asSession(text *string, token string) (foundSession, error) {
 
 // sessionText returns the record of a session as Auth.js writes it. over is the record
 // that it replaces, or nil; members of over that this package does not know are kept. It
-// returns errNoUTF8 or errMember for a session that cannot be written.
+// returns errNoUTF8 for a session with text that is not UTF-8, and errMember if over is no
+// JSON object.
 func sessionText(over *string, s storage.StoredSession) (string, error) {
 	s.UserAgent = strings.ToValidUTF8(s.UserAgent, "\ufffd") // a browser may say anything
 	if !areUTF8(append(slices.Clone(s.AMR), s.Token, s.UserID, s.ID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR, s.Actor, s.ActorSession)...) {
@@ -190,7 +191,8 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 }
 
 // DeleteSessions implements [storage.SessionListAdapter]. It ends only sessions that
-// ListSessions finds: others that Auth.js has opened stay.
+// ListSessions finds: others that Auth.js has opened stay. So does the one with the id
+// keep. Where replicas are waited for, it waits even if it finds none to end.
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	found, err := a.sessions.list(ctx, userID)
 	if err != nil {
@@ -207,7 +209,7 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 	if err := a.owned.pruneAll(ctx, userID); err != nil {
 		return n, err
 	}
-	if n == 0 { // another try may have ended them all
+	if n == 0 { // an earlier call may have ended them all, and waited for no replica
 		return 0, a.keys.await(ctx)
 	}
 	return n, nil

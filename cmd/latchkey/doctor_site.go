@@ -63,7 +63,8 @@ type siteProvider struct {
 }
 
 // newSiteProbe returns the probe of the site at a URL. The path of the URL is the base
-// path; without one it is /auth. A URL that is not that of a site is a wrongUsage.
+// path; without one it is /auth. A URL that is not that of a site is a wrongUsage. The
+// other error is that of networkOf.
 func newSiteProbe(p *program, r *report, rawURL string) (*siteProbe, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

@@ -74,7 +74,7 @@ func (s *Sink) Flush() {
 }
 
 // Erase erases what is personal of the events about a user that are folded or wait. It
-// does not reach events that are being written. An empty userID erases nothing.
+// does not reach events that are being queued or written at that moment. An empty userID erases nothing.
 func (s *Sink) Erase(userID string) {
 	if s == nil || userID == "" {
 		return

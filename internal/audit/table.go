@@ -75,11 +75,11 @@ func (t *Table) Flush(ctx context.Context) {
 // Written counts n events that were stored in a transaction.
 func (t *Table) Written(n int) { t.told("written", n) }
 
-// Keep stores events outside of the caller's transaction, 100 in a call of Append, and
-// writes an ID into those that have none. It stops at the first error and returns it.
-// Events of earlier calls stay. The failed call's events and all after them are lost:
-// Keep counts them, reports them to Lost, and the next Keep with events, or one without
-// once a while has passed, stores their number first. A nil Table keeps nothing.
+// Keep stores events, 100 in a call of Append and outside of any transaction of the caller.
+// It writes an ID into those that have none, by way of Records. It stops at the first error and returns it. Events of earlier calls stay. The failed
+// call's events and all after them are lost: Keep counts them and reports them to Lost.
+// The next Keep that has events stores their number first. After a while a Keep without
+// events does so, too. A nil Table keeps nothing.
 func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	if t == nil || len(events) == 0 && !t.owes() {
 		return nil

@@ -43,8 +43,8 @@ type codeData struct {
 	CallbackURL string `json:"callbackUrl,omitempty"`
 }
 
-// CreateCode stores a random code of digits digits for c. It returns the code, for the
-// mail, and the handle of the challenge, for the browser. The code lives for CodeLife. If
+// CreateCode stores a random code of digits digits for c. It returns the handle of the
+// challenge, for the browser, and the code, for the mail. The code lives for CodeLife. If
 // c has no Link, the stored row is a decoy: no code is right for it, not even the one
 // that is returned, and the browser cannot tell it from a real one. An error is that of
 // the store, or of the source of random numbers.

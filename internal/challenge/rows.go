@@ -40,8 +40,8 @@ func (r *Rows) Get(ctx context.Context, p Purpose, handle string) (*Row, error) 
 }
 
 // Try counts one try at the challenge that a handle names, and returns the challenge.
-// Callers call it before they compare the answer. If most tries were counted before, Try
-// removes the challenge and returns an error that is [ErrSpent]. It returns
+// Callers call it before they compare the answer. If as many tries as most were counted
+// before, Try removes the challenge and returns an error that is [ErrSpent]. It returns
 // storage.ErrNotFound where Get does.
 func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.Count(ctx, p, handle, most)

@@ -77,7 +77,7 @@ func OfKind(kind storage.FactorKind) []string {
 }
 
 // Join returns the words of amr and then those of more, each once. It adds [Multiple] if
-// two different factors were proven. It does not change amr.
+// both tell of a factor and more has a word that amr has not. It does not change amr.
 func Join(amr, more []string) []string {
 	all := slices.Clone(amr)
 	for _, word := range more {

@@ -131,7 +131,8 @@ func (l *Logger) Info(ctx context.Context, about Subject, text string, args ...a
 }
 
 // Debug writes an error that needs no attention at debug level, redacted, with the
-// attributes of about.
+// attributes of about, which must not be nil. It drops lines of one type of error that
+// come too often.
 func (l *Logger) Debug(ctx context.Context, about Subject, err error) {
 	kind := string(failure.TypeOf(err))
 	if l.out.Enabled(ctx, slog.LevelDebug) && l.samples("debug: "+kind) {

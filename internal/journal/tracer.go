@@ -76,7 +76,7 @@ func (t *tracer) end(s telemetry.Span, r telemetry.OperationResult) {
 }
 
 // settle leaves the tracer alone for a minute if its call, which began at began, took
-// too long or panicked. It warns of that once. recovered is what recover returned.
+// too long or panicked. It warns of that, once in such a minute. recovered is what recover returned.
 // settle reports whether the call panicked.
 func (t *tracer) settle(began time.Time, recovered any) (panicked bool) {
 	now := t.now()

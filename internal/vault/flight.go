@@ -118,9 +118,10 @@ func tokensOf(o *opened) storage.Tokens {
 
 // readNewer reads the row again and returns newer tokens. It returns nil, nil if the row
 // has the tokens that this renewal began with. It returns ErrNotFound if the account is
-// gone or of another user, ErrReconnect if its tokens were removed or belong to another
-// client, and ErrTokenKey if they do not open. If the error is not nil, the caller must
-// not use the tokens.
+// gone or of another user, ErrTokenKey if its tokens do not open, and the errors of the
+// store. It returns ErrReconnect if they belong to another client, if the access token was
+// removed, or if the refresh token was and the access token is still the old one. If the
+// error is not nil, the caller must not use the tokens.
 func (r *renewal) readNewer(ctx context.Context) (*opened, error) {
 	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
 	if err != nil {

@@ -48,9 +48,9 @@ func keep(field *string, former string) {
 	}
 }
 
-// withLifetimes returns kept with the members of answer in Extra that say how long the
-// tokens last. kept is the part of the answer that is stored. Without an access token it
-// adds nothing.
+// withLifetimes returns kept with members in Extra that say how long the tokens last:
+// those of answer.Extra, and expires_in from answer.ExpiresIn. Members that kept has stay.
+// kept is the part of the answer that is stored. Without an access token it adds nothing.
 func withLifetimes(kept, answer storage.Tokens) storage.Tokens {
 	if kept.AccessToken == "" {
 		return kept
