@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/password"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -216,39 +217,77 @@ func TestConfigurationFaults(t *testing.T) {
 	}
 }
 
-// TestBusy fills the budget with checks that block, and counts the answers of others.
-func TestBusy(t *testing.T) {
-	entered, leave := make(chan bool, 200), make(chan bool)
+// TestBusy (F-087) fills the budget with checks that block, and counts the answers of others.
+func TestBusy(t *testing.T) { synctest.Test(t, testBusy) }
+
+func testBusy(t *testing.T) {
+	leave := make(chan bool)
 	h := newHasher(t, password.Options{Memory: 64 << 10, Verify: map[string]func(string, string) (bool, error){
-		"slow:": func(string, string) (bool, error) { entered <- true; <-leave; return true, nil },
+		"slow:": func(string, string) (bool, error) { <-leave; return true, nil },
 	}})
 	errs := make(chan error, 200)
-	var all sync.WaitGroup
 	check := func(ctx context.Context) {
-		all.Go(func() { _, err := h.Check(ctx, "slow:", "x"); errs <- err })
+		go func() { _, err := h.Check(ctx, "slow:", "x"); errs <- err }()
 	}
 	check(t.Context())
-	<-entered // the budget is taken
+	synctest.Wait() // the budget is taken
 	gone, cancel := context.WithCancel(t.Context())
 	check(gone)
+	synctest.Wait()
 	cancel()
 	if err := <-errs; !errors.Is(err, context.Canceled) {
 		t.Errorf("a client that is gone: %v", err)
 	}
+	refused := func(want int, who string) {
+		t.Helper()
+		synctest.Wait()
+		if len(errs) != want {
+			t.Errorf("%d checks of %s were refused, want %d", len(errs), who, want)
+		}
+		for len(errs) > 0 {
+			if err := <-errs; !errors.Is(err, password.ErrBusy) || !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("%s: %v", who, err)
+			}
+		}
+	}
 	for range 100 {
 		check(t.Context())
 	}
-	for range 36 { // 64 of them wait
-		if err := <-errs; !errors.Is(err, password.ErrBusy) || !errors.Is(err, storage.ErrUnavailable) {
-			t.Errorf("beyond 64 that wait: %v", err)
-		}
-	}
+	refused(36, "those beyond 64 that wait")
+	time.Sleep(2*time.Second - time.Nanosecond)
+	refused(0, "those that have not waited for two seconds")
+	time.Sleep(time.Nanosecond)
+	refused(64, "those that have waited for two seconds")
+	check(t.Context())
+	synctest.Wait()
 	close(leave)
-	all.Wait()
-	close(errs)
-	for err := range errs {
-		if err != nil && !errors.Is(err, password.ErrBusy) {
+	for range 2 {
+		if err := <-errs; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// F-087: a check takes the memory that the stored hash needs, not that of a new one.
+func TestChecksTakeWhatTheirHashNeeds(t *testing.T) {
+	large := hashOf(t, newHasher(t, password.Options{Params: password.Params{KiB: 128, Passes: 1, Threads: 1}}), "a good password")
+	entered, leave := make(chan bool), make(chan bool)
+	h := newHasher(t, password.Options{Memory: 128 << 10, Verify: map[string]func(string, string) (bool, error){
+		"slow:": func(string, string) (bool, error) { entered <- true; <-leave; return true, nil },
+	}})
+	done := make(chan error)
+	go func() { _, err := h.Check(t.Context(), "slow:", "x"); done <- err }()
+	<-entered // half of the budget is taken
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if got, err := h.Check(soon, large, "a good password"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("F-087 beside another check: %+v, %v", got, err)
+	}
+	close(leave)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got, err := h.Check(t.Context(), large, "a good password"); err != nil || !got.OK {
+		t.Errorf("F-087 alone: %+v, %v", got, err)
 	}
 }

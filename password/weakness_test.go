@@ -107,6 +107,9 @@ func rangeServer(t *testing.T, status int, body string) (url string, asked *[]*h
 	asked = new([]*http.Request)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*asked = append(*asked, r)
+		if status == http.StatusFound {
+			w.Header().Set("Location", "/elsewhere")
+		}
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))
 	}))
