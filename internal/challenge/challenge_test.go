@@ -16,8 +16,9 @@ import (
 
 // table is a ChallengeStore in memory.
 type table struct {
-	mu   sync.Mutex
-	rows map[string]storage.Challenge
+	mu    sync.Mutex
+	rows  map[string]storage.Challenge
+	asked int // how often a row was to be taken
 }
 
 func (s *table) Create(_ context.Context, c storage.Challenge) error {
@@ -70,6 +71,7 @@ func (s *table) Try(_ context.Context, id string, most int) (storage.Challenge, 
 func (s *table) Take(_ context.Context, id string) (storage.Challenge, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked++
 	c, ok := s.rows[id]
 	if !ok {
 		return c, storage.ErrNotFound
@@ -148,6 +150,9 @@ func TestHandleServesOnePurpose(t *testing.T) {
 		if err := look(); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if s.table.asked != 3 {
+		t.Errorf("the store was asked %d times, want 3: never for nothing and for 64 KiB", s.table.asked)
 	}
 	if _, err := s.Take(t.Context(), challenge.Reset, handle); err != nil {
 		t.Error(err)
