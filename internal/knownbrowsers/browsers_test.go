@@ -53,3 +53,82 @@ func TestTrustStaysTaken(t *testing.T) {
 		})
 	}
 }
+
+func TestBrowsersEnd(t *testing.T) {
+	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	now, trust := start, 30*24*time.Hour
+	ctx, store := t.Context(), memoryadapter.New(memoryadapter.Options{})
+	b := &knownbrowsers.Browsers{Store: store.Browsers(), Now: func() time.Time { return now }}
+	for _, id := range []string{"ann", "bob"} {
+		if _, err := store.CreateUser(ctx, storage.User{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signIn := func(t *testing.T, handle string, trusted time.Time) string {
+		t.Helper()
+		known, err := b.Get(ctx, handle, "ann", time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := b.SignedIn(ctx, knownbrowsers.SignIn{Handle: handle, UserID: "ann", Known: known, At: start, Trusted: trusted})
+		if err != nil || next == "" {
+			t.Fatalf("%q, %v", next, err)
+		}
+		return next
+	}
+	get := func(t *testing.T, handle, userID string, void time.Time) *storage.Browser {
+		t.Helper()
+		row, err := b.Get(ctx, handle, userID, void)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	first := signIn(t, "", start.Add(trust))
+	t.Run("F-201 a row from before the end of the user's sessions does not count", func(t *testing.T) {
+		if get(t, first, "ann", start) != nil || get(t, first, "ann", start.Add(-time.Millisecond)) == nil {
+			t.Error("the instant does not decide")
+		}
+	})
+	t.Run("F-058 it is known for its own user", func(t *testing.T) {
+		if get(t, first, "bob", time.Time{}) != nil || get(t, "", "ann", time.Time{}) != nil {
+			t.Error("it is known for another user, or without a handle")
+		}
+	})
+	second := signIn(t, first, time.Time{})
+	t.Run("F-061 the former handle names nothing", func(t *testing.T) {
+		if get(t, first, "ann", time.Time{}) != nil || get(t, second, "ann", time.Time{}) == nil {
+			t.Error("the handle is not renewed")
+		}
+	})
+	t.Run("F-061 of two sign-ins at once one keeps the browser", func(t *testing.T) {
+		known := get(t, second, "ann", time.Time{})
+		if next, err := b.SignedIn(ctx, knownbrowsers.SignIn{Handle: first, UserID: "ann", Known: known, At: start}); next != "" || err != nil {
+			t.Errorf("%q, %v", next, err)
+		}
+		if rows, err := b.Store.List(ctx, "ann"); len(rows) != 1 || err != nil {
+			t.Errorf("%d rows, %v", len(rows), err)
+		}
+	})
+	t.Run("F-059 trust ends at its instant, however often it is used", func(t *testing.T) {
+		now = start.Add(trust - time.Millisecond)
+		second = signIn(t, second, time.Time{})
+		if !b.IsTrusted(get(t, second, "ann", time.Time{})) {
+			t.Error("it has ended before")
+		}
+		now = start.Add(trust)
+		if b.IsTrusted(get(t, second, "ann", time.Time{})) {
+			t.Error("it has not ended")
+		}
+	})
+	t.Run("F-059 a browser is known for 90 days after a sign-in", func(t *testing.T) {
+		now = now.Add(knownbrowsers.Life - 2*time.Millisecond)
+		if get(t, second, "ann", time.Time{}) == nil {
+			t.Error("it has ended before")
+		}
+		now = now.Add(time.Millisecond)
+		if get(t, second, "ann", time.Time{}) != nil {
+			t.Error("it has not ended")
+		}
+	})
+}
