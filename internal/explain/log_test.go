@@ -1,8 +1,10 @@
 package explain
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"strings"
@@ -106,6 +108,9 @@ func TestLongLines(t *testing.T) {
 	l, err := Search(log, code)
 	if err != nil || l == nil || l.Detail != fault.StoreAway || strings.ContainsAny(l.Error, "\x1b\u202e") {
 		t.Errorf("O-088 %+v, %v", l, err)
+	}
+	if kept, err := readLine(bufio.NewReader(&endless{3 * longestLine})); len(kept) != longestLine || !errors.Is(err, io.EOF) {
+		t.Errorf("O-088 %d bytes of a line are kept, %v", len(kept), err)
 	}
 }
 
