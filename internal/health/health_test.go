@@ -98,6 +98,26 @@ func TestProbesDoNotOverlap(t *testing.T) {
 	}
 }
 
+// O-076: a store that hangs holds up one question, and not those that come meanwhile.
+func TestQuestionsDoNotWait(t *testing.T) {
+	l, begun, end := NewLife(false), make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() { l.Ready(time.Now(), func() bool { close(begun); <-end; return false }) })
+	<-begun
+	answered := make(chan bool, 1)
+	all.Go(func() { answered <- l.Ready(time.Now(), func() bool { return true }) })
+	select {
+	case ready := <-answered:
+		if ready {
+			t.Error("O-076: ready without an answer of the store")
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("O-076: a question waits for the probe of another")
+	}
+	close(end)
+	all.Wait()
+}
+
 // O-073: a second call waits for the first, and no longer than its context lives.
 func TestStop(t *testing.T) {
 	l, fault := NewLife(true), errors.New("left")
