@@ -216,6 +216,22 @@ func TestWhoComesIn(t *testing.T) {
 			t.Errorf("%d", w.Code)
 		}
 	})
+	t.Run("P-051 suspended staff whose session goes on", func(t *testing.T) { // as a token without revocations
+		third := s.user(t, "Third", "third@app.example")
+		id := s.staff.ID
+		s.staff.ID = third.ID
+		defer func() { s.staff.ID = id }()
+		cookie := s.session(t, third.ID, 0)
+		if w := s.do(t, ask{method: "GET", path: "/admin/users", cookie: cookie}); w.Code != http.StatusOK {
+			t.Fatal(w.Code)
+		}
+		if err := s.store.Suspensions().Put(t.Context(), third.ID, storage.Suspension{Since: time.Now().Add(-time.Minute)}); err != nil {
+			t.Fatal(err)
+		}
+		if w := s.do(t, ask{method: "GET", path: "/admin/users", cookie: cookie}); w.Code == http.StatusOK || strings.Contains(w.Body.String(), "Ada") {
+			t.Errorf("%d", w.Code)
+		}
+	})
 	t.Run("P-051 staff no more", func(t *testing.T) {
 		id := s.staff.ID
 		cookie := s.session(t, id, 0)
