@@ -51,6 +51,29 @@ var (
 	unsaid    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
+// formTag is the first tag of a form in HTML, in a template, or in JSX.
+var formTag = regexp.MustCompile(`<form\b[^>]*`)
+
+// TestFormsSayTheirMethod is R-779: a form of the product, a guide or an example says its
+// method. One without is sent by GET while its script has not run: what was typed, a
+// password among it, is then in the URL, in the history and in logs.
+func TestFormsSayTheirMethod(t *testing.T) {
+	n := 0
+	watch(t, func(path string) {
+		if !slices.Contains([]string{".md", ".html", ".templ", ".js", ".jsx", ".ts", ".tsx", ".svelte", ".vue"}, filepath.Ext(path)) || strings.Contains(path, "/testdata/") {
+			return
+		}
+		for _, form := range formTag.FindAllString(read(t, path), -1) {
+			if n++; !strings.Contains(form, "method=") && !strings.Contains(form, "...") {
+				t.Errorf("%s: %s: say its method", path, form)
+			}
+		}
+	})
+	if n < 20 {
+		t.Errorf("only %d forms were found", n)
+	}
+}
+
 // TestLinks follows what a page links to within the repository (R-330).
 func TestLinks(t *testing.T) {
 	pages := prose(t)

@@ -142,6 +142,14 @@ func (w *window) goTo(path string) {
 	ok(w.t, chromedp.Do(w.ctx, chromedp.Navigate(w.url+path)))
 }
 
+// hydrated is true when React answers what happens on the page: before, the browser sends
+// forms by itself.
+const hydrated = `(() => {
+  const keyed = (node, prefix) => node?.[Object.keys(node).find((key) => key.startsWith(prefix))]
+  const root = keyed(document, "__reactContainer")
+  return root?.stateNode.current.memoizedState.isDehydrated === false && !!keyed(document.querySelector("#in, #out"), "__reactProps")
+})()`
+
 // home goes to the first page, whose server component names user, and waits until its
 // scripts run.
 func (w *window) home(user, greeting string) {
@@ -149,7 +157,7 @@ func (w *window) home(user, greeting string) {
 	w.goTo("/")
 	w.shows("#server", fmt.Sprintf("The server says %s.", user))
 	w.shows("#who", greeting)
-	w.becomes("Object.keys(document.querySelector('#who')).some(name => name.startsWith('__reactProps'))")
+	w.becomes(hydrated)
 }
 
 // arrives waits for a page of the site.

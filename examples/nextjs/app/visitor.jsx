@@ -29,7 +29,7 @@ export function Visitor() {
     return (
       <>
         <p id="who">Hello, {session.user.name}</p>
-        <form id="rename" onSubmit={rename}>
+        <form id="rename" method="post" onSubmit={rename}>
           <input name="name" aria-label="New name" required />
           <button>Change my name</button>
         </form>
@@ -42,7 +42,7 @@ export function Visitor() {
   return (
     <>
       <p id="who">Nobody is signed in.</p>
-      <form id="in" onSubmit={enter}>
+      <form id="in" method="post" action="/api/auth/callback/credentials" onSubmit={enter}>
         <input name="name" aria-label="Name" autoComplete="username" required />
         <input name="password" type="password" aria-label="Password" autoComplete="current-password" required />
         <button>Sign in</button>

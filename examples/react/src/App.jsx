@@ -34,7 +34,7 @@ function SignIn() {
   return (
     <>
       <p id="who">Nobody is signed in.</p>
-      <form id="in" onSubmit={submit}>
+      <form id="in" method="post" action="/api/auth/callback/credentials" onSubmit={submit}>
         <input name="name" aria-label="Name" autoComplete="username" required />
         <input name="password" type="password" aria-label="Password" autoComplete="current-password" required />
         <button>Sign in</button>
@@ -58,7 +58,7 @@ function Rename() {
   }
 
   return (
-    <form id="rename" onSubmit={submit}>
+    <form id="rename" method="post" onSubmit={submit}>
       <input name="name" aria-label="New name" required />
       <button>Change my name</button>
     </form>
