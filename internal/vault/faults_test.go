@@ -69,6 +69,22 @@ func TestFaults(t *testing.T) {
 				t.Error("nothing is in the log")
 			}
 		}},
+		"T-027 the store fails at the swap, without leases": {once, func(t *testing.T, w *world, _ *vault.Vault) {
+			v := w.process(func(c *vault.Config) { c.Leases = nil })
+			defer v.Wait()
+			end := time.Now().Add(3 * time.Second)
+			w.store.before = func(call string) error {
+				if call == "SwapTokens" && time.Now().Before(end) {
+					return errDown
+				}
+				return nil
+			}
+			for range 3 {
+				got, err := w.ask(v)
+				want(t, got, err, "access-2", nil)
+			}
+			w.requests(1)
+		}},
 		"T-028 the store fails at the lease": {once, func(t *testing.T, w *world, v *vault.Vault) {
 			w.store.before = func(call string) error {
 				if call == "Lease" {
@@ -130,6 +146,37 @@ func TestFaults(t *testing.T) {
 			want(t, got, err, "", storage.ErrNotFound)
 			if v.Wait(); strings.Join(w.issuer.revoked, " ") != "refresh-2" {
 				t.Errorf("revoked %q, want the new token", w.issuer.revoked)
+			}
+		}},
+		"T-030 another user has the account when the lease is there": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			w.store.before = func(call string) error {
+				if call == "Lease" {
+					w.giveAway(t, v)
+				}
+				return nil
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "", storage.ErrNotFound)
+			w.requests(0)
+		}},
+		"T-030 another user has the account when the answer is there": {fresh, func(t *testing.T, w *world, v *vault.Vault) {
+			w.issuer.fail = func() error { w.giveAway(t, v); return nil }
+			got, err := w.ask(v)
+			want(t, got, err, "", storage.ErrNotFound)
+		}},
+		"T-011 a sign-in commits while a refused token is taken away": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			w.issuer.ended = true
+			w.store.before = func(call string) error {
+				if call != "SwapTokens" || !w.issuer.hasEnded() {
+					return nil
+				}
+				row, again := w.row("1"), w.issuer.grant(time.Now())
+				return w.store.Adapter.SwapTokens(context.Background(), "acme", "1", row.Tokens, v.Replace(row, again, again))
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "access-2", nil)
+			if told := w.told(event.TokenDisconnected); len(told) != 0 {
+				t.Errorf("told %q", told)
 			}
 		}},
 		"T-128 tokens are revoked during a renewal": {once, func(t *testing.T, w *world, v *vault.Vault) {
@@ -197,6 +244,25 @@ func (w *world) signInWithout(v *vault.Vault) error {
 	return w.store.SwapTokens(ctx, "acme", "1", row.Tokens, v.Replace(row, brought, brought))
 }
 
+// giveAway has another user link account 1.
+func (w *world) giveAway(t *testing.T, v *vault.Vault) {
+	t.Helper()
+	ctx := context.Background()
+	other, err := w.store.CreateUser(ctx, storage.User{Email: "eve@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := w.store.UnlinkAccount(ctx, "acme", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := w.issuer.grant(time.Now())
+	row.UserID, row.Tokens = other.ID, v.ForRow("acme", "1", theirs, theirs)
+	if err := w.store.LinkAccount(ctx, row); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // loseAnswer has a process end between the provider's answer and the swap.
 func (w *world) loseAnswer(t *testing.T) {
 	t.Helper()
@@ -254,4 +320,28 @@ func TestRevoking(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRevokingStops is T-055 of an account that is connected again between two tries: to
+// revoke its former tokens might end the grant of the new ones.
+func TestRevokingStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, once)
+		v := w.process()
+		w.connect(v, "1")
+		w.issuer.revoking = func() error {
+			return &oauth.StepError{Step: oauth.StepRevocation, Status: 503, Err: errors.New("down")}
+		}
+		if err := v.Revoke(t.Context(), w.row("1")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.issuer.revoking = nil
+		if err := w.signInWithout(v); err != nil {
+			t.Fatal(err)
+		}
+		if v.Wait(); len(w.issuer.revoked) != 0 {
+			t.Errorf("revoked %q after the account was connected again", w.issuer.revoked)
+		}
+	})
 }

@@ -278,6 +278,12 @@ func TestReading(t *testing.T) {
 			want(t, got, err, "access-2", nil)
 			w.requests(1)
 		},
+		"T-044 nothing is renewed that could not be kept": func(t *testing.T, w *world, v *vault.Vault) {
+			time.Sleep(2 * time.Hour)
+			got, err := w.ask(v, vault.Options{ReadOnly: true})
+			want(t, got, err, "", fault.ErrRefresh)
+			w.requests(0)
+		},
 		"T-126 tokens of another client are not sent": func(t *testing.T, w *world, _ *vault.Vault) {
 			v := w.process(func(c *vault.Config) { c.Providers["acme"].Grant.Client = "another" })
 			before := w.row("1")
@@ -288,6 +294,16 @@ func TestReading(t *testing.T) {
 			if after := w.row("1"); !reflect.DeepEqual(after, before) || len(w.events) != 0 {
 				t.Error("the row was changed, or an event was told")
 			}
+		},
+		"T-126 a sign-in with another client takes over no refresh token": func(t *testing.T, w *world, _ *vault.Vault) {
+			v := w.process(func(c *vault.Config) { c.Providers["acme"].Grant.Client = "another" })
+			if err := w.signInWithout(v); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Hour)
+			got, err := w.ask(v)
+			want(t, got, err, "", fault.ErrReconnect)
+			w.requests(0)
 		},
 		"T-127 an API that always refuses causes no storm": func(t *testing.T, w *world, v *vault.Vault) {
 			for range 1000 {
@@ -327,6 +343,7 @@ func TestHerd(t *testing.T) {
 		leases    bool
 	}{
 		{"T-021 one process", once, 1, true},
+		{"T-021 one process without leases", once, 1, false},
 		{"T-022 four processes", once, 4, true},
 		{"T-023 four processes without leases", window, 4, false},
 	} {
