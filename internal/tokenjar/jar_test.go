@@ -266,3 +266,50 @@ func TestMemory(t *testing.T) {
 		})
 	})
 }
+
+// TestWhoseTokens shows which tokens of a browser are not used: those of another session,
+// user, tenant or client (T-045, T-126).
+func TestWhoseTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		of      Session
+		change  func(w *world)
+		cleared bool
+	}{
+		"T-045 another session":      {Session{here.Subject, "another"}, func(*world) {}, true},
+		"T-045 another user":         {Session{"another", here.ID}, func(*world) {}, true},
+		"T-045 nobody":               {Session{}, func(*world) {}, true},
+		"T-045 another tenant":       {here, func(w *world) { w.tenant = "another" }, false},
+		"T-126 another client":       {here, func(w *world) { w.vault.Providers["a"].Grant.Client = "another" }, false},
+		"T-126 another issuer":       {here, func(w *world) { w.vault.Providers["a"].Grant.Issuer = "https://b.example" }, false},
+		"T-126 a provider of before": {here, func(w *world) { delete(w.vault.Providers, "a") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.enter(t, "a", w.issue("first", 100, 40, 0))
+			c.change(w)
+			w.now = w.now.Add(2 * time.Hour)
+			w.request(t, func(k *browser.Cookies) {
+				if got, err := w.AccessToken(t.Context(), k, c.of, "a", vault.Options{}); err == nil || got.AccessToken != "" {
+					t.Errorf("got a token, %v", err)
+				}
+			})
+			if w.requests != 0 || (len(w.cookies) == 0) != c.cleared {
+				t.Errorf("%d requests; the browser has %d cookies", w.requests, len(w.cookies))
+			}
+		})
+	}
+	t.Run("T-045 another user signs in", func(t *testing.T) {
+		w := newWorld()
+		w.enter(t, "a", w.issue("first", 100, 40, 0))
+		tokens := w.issue("second", 100, 40, 0)
+		w.request(t, func(k *browser.Cookies) {
+			err := w.SignIn(k, here, Session{"another", "sid"}, &storage.Account{Provider: "b", ProviderAccountID: "1", Type: storage.TypeOIDC, Tokens: tokens}, tokens)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if kept := w.held(t); len(kept) != 1 || kept[0].Provider != "b" {
+			t.Errorf("kept %d accounts", len(kept))
+		}
+	})
+}
