@@ -16,6 +16,7 @@ func FuzzTokenCookie(f *testing.F) {
 	f.Add([]byte(`{"purpose":"provider tokens","sub":"u","sid":"s","accounts":[{"p":"google","a":"1","rt":"r","e":1}]}`))
 	f.Add([]byte(`{"purpose":"provider tokens","sub":"u","sid":"s","accounts":{"p":[]},"iat":1e400}`))
 	f.Add([]byte(`{"purpose":"provider tokens","sub":"u","sid":7,"accounts":[{},{},{},{}]}`))
+	f.Add([]byte(`{"purpose":"logout","sub":"u","sid":"s","accounts":[]}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var claims jwt.Claims
 		if json.Unmarshal(payload, &claims) != nil {
