@@ -84,6 +84,16 @@ func TestAuthorizationURL(t *testing.T) {
 			AuthRequest{Params: url.Values{"prompt": {"first", "consent"}, "acr_values": {"0"}}, Replaceable: []string{"prompt"}},
 			map[string]string{"prompt": "consent", "acr_values": "phr"},
 		},
+		{
+			"R-382 the request has no longer max_age than the provider", func(c *Config) { c.Authorization.Params = url.Values{"max_age": {"100"}} },
+			AuthRequest{Params: url.Values{"max_age": {"99999"}}},
+			map[string]string{"max_age": "100"},
+		},
+		{
+			"R-382 and does not take it away", func(c *Config) { c.Authorization.Params = url.Values{"max_age": {"100"}} },
+			AuthRequest{Params: url.Values{"max_age": {""}}},
+			map[string]string{"max_age": "100"},
+		},
 		{"R-016 protocol parameters of the request are ignored", nil, func() AuthRequest {
 			r := full
 			r.Params = url.Values{}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -137,6 +138,41 @@ func TestIDTokenClaims(t *testing.T) {
 				t.Fatal(err)
 			} else if claims["sub"] != "person-1" {
 				t.Errorf("unexpected claims %v", claims)
+			}
+		})
+	}
+}
+
+// TestDemandsOnIDTokens shows what a token has to say because the request demanded it
+// (T-083, T-084).
+func TestDemandsOnIDTokens(t *testing.T) {
+	f := newFake(t)
+	now := time.Now()
+	none, minute := int64(0), int64(60)
+	type claims = map[string]any
+	for _, row := range []struct {
+		name   string
+		claims claims
+		want   IDTokenCheck
+		met    bool
+	}{
+		{"T-083 recent", claims{"auth_time": now.Unix() - 100}, IDTokenCheck{Demands: Demands{MaxAge: &minute}}, true},
+		{"T-083 too long ago", claims{"auth_time": now.Unix() - 130}, IDTokenCheck{Demands: Demands{MaxAge: &minute}}, false},
+		{"T-083 not said", nil, IDTokenCheck{Demands: Demands{MaxAge: &minute}}, false},
+		{"T-083 in the future", claims{"auth_time": now.Unix() + 900}, IDTokenCheck{Demands: Demands{MaxAge: &minute}}, false},
+		{"T-083 since the flow began", claims{"auth_time": now.Unix() - 590}, IDTokenCheck{Demands: Demands{MaxAge: &none}, Begun: now.Add(-9 * time.Minute)}, true},
+		{"T-083 before the flow began", claims{"auth_time": now.Unix() - 630}, IDTokenCheck{Demands: Demands{MaxAge: &none}, Begun: now.Add(-9 * time.Minute)}, false},
+		{"T-083 a minute counts from now", claims{"auth_time": now.Unix() - 200}, IDTokenCheck{Demands: Demands{MaxAge: &minute}, Begun: now.Add(-9 * time.Minute)}, false},
+		{"T-084 one of them", claims{"acr": "mfa"}, IDTokenCheck{Demands: Demands{ACR: []string{"phr", "mfa"}}}, true},
+		{"T-084 another", claims{"acr": "pwd"}, IDTokenCheck{Demands: Demands{ACR: []string{"phr"}}}, false},
+		{"T-084 not said", nil, IDTokenCheck{Demands: Demands{ACR: []string{"phr"}}}, false},
+		{"T-084 a list", claims{"acr": []string{"phr"}}, IDTokenCheck{Demands: Demands{ACR: []string{"phr"}}}, false},
+		{"T-084 nothing demanded", claims{"acr": "pwd"}, IDTokenCheck{}, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := f.client(t).VerifyIDToken(t.Context(), f.idToken(row.claims), row.want)
+			if (err == nil) != row.met || (got != nil) != row.met || err != nil && !errors.Is(err, ErrUnmet) {
+				t.Errorf("%v", err)
 			}
 		})
 	}
