@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/users"
 )
 
 // tokenSite is a site whose user has signed in at the issuer.
@@ -474,6 +475,52 @@ func TestTokensOfTenants(t *testing.T) {
 				t.Errorf("%v, %d requests", err, s.tokenRequests())
 			}
 			s.clock.Advance(2 * time.Hour)
+		}
+	})
+}
+
+// A suspended user's tokens are for nobody, and an administrator who acts as a user gets
+// none of that user's.
+func TestTokensOfWhoMayNot(t *testing.T) {
+	t.Run("T-007 of a suspended user", func(t *testing.T) {
+		s := newTokenSite(t)
+		if err := s.auth.Users().Suspend(t.Context(), s.user, users.SuspendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.Advance(2 * time.Hour)
+		if got, err := s.ask(latchkey.TokenOptions{}); !errors.Is(err, latchkey.ErrAccessDenied) || got.AccessToken != "" {
+			t.Errorf("%v", err)
+		}
+		client := s.auth.Users().ProviderClient(t.Context(), latchkey.AccountRef{UserID: s.user, Provider: "issuer"}, latchkey.TokenOptions{})
+		res, err := client.Get(s.issuer.URL + latchkeytest.PathUserInfo)
+		if err == nil {
+			res.Body.Close()
+		}
+		if !errors.Is(err, latchkey.ErrAccessDenied) {
+			t.Errorf("a client: %v", err)
+		}
+		if n := s.tokenRequests(); n != 0 {
+			t.Errorf("%d token requests", n)
+		}
+	})
+	both(t, "P-046 of a user as whom an administrator acts", func(t *testing.T, strategy latchkey.Strategy) {
+		s := newActingSite(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
+		if err := s.store.LinkAccount(t.Context(), storage.Account{
+			UserID: s.adaID, Provider: "issuer", ProviderAccountID: "ada", Type: storage.TypeOIDC, Tokens: storage.Tokens{AccessToken: "canary"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		ask := func(b *browser) (got latchkey.Tokens, err error) {
+			b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got, err = s.auth.AccessToken(w, r, "issuer", latchkey.TokenOptions{})
+			}), b.request(http.MethodGet, "/api", "", ""))
+			return got, err
+		}
+		if got, err := ask(s.ada); err != nil || got.AccessToken != "canary" {
+			t.Errorf("the user: %v", err)
+		}
+		if got, err := ask(s.acts(t)); !errors.Is(err, latchkey.ErrAccessDenied) || got.AccessToken != "" {
+			t.Errorf("the administrator: %v", err)
 		}
 	})
 }
