@@ -198,6 +198,13 @@ func TestEndSessionURL(t *testing.T) {
 	if c.EndSessionEndpoint() != f.URL+"/logout?own=1" {
 		t.Errorf("EndSessionEndpoint = %q", c.EndSessionEndpoint())
 	}
+	t.Run("T-063 what is not sent cannot be added", func(t *testing.T) {
+		forged := url.Values{"id_token_hint": {"forged"}, "logout_hint": {"forged"}, "post_logout_redirect_uri": {"https://evil.example"}}
+		got, err := c.EndSessionURL(t.Context(), EndSession{State: "s", Params: forged})
+		if err != nil || strings.Contains(got, "forged") || strings.Contains(got, "evil") {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
 	t.Run("T-067 a long ID token is left out", func(t *testing.T) {
 		got, err := c.EndSessionURL(t.Context(), EndSession{IDToken: strings.Repeat("x", 6<<10), State: "s"})
 		if q := query(t, got); err != nil || q.Has("id_token_hint") || q.Get("client_id") != clientID || q.Get("state") != "s" {
