@@ -223,6 +223,7 @@ func TestProofAtAProvider(t *testing.T) {
 		"F-067 no auth_time":                       {func(o *oauthSite) { o.idToken(map[string]any{"auth_time": nil}) }, false},
 		"F-067 an old auth_time":                   {func(o *oauthSite) { o.idToken(map[string]any{"auth_time": o.clock.Now().Add(-time.Hour).Unix()}) }, false},
 		"F-065 another person, of no account here": {otherPerson, false},
+		"F-065 another user":                       {otherUser, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
@@ -303,6 +304,32 @@ func TestProofThatComesTwice(t *testing.T) {
 func otherPerson(o *oauthSite) {
 	o.idToken(map[string]any{"auth_time": o.clock.Now().Unix()})
 	o.issuer.SignInAs(latchkeytest.Person{Subject: "mallory", Name: "Mallory", Email: "mallory@example.com", EmailVerified: true})
+}
+
+// F-070: a proof at a provider is of the session that asked for it, and not of another one of
+// the same user.
+func TestProofIsOfItsSession(t *testing.T) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		o := newOAuthSite(t, withFactors, with)
+		b, other := o.newBrowser(), o.newBrowser()
+		o.mustSignIn(b)
+		o.mustSignIn(other)
+		o.clock.Advance(time.Hour)
+		a := b.post("/auth/reauth?for=recent&callbackUrl="+url.QueryEscape(siteOrigin+"/pay"), "use", "provider", "provider", "issuer")
+		o.idToken(map[string]any{"auth_time": o.clock.Now().Unix()})
+		params := o.consent(a)
+		b.jar[sessionCookie] = other.jar[sessionCookie]
+		before := o.sessionOf(b)
+		if a := b.callback("issuer", params); a.error() != "Reauth" || !o.sessionOf(b).Proved.Equal(before.Proved) {
+			t.Errorf("F-070 leads to %q, proved %v\n%s", a.location(), o.sessionOf(b).Proved, o.log.text())
+		}
+	})
+}
+
+// otherUser is otherPerson, with an account here.
+func otherUser(o *oauthSite) {
+	otherPerson(o)
+	o.mustSignIn(o.newBrowser())
 }
 
 func TestEverybodyHasAWayToProve(t *testing.T) {
