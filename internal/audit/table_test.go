@@ -153,3 +153,37 @@ func FuzzRecord(f *testing.F) {
 		EventOf(&r)
 	})
 }
+
+// O-045, R-664: an erasure reaches what is folded or waits of one user, and of no other.
+func TestErasureReachesOneUser(t *testing.T) {
+	var out bytes.Buffer
+	s, now := sinkAt(&out)
+	var waiting []func()
+	s.Go = func(f func()) bool { waiting = append(waiting, f); return true }
+	failures := map[string]string{"42": "192.0.2.1", "43": "198.51.100.1"}
+	for user, client := range failures {
+		for range foldAfter + 5 { // some wait, and some are folded
+			e := wrongPassword(client)
+			e.UserID, e.By = user, event.Actor{Kind: event.ActorUser, ID: user}
+			s.Add(e)
+		}
+	}
+	s.Erase("42")
+	s.Erase("")
+	*now = now.Add(foldWindow)
+	s.Flush()
+	for _, write := range waiting {
+		write()
+	}
+	rows := map[any]int{}
+	for _, row := range lines(t, &out) {
+		rows[row["user"]]++
+		isKept := row["user"] == "43"
+		if row["client"] != map[bool]any{true: failures["43"]}[isKept] || row["by_id"] != map[bool]any{true: "43"}[isKept] || (row["erased"] == true) == isKept {
+			t.Errorf("O-045 %v", row)
+		}
+	}
+	if rows["43"] != foldAfter+1 || rows[nil] != foldAfter+1 {
+		t.Errorf("O-045 rows by user: %v", rows)
+	}
+}
