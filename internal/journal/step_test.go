@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
@@ -81,3 +82,30 @@ func TestSlowTracerRests(t *testing.T) {
 		t.Error("O-002: the tracer rests for ever")
 	}
 }
+
+// a second has ten lines of a kind, however many failures it has.
+func TestLinesOfASecond(t *testing.T) {
+	lines, now := &countingHandler{}, time.Unix(1000, 0)
+	l := New(slog.New(lines), func() time.Time { return now }, Rules{
+		Level: func(error) slog.Level { return slog.LevelError }, Details: func(error) []Detail { return nil },
+	})
+	for range 100 {
+		l.Error(t.Context(), NoSubject{}, fault.ErrAccessDenied)
+	}
+	l.Error(t.Context(), NoSubject{}, fault.ErrVerification)
+	if lines.n != linesPerSecond+1 {
+		t.Errorf("R-224: %d lines in a second", lines.n)
+	}
+	now = now.Add(time.Second)
+	if l.Error(t.Context(), NoSubject{}, fault.ErrAccessDenied); lines.n != linesPerSecond+2 {
+		t.Error("R-224: the next second has no line")
+	}
+}
+
+type countingHandler struct {
+	slog.Handler
+	n int
+}
+
+func (*countingHandler) Enabled(context.Context, slog.Level) bool    { return true }
+func (h *countingHandler) Handle(context.Context, slog.Record) error { h.n++; return nil }
