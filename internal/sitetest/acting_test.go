@@ -253,6 +253,12 @@ func TestActing(t *testing.T) {
 			if link, err := s.link(s.boss, s.adaID, actingReason); link != "" || !errors.Is(err, latchkey.ErrAccessDenied) {
 				t.Errorf("P-049 suspended: %q, %v", link, err)
 			}
+			if err := s.auth.Users().Restore(t.Context(), s.adaID); err != nil {
+				t.Fatal(err)
+			}
+			if link, err := s.link(s.boss, s.adaID, actingReason); link == "" || err != nil {
+				t.Errorf("restored: %v", err)
+			}
 			s.clock.Advance(11 * time.Minute)
 			if link, err := s.link(s.boss, s.adaID, actingReason); link != "" || !errors.Is(err, latchkey.ErrAccessDenied) {
 				t.Errorf("old proof: %q, %v", link, err)

@@ -206,10 +206,12 @@ func TestAuditLogThatTakesNothing(t *testing.T) {
 			if after := s.desk.Contents(); len(after.Users) != 1 || after.Users[0].Name != before.Users[0].Name || len(after.Sessions) != len(before.Sessions) {
 				t.Errorf("something was written: %+v", after.Users)
 			}
+			thief := b.copy()
 			b.post("/auth/signout")
 			if b.isLive() {
 				t.Error("the sign-out is not done")
 			}
+			dead(t, thief)
 			if !strings.Contains(s.log.text(), "audit.store") || !strings.Contains(s.log.text(), "AuditError") {
 				t.Error("the log has no word of it")
 			}

@@ -212,6 +212,20 @@ func TestReadyAtOnce(t *testing.T) {
 	}
 }
 
+// O-073: Shutdown alone drains, so that no balancer sends requests to what is going.
+func TestShutdownDrains(t *testing.T) {
+	s := newSite(t)
+	if status, _ := probe(s.auth, "GET", "/readyz"); status != 200 {
+		t.Fatal(status)
+	}
+	if err := s.auth.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if status, _ := probe(s.auth, "GET", "/readyz"); status != 503 || s.auth.Health(t.Context()).Ready {
+		t.Errorf("O-073: %d after Shutdown", status)
+	}
+}
+
 // O-073: Drain is seen at once and refuses no request; Shutdown drains and may be called
 // twice, and says what it left.
 func TestDrainAndShutdown(t *testing.T) {

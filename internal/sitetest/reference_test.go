@@ -132,6 +132,11 @@ func TestMistypedShowsNoReference(t *testing.T) {
 			t.Errorf("O-058 %s: %v", name, w.Header())
 		}
 	}
+	for _, ref := range []string{"", "&ref=" + explain.NewCodec([]string{siteSecret}).Make(details.SignInWrong, s.clock.Now())} {
+		if page := b.get("/auth/error?error=Configuration" + ref).Body.String(); strings.Contains(page, "UTC") {
+			t.Errorf("O-058 the page shows the code %q", ref)
+		}
+	}
 	if to[0] != to[1] || strings.Contains(to[0], "ref=") || !strings.Contains(to[0], "CredentialsSignin") {
 		t.Errorf("O-058 they lead to %q", to)
 	}

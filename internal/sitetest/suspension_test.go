@@ -167,7 +167,10 @@ func TestSuspensionOfEndlessTokens(t *testing.T) {
 
 // TestCredentialsOfSuspendedUsers: P-015 and P-022, with passwords of the application.
 func TestCredentialsOfSuspendedUsers(t *testing.T) {
-	s := newSite(t)
+	asked := 0
+	s := newSite(t, func(c *latchkey.Config) {
+		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { asked++; return nil }
+	})
 	if _, err := s.store.CreateUser(t.Context(), latchkey.User{ID: "alice-1", Name: "Alice"}); err != nil {
 		t.Fatal(err)
 	}
@@ -183,6 +186,9 @@ func TestCredentialsOfSuspendedUsers(t *testing.T) {
 	var told map[string]string
 	if err := json.Unmarshal(j.Body.Bytes(), &told); j.Code != http.StatusForbidden || err != nil || told["code"] != "suspended" {
 		t.Errorf("P-015 a script gets %d %s", j.Code, j.Body)
+	}
+	if asked != 0 {
+		t.Errorf("P-015 the application was asked about a suspended user %d times", asked)
 	}
 	wrong := s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wrong")
 	nobody := s.newBrowser().post("/auth/callback/crew", "username", "nobody", "password", "wrong")
@@ -210,6 +216,42 @@ type muteSuspensions struct{ storage.SuspensionStore }
 
 func (muteSuspensions) Get(context.Context, string) (storage.Suspension, error) {
 	return storage.Suspension{}, storage.ErrUnavailable
+}
+
+// suspendsOnRead is a store without transactions. It suspends a user right after the
+// second time that the user was found by an account: when the sign-in commits.
+type suspendsOnRead struct {
+	*memoryadapter.Adapter
+	noTransactions
+	reads *int
+}
+
+// noTransactions hides the method InTx of what stands beside it.
+type noTransactions struct{}
+
+func (noTransactions) InTx() {}
+
+func (s suspendsOnRead) GetUserByAccount(ctx context.Context, provider, id string) (storage.User, error) {
+	u, err := s.Adapter.GetUserByAccount(ctx, provider, id)
+	if *s.reads++; err == nil && *s.reads == 2 {
+		err = s.Suspensions().Put(ctx, u.ID, storage.Suspension{Since: time.Now()})
+	}
+	return u, err
+}
+
+// TestSuspensionDuringTheCommit: P-017, where nothing but the suspension says that a user
+// is kept out.
+func TestSuspensionDuringTheCommit(t *testing.T) {
+	store := suspendsOnRead{Adapter: memoryadapter.New(memoryadapter.Options{}), reads: new(int)}
+	*store.reads = 100
+	s := newOAuthSite(t, func(c *latchkey.Config) { c.Adapter, c.Session.SkipRevocations = store, true })
+	s.mustSignIn(s.newBrowser())
+	*store.reads = 0
+	b := s.newBrowser()
+	refused(t, s.signIn(b), "AccessDenied")
+	if dead(t, b); *store.reads < 2 {
+		t.Errorf("P-017 the user was read %d times", *store.reads)
+	}
 }
 
 // TestSuspensionRaces: P-018, sign-ins and suspensions at once.

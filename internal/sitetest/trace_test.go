@@ -265,7 +265,7 @@ func TestTraceNames(t *testing.T) {
 	s := newSite(t, traced(r))
 	b := s.newBrowser()
 	for i := range 200 {
-		b.do([]string{"GET", "POST", "BREW", "PUT"}[i%4], fmt.Sprintf("/auth/%s%d/%d", []string{"signin/x", "callback/x", "junk", "client/"}[i/4%4], i, i), "", "")
+		b.do([]string{"GET", "POST", fmt.Sprint("BREW", i), "PUT"}[i%4], fmt.Sprintf("/auth/%s%d/%d", []string{"signin/x", "callback/x", "junk", "client/"}[i/4%4], i, i), "", "")
 		b.do("GET", fmt.Sprintf("/auth/callback/p%d", i), "", "")
 	}
 	names := map[string]bool{}
