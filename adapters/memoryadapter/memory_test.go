@@ -87,6 +87,28 @@ func TestNestedTransactionRollsBackAlone(t *testing.T) {
 	}
 }
 
+// P-005: a rare filter costs a window of users a call, and is found behind empty pages.
+func TestWindow(t *testing.T) {
+	a := memoryadapter.New(memoryadapter.Options{})
+	for i := range 10 {
+		u := storage.User{ID: fmt.Sprintf("id%d", i)}
+		if i == 9 {
+			u.EmailVerified = time.Now()
+		}
+		if _, err := a.CreateUser(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := storage.PeopleQuery{Order: storage.ByID, Verified: new(true), Limit: 5, Window: 3}
+	for page := range 4 {
+		users, next, err := a.People().List(t.Context(), q)
+		if isLast := page == 3; err != nil || isLast != (len(users) == 1) || isLast != (next == "") {
+			t.Fatalf("P-005 page %d has %d users and goes on at %q: %v", page, len(users), next, err)
+		}
+		q.After = next
+	}
+}
+
 func TestMembersThatAreNoJSON(t *testing.T) {
 	a := memoryadapter.New(memoryadapter.Options{})
 	if _, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com", Extra: map[string]any{"f": func() {}}}); err == nil {
