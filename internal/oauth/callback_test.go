@@ -101,10 +101,12 @@ func TestCheckResponse(t *testing.T) {
 		_, err := check(t, url.Values{"code": {""}})
 		wantStep(t, err, StepAuthorization, "neither")
 	})
-	t.Run("a JWT response", func(t *testing.T) {
-		_, err := ParseCallback(url.Values{"code": {"c"}, "response": {"canary"}})
-		wantStep(t, err, StepAuthorization, "not asked for")
-	})
+	for what, name := range map[string]string{"a JWT response": "response", "an ID token": "id_token", "an access token": "access_token", "a token": "token"} {
+		t.Run(what, func(t *testing.T) {
+			_, err := ParseCallback(url.Values{"code": {"c"}, name: {"canary"}})
+			wantStep(t, err, StepAuthorization, "not asked for")
+		})
+	}
 	t.Run("R-010 an error wins over a code", func(t *testing.T) {
 		_, err := check(t, url.Values{"code": {"c"}, "error": {"access_denied"}})
 		var stated *ResponseError

@@ -85,6 +85,20 @@ func TestFaults(t *testing.T) {
 			}
 			w.requests(1)
 		}},
+		"T-027 another process waits for tokens that are not stored yet": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			end := time.Now().Add(3 * time.Second)
+			w.store.before = func(call string) error {
+				if call == "SwapTokens" && time.Now().Before(end) {
+					return errDown
+				}
+				return nil
+			}
+			for _, p := range []*vault.Vault{v, w.process()} {
+				got, err := w.ask(p)
+				want(t, got, err, "access-2", nil)
+			}
+			w.requests(1)
+		}},
 		"T-028 the store fails at the lease": {once, func(t *testing.T, w *world, v *vault.Vault) {
 			w.store.before = func(call string) error {
 				if call == "Lease" {

@@ -224,6 +224,19 @@ func TestReading(t *testing.T) {
 			got, err := w.ask(v)
 			want(t, got, err, "access-2", nil)
 		},
+		"T-013 an outage takes no refresh token away, whatever it says": func(t *testing.T, w *world, v *vault.Vault) {
+			time.Sleep(2 * time.Hour)
+			before := w.row("1")
+			for _, status := range []int{429, 500, 503} {
+				w.issuer.fail = func() error { return refusal("invalid_grant", status) }
+				got, err := w.ask(v)
+				want(t, got, err, "", fault.ErrRefresh)
+				time.Sleep(time.Minute)
+			}
+			if after := w.row("1"); !reflect.DeepEqual(after, before) || len(w.told(event.TokenDisconnected)) != 0 {
+				t.Error("the row was changed, or an event was told")
+			}
+		},
 		"T-014 a valid token is better than a passing failure": func(t *testing.T, w *world, v *vault.Vault) {
 			w.issuer.fail = func() error { return refusal("temporarily_unavailable", 503) }
 			time.Sleep(time.Hour - 20*time.Second)
