@@ -600,6 +600,28 @@ func TestFrontChannelLogout(t *testing.T) {
 	})
 }
 
+// T-076: a provider ends sessions in the ways that are configured, and in no other.
+func TestChannelsThatAreOff(t *testing.T) {
+	both(t, "T-076", func(t *testing.T, strategy latchkey.Strategy) {
+		frame := func(s *logoutSite, b *browser) {
+			b.get("/auth/frontchannel-logout/issuer?" + url.Values{"iss": {s.issuer.URL}, "sid": {"a1"}}.Encode())
+		}
+		other := second(func(o *latchkey.OAuth) { o.Logout, o.ClientID = everyWay, "client" }) // so that the routes are there
+		s := newLogoutSite(t, strategy, latchkey.Logout{AtProvider: true, FrontChannel: true}, other)
+		b := s.enter("ada", "a1")
+		said(t, s.tell(map[string]any{"sub": "ada"}), http.StatusBadRequest)
+		live(t, b)
+		frame(s, b)
+		dead(t, b)
+		s = newLogoutSite(t, strategy, latchkey.Logout{AtProvider: true, BackChannel: true}, other)
+		b = s.enter("ada", "a1")
+		frame(s, b)
+		live(t, b)
+		said(t, s.tell(map[string]any{"sub": "ada"}), http.StatusOK)
+		dead(t, b)
+	})
+}
+
 // T-137: New says what a logout needs.
 func TestLogoutIsChecked(t *testing.T) {
 	for name, c := range map[string]struct {
