@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -110,6 +111,20 @@ func keepBrowser(ctx context.Context, s *setup, v *visit, in *directory.Assertio
 		err = errors.Join(err, keepNewCodes(ctx, s, who))
 	}
 	return err
+}
+
+// returnTries gives back the tries of a code, unless it was wrong, and logs what fails. An
+// outage is no wrong code. Whether a recovery code is the user's is known when it
+// was used up, and not before.
+func returnTries(ctx context.Context, x *exchange, tries []limit.Try, wrong bool) {
+	if wrong {
+		return
+	}
+	for _, try := range tries {
+		if err := x.setup.limits.Return(ctx, try); err != nil {
+			x.setup.log.Error(ctx, x, failure.Wrap(ErrFactor, err))
+		}
+	}
 }
 
 // The warnings for an operator that clients cannot be told apart.

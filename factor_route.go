@@ -130,32 +130,31 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	if err != nil || wait > 0 {
 		return tooSoon(x.request, wait, &Response{Redirect: x.url("factor?use=" + string(kind) + "&error=SecondFactor")}), err
 	}
-	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); errors.Is(err, directory.ErrNotPending) {
+	var second *directory.Second
+	var amr []string
+	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); err == nil {
+		second, amr, err = checkSecond(ctx, x, handle, p, kind, known)
+	}
+	switch {
+	case errors.Is(err, directory.ErrNotPending):
 		return notPending(ctx, x)
-	} else if err != nil {
+	case err != nil:
+		returnTries(ctx, x, tries, !isOutage(err))
 		return nil, err
-	}
-	second, amr, err := checkSecond(ctx, x, handle, p, kind, known)
-	if err != nil {
-		return nil, err
-	}
-	if second == nil {
+	case second == nil:
 		return wrongFactor(ctx, x, handle, p, kind)
 	}
-	for _, try := range tries {
-		if err := x.setup.limits.Return(ctx, try); err != nil {
-			x.setup.log.Error(ctx, x, failure.Wrap(ErrFactor, err))
-		}
-	}
-	return finishFactor(ctx, x, p, second, amr, started)
+	return finishFactor(ctx, x, p, second, amr, started, tries)
 }
 
 // finishFactor completes a sign-in after a second factor that fits, and answers. It
 // answers as to a wrong factor if another request has just used up the code, and as to no
-// sign-in if that is used up. It mails the user that a recovery code was used.
-func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
+// sign-in if that is used up. It gives back tries, and mails the user that a recovery code
+// was used.
+func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time, tries []limit.Try) (*Response, error) {
 	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
 	res, err := resume(ctx, x, p, second, amr, started)
+	returnTries(ctx, x, tries, errors.Is(err, directory.ErrWrongProof))
 	switch {
 	case errors.Is(err, directory.ErrWrongProof):
 		return wrongFactor(ctx, x, second.Handle, p, second.Kind)

@@ -207,15 +207,16 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 var errWrongFactor = &Error{Type: ErrPassword, Code: "factor", Err: &failure.Mistake{Err: errors.New("the second factor is wrong, or was tried too often")}}
 
 // provesReset returns what the second factor that was typed beside a reset link uses up,
-// or errWrongFactor, also after too many tries. Five tries end the link.
-func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (*directory.Second, error) {
+// and its tries for returnTries; or errWrongFactor, also after too many tries. Five tries
+// end the link.
+func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (second *directory.Second, tries []limit.Try, err error) {
 	v.hide(typed)
 	if typed == "" {
-		return nil, errWrongFactor
+		return nil, nil, errWrongFactor
 	}
 	known, err := s.directory.Factors.BrowserOf(ctx, v.cookies.Known(s.tenant, v.now()).ID, of.UserID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	kind, code := FactorTOTP, limit.Code{UserID: of.UserID}
 	if factor.TypedRecovery(typed) != "" {
@@ -232,18 +233,13 @@ func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, 
 		err = p.flows.Directory.TryReset(ctx, token)
 	}
 	if err != nil {
-		return nil, err
+		return nil, tries, err
 	}
-	second, err := s.directory.Factors.CheckSecond(ctx, token, &of, directory.Shown{Kind: kind, Code: typed, IsKnown: known != nil})
+	second, err = s.directory.Factors.CheckSecond(ctx, token, &of, directory.Shown{Kind: kind, Code: typed, IsKnown: known != nil})
 	if err == nil && second == nil {
 		err = errWrongFactor
 	}
-	for _, try := range tries {
-		if err == nil {
-			err = s.limits.Return(ctx, try)
-		}
-	}
-	return second, err
+	return second, tries, err
 }
 
 // keepKnown makes a browser known anew after its user has set a password in it: an

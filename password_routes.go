@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/passwords"
@@ -248,14 +249,17 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 		hash, err = p.flows.Hash(ctx, typed)
 	}
 	var second *directory.Second
+	var tries []limit.Try
 	if err == nil && view.Code {
-		second, err = p.provesReset(ctx, x.setup, &x.visit, token, directory.Pending{UserID: link.UserID, Kinds: kinds}, x.field("code"))
+		second, tries, err = p.provesReset(ctx, x.setup, &x.visit, token, directory.Pending{UserID: link.UserID, Kinds: kinds}, x.field("code"))
 	}
 	if err != nil {
+		returnTries(ctx, x, tries, !isOutage(err))
 		return passwordPage(ctx, x, p, view, err)
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: link.UserID})
 	u, err := d.SetPassword(ctx, &x.events, directory.PasswordChange{Reset: token, Second: second, Hash: hash, Event: event.PasswordReset})
+	returnTries(ctx, x, tries, errors.Is(err, directory.ErrWrongProof))
 	if errors.Is(err, directory.ErrWrongProof) { // a concurrent request was faster
 		return passwordPage(ctx, x, p, view, errWrongFactor)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
@@ -226,22 +227,20 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	if p.left, err = directory.TryProof(ctx, x.setup.directory, p.of); errors.Is(err, directory.ErrNoTries) {
 		return wrongProof(&x.visit, &x.links, p, ErrReauth), nil
-	} else if err != nil {
-		return nil, err
 	}
-	second, amr, err := checkProof(ctx, x, p, known != nil)
+	var second *directory.Second
+	var amr []string
+	if err == nil {
+		second, amr, err = checkProof(ctx, x, p, known != nil)
+	}
 	if err != nil {
+		returnTries(ctx, x, tries, !isOutage(err))
 		return nil, err
 	}
 	if amr == nil {
 		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor), nil
 	}
-	for _, try := range tries {
-		if err := x.setup.limits.Return(ctx, try); err != nil {
-			x.setup.log.Error(ctx, x, failure.Wrap(ErrReauth, err))
-		}
-	}
-	return finishProof(ctx, x, p, second, directory.Proof{AMR: amr})
+	return finishProof(ctx, x, p, second, directory.Proof{AMR: amr}, tries)
 }
 
 // completeAtProvider answers the callback of a provider that was asked to identify the
@@ -265,7 +264,7 @@ func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *d
 	if amr == nil {
 		amr = factor.First(in.Account.Type, nil)
 	}
-	return finishProof(ctx, x, p, nil, directory.Proof{AMR: amr, ACR: in.ACR, AtProvider: in.AtProvider})
+	return finishProof(ctx, x, p, nil, directory.Proof{AMR: amr, ACR: in.ACR, AtProvider: in.AtProvider}, nil)
 }
 
 // failedAtProvider leads back to the page that asked, after a callback that proves
@@ -304,9 +303,9 @@ func wrongProof(v *visit, l *links, p *proving, reason ErrorType) *Response {
 }
 
 // finishProof renews the session with what was shown now, and answers: with a redirect to
-// x.callbackURL, or JSON for a script. It sets At of the proof, adds the event, and has
-// the user mailed that a recovery code was used.
-func finishProof(ctx context.Context, x *exchange, p *proving, second *directory.Second, shown directory.Proof) (*Response, error) {
+// x.callbackURL, or JSON for a script. It sets At of the proof, adds the event, gives back
+// tries, and has the user mailed that a recovery code was used.
+func finishProof(ctx context.Context, x *exchange, p *proving, second *directory.Second, shown directory.Proof, tries []limit.Try) (*Response, error) {
 	s, here := x.setup, p.here
 	proof := directory.Proof{At: s.now(), AtProvider: shown.AtProvider}
 	if assures(s) {
@@ -318,6 +317,7 @@ func finishProof(ctx context.Context, x *exchange, p *proving, second *directory
 		Of: p.of, Second: second, Since: laterOf(here.since, here.Proved), Renew: renewed.stored,
 		Event: Event{Type: event.StepUp, UserID: here.user.ID, SessionID: here.sessionID, Provider: p.way.Provider, AMR: shown.AMR, ACR: shown.ACR},
 	})
+	returnTries(ctx, x, tries, errors.Is(err, directory.ErrWrongProof))
 	if err == nil {
 		err = renewed.done(ctx)
 	}

@@ -64,6 +64,9 @@ var budget = []struct {
 	// comes late is waited for at the shutdown, of each tenant; what ends all sessions needs
 	// an adapter that lists them: lines in files that exist.
 	{"what ends with a session, and what outlives it", 0, 0, 170, 0},
+	// The tries of a code are given back when it was used up, in three flows, and after an
+	// outage: lines in files that exist.
+	{"codes that were right", 0, 0, 15, 0},
 	// A guard decides in one place whether a request is for a page of the application's own:
 	// origin, whole path and query, and what stops a circle where it is in doubt.
 	{"which request is for an own page", 3, 0, 60, 0},

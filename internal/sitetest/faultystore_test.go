@@ -15,6 +15,7 @@ import (
 type fault string
 
 const (
+	faultAway   fault = "not there"
 	faultBefore fault = "error before"
 	faultAfter  fault = "error after effect"
 	faultHang   fault = "hang"
@@ -131,6 +132,8 @@ func (p *faultPlan) enter(ctx context.Context, method string) (f fault, hook fun
 func attempt[T any](ctx context.Context, s *faultyStore, method string, call func(context.Context) (T, error)) (result T, err error) {
 	f, hook := s.plan.enter(ctx, method)
 	switch f {
+	case faultAway:
+		return result, storage.ErrUnavailable
 	case faultBefore:
 		return result, errStore
 	case faultAfter:

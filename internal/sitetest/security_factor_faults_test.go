@@ -256,3 +256,74 @@ func TestFaultsKeepTheSession(t *testing.T) {
 		}
 	})
 }
+
+// an outage while a code is checked leaves the user the tries of the limit.
+func TestOutageCountsNoCode(t *testing.T) {
+	for _, call := range []string{"Challenges.Try", "Factors.List"} {
+		t.Run("R-767 "+call, func(t *testing.T) {
+			plan := newFaultyStore()
+			s := newFactorSite(t, func(c *latchkey.Config) {
+				inner, _ := c.Adapter.(*memoryadapter.Adapter)
+				c.Adapter, c.Runtime.Logger = proofFaults{inner, plan}, quiet
+			})
+			for range 15 {
+				b := s.newBrowser()
+				b.challenge()
+				plan.fail(call, faultAway)
+				for range 4 {
+					if a := b.factor("totp", s.code(0)); a.error() != "Configuration" {
+						t.Fatalf("an outage: %d to %q", a.Code, a.location())
+					}
+				}
+				plan.mend()
+			}
+			b := s.newBrowser()
+			b.challenge()
+			if a := b.factor("totp", s.code(0)); !a.signsIn() {
+				t.Errorf("afterwards: %d to %q", a.Code, a.location())
+			}
+		})
+	}
+}
+
+// wrong recovery codes are limited, also where they have the form of right ones: a
+// try comes back when the code was used up, and not before.
+func TestGuessedRecoveryCodes(t *testing.T) {
+	guess := func(t *testing.T, s *factorSite, use func(i int) *answer) {
+		t.Helper()
+		for i := range 12 {
+			if a := use(i); a.signsIn() {
+				t.Fatal("a guess signs in")
+			}
+		}
+		b := s.newBrowser()
+		b.challenge()
+		if b.factor("recovery", s.codes[0]).signsIn() {
+			t.Error("R-770: a thirteenth code within the hour is looked at")
+		}
+		s.clock.Advance(2 * time.Hour)
+		b = s.newBrowser()
+		b.challenge()
+		if !b.factor("recovery", s.codes[0]).signsIn() {
+			t.Error("R-770: the limit does not end")
+		}
+	}
+	t.Run("R-770 at a sign-in", func(t *testing.T) {
+		s := newFactorSite(t)
+		guess(t, s, func(int) *answer {
+			b := s.newBrowser()
+			b.challenge()
+			return b.factor("recovery", "ABCD-EFGH-JKMN-PQRS-TVWX-YZ01")
+		})
+	})
+	t.Run("R-770 right codes cost nothing", func(t *testing.T) {
+		s := newFactorSite(t)
+		for _, code := range s.codes {
+			b := s.newBrowser()
+			b.challenge()
+			if !b.factor("recovery", code).signsIn() {
+				t.Fatal("a right code is refused")
+			}
+		}
+	})
+}
