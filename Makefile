@@ -73,7 +73,7 @@ walks: ## the property tests of docs/internals/invariants.md, at length
 	LATCHKEY_WALK=$(STEPS) go test -v $(FAST) -timeout 60m -run '^($(WALKS))$$' ./internal/sitetest
 
 guards: ## switch off one guard after the other: a test has to notice each
-	LATCHKEY_GUARDS=all go test -v $(FAST) -timeout 60m -run '^TestGuards$$' ./internal/arch
+	LATCHKEY_GUARDS=all go test -v $(FAST) -timeout 120m -run '^TestGuards$$' ./internal/arch
 
 race: ## the tests again under the race detector, where goroutines share memory
 	@go test -race $(FAST) -timeout 40m -skip "$(LATER)|$(RACESKIP)|$$(scripts/unshared $(UNSHARED))" $$(go list $(SHARED) | grep -vE '$(ALONE)')
