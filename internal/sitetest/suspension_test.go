@@ -222,14 +222,14 @@ func (muteSuspensions) Get(context.Context, string) (storage.Suspension, error) 
 // second time that the user was found by an account: when the sign-in commits.
 type suspendsOnRead struct {
 	*memoryadapter.Adapter
-	noTransactions
+	NoTransactions
 	reads *int
 }
 
-// noTransactions hides the method InTx of what stands beside it.
-type noTransactions struct{}
+// NoTransactions hides the method InTx of what stands beside it.
+type NoTransactions struct{}
 
-func (noTransactions) InTx() {}
+func (NoTransactions) InTx() {}
 
 func (s suspendsOnRead) GetUserByAccount(ctx context.Context, provider, id string) (storage.User, error) {
 	u, err := s.Adapter.GetUserByAccount(ctx, provider, id)
