@@ -60,7 +60,7 @@ var formTag = regexp.MustCompile(`<form\b[^>]*`)
 func TestFormsSayTheirMethod(t *testing.T) {
 	n := 0
 	watch(t, func(path string) {
-		if !slices.Contains([]string{".md", ".html", ".templ", ".js", ".jsx", ".ts", ".tsx", ".svelte", ".vue"}, filepath.Ext(path)) || strings.Contains(path, "/testdata/") {
+		if !slices.Contains([]string{".md", ".html", ".templ", ".js", ".jsx", ".ts", ".tsx", ".svelte", ".vue"}, filepath.Ext(path)) || strings.Contains(path, "/testdata/") || strings.Contains(path, "/dist/") {
 			return
 		}
 		for _, form := range formTag.FindAllString(read(t, path), -1) {
