@@ -60,7 +60,7 @@ vuln: tools ## known vulnerabilities in what the modules call, each module alone
 
 test: ## the tests of every module, after installing what is missing (as root)
 	scripts/setup --no-sudo
-	LATCHKEY_RACES=$${LATCHKEY_RACES:-3} go test $(FAST) -timeout 40m -skip '$(LATER)' $$(go list work | grep -vE '$(LATERPACKAGES)')
+	LATCHKEY_RACES=$${LATCHKEY_RACES:-2} go test $(FAST) -timeout 40m -skip '$(LATER)' $$(go list work | grep -vE '$(LATERPACKAGES)')
 
 test-all: ## and those that take long: servers that are killed, databases and programs of others
 	scripts/setup --no-sudo
