@@ -83,7 +83,7 @@ func stateOf(f sqlstore.Found) string {
 	return fmt.Sprintf("it is at version %d", f.Version)
 }
 
-// formerState is stateOf for a database that has been migrated since.
+// formerState does what stateOf does, for a database that has been migrated since.
 func formerState(f sqlstore.Found) string {
 	return strings.NewReplacer("it has", "it had", "it is", "it was").Replace(stateOf(f))
 }

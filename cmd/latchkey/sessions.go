@@ -30,8 +30,8 @@ var (
 	errSessionsSQL = errors.New("--sessions: SQL keeps sessions in the database of the users: leave it out, or name redis://…, mongodb://…, dynamodb://… or nats://…")
 )
 
-// sessionStore is a store beside the database: the Session.Store of a site with stored
-// sessions, or the Session.Revocations of one with JWT sessions.
+// sessionStore keeps sessions beside the database: as the Session.Store of a site with
+// stored sessions, or as the Session.Revocations of one with JWT sessions.
 type sessionStore interface {
 	storage.SessionStore
 	storage.RevocationStore
@@ -62,8 +62,8 @@ func openSessions(ctx context.Context, p *program, flag string) (*service, error
 	return nil, fmt.Errorf("%w. Nothing was changed", s.failed(err))
 }
 
-// sessionsOfSite is openSessions for a command that can do without AUTH_SECRET and
-// AUTH_URL: if there is such a store, it returns errWantSecret or errWantURL without them.
+// sessionsOfSite does what openSessions does, for a command that can do without
+// AUTH_SECRET and AUTH_URL: if there is such a store, it returns errWantSecret or errWantURL without them.
 func sessionsOfSite(ctx context.Context, p *program, flag string) (*service, error) {
 	env := (latchkey.Config{}).WithEnv(p.env.get)
 	switch isSet := cmp.Or(flag, p.env.get("SESSIONS_URL")) != ""; {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// settings are what the environment says beside what Latchkey reads itself.
+// settings has what the environment says beside what Latchkey reads itself.
 type settings struct {
 	databaseURL        string
 	proxies            []netip.Prefix
