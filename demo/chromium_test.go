@@ -57,6 +57,9 @@ type tab struct {
 	t      *testing.T
 	ctx    context.Context
 	origin string
+	// clicked is the element whose click no wait has followed yet. A page that it
+	// leads to would overtake one that the test opens.
+	clicked string
 
 	lock       sync.Mutex
 	opened     map[string]bool
@@ -142,8 +145,13 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// open goes to a path of the site. After a click it fails until the test has waited for
+// what the click does: of two pages that are asked for at once, the browser drops one.
 func (b *tab) open(path string) {
 	b.t.Helper()
+	if b.clicked != "" {
+		b.t.Fatalf("open %s: wait for what the click on %s does first", path, b.clicked)
+	}
 	b.lock.Lock()
 	b.opened[b.origin+path] = true
 	b.lock.Unlock()
@@ -173,6 +181,7 @@ func (b *tab) click(selector string) {
 	at := eventually(b, "(e => "+seen+" ? (e.scrollIntoViewIfNeeded(), (({x, y, width, height}) => [x + width / 2, y + height / 2])(e.getClientRects()[0])) : [])("+element(selector)+")",
 		func(at []float64) bool { return len(at) == 2 })
 	b.do("click "+selector, chromedp.MouseClickXY(at[0], at[1]))
+	b.clicked = selector
 }
 
 // write types into an element, as soon as it is to be seen.
@@ -225,6 +234,7 @@ func (b *tab) becomes(condition string) {
 // come between.
 func eventually[T any](b *tab, expression string, is func(T) bool) T {
 	b.t.Helper()
+	b.clicked = ""
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.After(patience); ; {
