@@ -22,7 +22,7 @@ func TestLogoutAtCertifiedProvider(t *testing.T) {
 			metadata := []object{{
 				"client_id": c.id, "client_secret": secretOf(c.id), "redirect_uris": []string{s.callback(c)},
 				"grant_types": []string{"authorization_code"}, "response_types": []string{"code"},
-				"post_logout_redirect_uris": []string{s.origin() + "/auth/signed-out/" + c.id},
+				"post_logout_redirect_uris": []string{s.signedOut(c.id)},
 				"backchannel_logout_uri":    s.origin() + "/auth/backchannel-logout/" + c.id, "backchannel_logout_session_required": true,
 			}}
 			issuer := startPeer(t, "openid", "provider.mjs", string(asJSON(t, metadata))).url()

@@ -62,6 +62,9 @@ func (s *site) origin() string { return "http://" + s.server.Listener.Addr().Str
 
 func (s *site) callback(c client) string { return s.origin() + "/auth/callback/" + c.id }
 
+// signedOut is where the provider of a client sends a browser after a sign-out.
+func (s *site) signedOut(id string) string { return s.origin() + "/auth/signed-out/" + id }
+
 func (s *site) open(t *testing.T, issuer string, clients []client) {
 	t.Helper()
 	config := latchkey.Config{Events: latchkey.Events{SignIn: s.remember}}

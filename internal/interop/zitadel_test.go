@@ -21,6 +21,7 @@ type relations struct {
 	*storage.Storage
 
 	methods map[string]oidc.AuthMethod
+	site    *site            // of the clients
 	lean    string           // the client whose ID tokens are without a profile
 	key     *jose.JSONWebKey // of the client that signs
 }
@@ -31,17 +32,19 @@ type relation struct {
 
 	method oidc.AuthMethod
 	full   bool
+	back   string // where the browser comes back to after a sign-out
 }
 
 func (r relation) AuthMethod() oidc.AuthMethod          { return r.method }
 func (r relation) IDTokenUserinfoClaimsAssertion() bool { return r.full }
+func (r relation) PostLogoutRedirectURIs() []string     { return []string{r.back} }
 
 func (r relations) GetClientByClientID(ctx context.Context, id string) (op.Client, error) {
 	known, err := r.Storage.GetClientByClientID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return relation{known, r.methods[id], id != r.lean}, nil
+	return relation{known, r.methods[id], id != r.lean, r.site.signedOut(id)}, nil
 }
 
 func (r relations) GetKeyByIDAndClientID(context.Context, string, string) (*jose.JSONWebKey, error) {
@@ -83,7 +86,7 @@ func TestZitadel(t *testing.T) {
 func serveZitadel(t *testing.T, s *site, clients []client, key *jose.JSONWebKey) (issuer string) {
 	t.Helper()
 	known := map[string]*storage.Client{}
-	store := relations{lean: "lean", key: key, methods: map[string]oidc.AuthMethod{}}
+	store := relations{site: s, lean: "lean", key: key, methods: map[string]oidc.AuthMethod{}}
 	for _, c := range clients {
 		known[c.id] = storage.WebClient(c.id, secretOf(c.id), s.callback(c))
 		store.methods[c.id] = oidc.AuthMethodBasic
