@@ -264,13 +264,7 @@ func (x *exchange) LogAttrs() []any {
 // and that may not be repeated.
 func (x *exchange) Secrets() []string {
 	secrets := append(x.setup.secrets(), x.secretsSeen...)
-	for _, line := range x.request.Header["Cookie"] {
-		for pair := range strings.SplitSeq(line, ";") {
-			if _, value, ok := strings.Cut(pair, "="); ok {
-				secrets = append(secrets, value, browser.Unescape(value))
-			}
-		}
-	}
+	secrets = append(secrets, browser.Secrets(x.request.Header, x.cookies.Specs)...)
 	params := x.request.URL.Query() // also those that do not count
 	for _, name := range []string{"code", "state", "token", "id_token", "access_token"} {
 		secrets = append(secrets, params[name]...)

@@ -96,6 +96,27 @@ func (c *Cookies) CSRF() (token, hash string) {
 	return token, hash
 }
 
+// Secrets returns the values of all cookies in h, as they came and decoded. Of the
+// callback URL it returns the query alone: the rest is a page of the site, and a line in
+// the log that names the site has to stay readable. A nil specs names no cookie.
+func Secrets(h http.Header, specs *Specs) (secrets []string) {
+	for _, line := range h["Cookie"] {
+		for pair := range strings.SplitSeq(line, ";") {
+			name, value, ok := strings.Cut(pair, "=")
+			if !ok {
+				continue
+			}
+			plain := Unescape(value)
+			if specs != nil && strings.TrimSpace(name) == specs.CallbackURL.Name() {
+				_, plain, _ = strings.Cut(plain, "?")
+				value = Escape(plain)
+			}
+			secrets = append(secrets, value, plain)
+		}
+	}
+	return secrets
+}
+
 // Escape percent-encodes a value as the clients of Auth.js expect it.
 func Escape(value string) string {
 	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")

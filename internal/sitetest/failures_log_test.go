@@ -220,6 +220,7 @@ func TestLogNamesWhereARequestComesFrom(t *testing.T) {
 		t.Run("R-321 "+name, func(t *testing.T) {
 			s := newSite(t)
 			b, before := s.newBrowser(), len(s.log.records(t))
+			b.jar["__Secure-authjs.callback-url"] = url.QueryEscape(siteOrigin)
 			a := from(b, c.origin, c.site)
 			said := fmt.Sprint(s.logged(before))
 			if strings.Contains(said, fmt.Sprintf("%q, while the site is %s", c.origin, siteOrigin)) != c.want || !strings.Contains(said, "MissingCSRF") {
