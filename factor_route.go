@@ -134,12 +134,13 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	var amr []string
 	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); err == nil {
 		second, amr, err = checkSecond(ctx, x, handle, p, kind, known)
+		err = x.setup.directory.Factors.ReturnSecond(ctx, handle, err)
 	}
 	switch {
 	case errors.Is(err, directory.ErrNotPending):
 		return notPending(ctx, x)
 	case err != nil:
-		returnTries(ctx, x, tries, !isOutage(err))
+		returnTries(ctx, x, tries, !directory.IsUncounted(err))
 		return nil, err
 	case second == nil:
 		return wrongFactor(ctx, x, handle, p, kind)
@@ -154,6 +155,7 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time, tries []limit.Try) (*Response, error) {
 	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
 	res, err := resume(ctx, x, p, second, amr, started)
+	err = x.setup.directory.Factors.ReturnSecond(ctx, second.Handle, err)
 	returnTries(ctx, x, tries, errors.Is(err, directory.ErrWrongProof))
 	switch {
 	case errors.Is(err, directory.ErrWrongProof):

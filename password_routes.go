@@ -254,7 +254,7 @@ func resetPassword(ctx context.Context, x *exchange, p *passwordProvider, token 
 		second, tries, err = p.provesReset(ctx, x.setup, &x.visit, token, directory.Pending{UserID: link.UserID, Kinds: kinds}, x.field("code"))
 	}
 	if err != nil {
-		returnTries(ctx, x, tries, !isOutage(err))
+		returnTries(ctx, x, tries, !directory.IsUncounted(err))
 		return passwordPage(ctx, x, p, view, err)
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: link.UserID})

@@ -232,15 +232,17 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 	var amr []string
 	if err == nil {
 		second, amr, err = checkProof(ctx, x, p, known != nil)
+		err = directory.ReturnProof(ctx, x.setup.directory, p.of, err)
 	}
 	if err != nil {
-		returnTries(ctx, x, tries, !isOutage(err))
+		returnTries(ctx, x, tries, !directory.IsUncounted(err))
 		return nil, err
 	}
 	if amr == nil {
 		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor), nil
 	}
-	return finishProof(ctx, x, p, second, directory.Proof{AMR: amr}, tries)
+	res, err = finishProof(ctx, x, p, second, directory.Proof{AMR: amr}, tries)
+	return res, directory.ReturnProof(ctx, x.setup.directory, p.of, err)
 }
 
 // completeAtProvider answers the callback of a provider that was asked to identify the

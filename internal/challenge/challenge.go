@@ -46,6 +46,7 @@ const (
 	Due     Purpose = "due"     // a mail that is being sent because of a delay; its handle is no secret
 	Recover Purpose = "recover" // a former address that was given back lately
 	Recodes Purpose = "recodes" // that recovery codes were made lately; its handle is no secret
+	Back    Purpose = "back"    // tries at a challenge that were given back; its handle is no secret
 )
 
 // Draft is a challenge to be made.
@@ -66,7 +67,7 @@ type Row struct {
 	Identifier string
 	Created    time.Time
 	Expires    time.Time
-	Tries      int // tries so far, with that of the call that returned the row
+	Tries      int // tries so far, with that of the call that returned the row, without those given back
 
 	data json.RawMessage
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -235,6 +236,90 @@ func TestTriesAreBounded(t *testing.T) {
 	if len(s.table.rows) != 0 {
 		t.Error("the row is still there")
 	}
+}
+
+// a try that is given back counts no more, and no order of tries and returns has
+// more than five answers looked at.
+func TestReturnedTries(t *testing.T) {
+	try := func(s *site, handle string) (int, error) {
+		row, err := s.Count(t.Context(), challenge.Reauth, handle, 5)
+		if err != nil {
+			return 0, err
+		}
+		return row.Tries, nil
+	}
+	back := func(t *testing.T, s *site, handle string) {
+		t.Helper()
+		if err := s.Return(t.Context(), challenge.Reauth, handle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("R-709 it counts no more", func(t *testing.T) {
+		s := newSite("", newSecret)
+		handle := s.make(t, challenge.Draft{Purpose: challenge.Reauth, UserID: "1"})
+		for range 20 {
+			if n, err := try(s, handle); n != 1 || err != nil {
+				t.Fatalf("try %d, %v", n, err)
+			}
+			back(t, s, handle)
+		}
+		if row, err := s.Get(t.Context(), challenge.Reauth, handle); err != nil || row.Tries != 0 {
+			t.Errorf("%+v, %v", row, err)
+		}
+		for i := range 5 {
+			if n, err := try(s, handle); n != i+1 || err != nil {
+				t.Errorf("wrong answer %d is try %d, %v", i+1, n, err)
+			}
+		}
+		if _, err := try(s, handle); !errors.Is(err, challenge.ErrSpent) {
+			t.Errorf("a sixth wrong answer is looked at: %v", err)
+		}
+		back(t, s, handle)
+		if _, err := try(s, handle); !errors.Is(err, challenge.ErrSpent) {
+			t.Errorf("a return after twenty counts: %v", err)
+		}
+	})
+	t.Run("R-709 not for a later challenge of that handle", func(t *testing.T) {
+		s := newSite("", newSecret)
+		d := challenge.Draft{Purpose: challenge.Reauth, Handle: "session", Life: time.Hour}
+		s.make(t, d)
+		_, _ = try(s, d.Handle)
+		back(t, s, d.Handle)
+		if err := s.End(t.Context(), challenge.Reauth, d.Handle); err != nil {
+			t.Fatal(err)
+		}
+		s.now = s.now.Add(time.Second)
+		back(t, s, d.Handle)
+		s.make(t, d)
+		for range 5 {
+			_, _ = try(s, d.Handle)
+		}
+		if _, err := try(s, d.Handle); !errors.Is(err, challenge.ErrSpent) {
+			t.Errorf("a sixth answer is looked at: %v", err)
+		}
+	})
+	t.Run("R-709 at once", func(t *testing.T) {
+		s := newSite("", newSecret)
+		handle := s.make(t, challenge.Draft{Purpose: challenge.Reauth})
+		var all sync.WaitGroup
+		var wrong atomic.Int64
+		for i := range 100 {
+			all.Go(func() {
+				if _, err := try(s, handle); err != nil {
+					return
+				}
+				if i%2 == 0 { // an outage
+					_ = s.Return(t.Context(), challenge.Reauth, handle)
+					return
+				}
+				wrong.Add(1)
+			})
+		}
+		all.Wait()
+		if n := wrong.Load(); n > 5 {
+			t.Errorf("%d wrong answers were looked at", n)
+		}
+	})
 }
 
 func TestKeepEndsTheOldest(t *testing.T) {

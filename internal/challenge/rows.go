@@ -36,6 +36,17 @@ func (r *Rows) Create(ctx context.Context, d Draft) (handle string, err error) {
 // storage.ErrNotFound if there is none for this purpose and tenant, or if it has expired
 // or does not open.
 func (r *Rows) Get(ctx context.Context, p Purpose, handle string) (*Row, error) {
+	row, err := r.stored(ctx, p, handle)
+	if err != nil || row.Tries == 0 {
+		return row, err
+	}
+	back, err := r.returned(ctx, row)
+	row.Tries = max(0, row.Tries-back)
+	return row, err
+}
+
+// stored does what Get does, but the Tries of the row are all that were ever counted.
+func (r *Rows) stored(ctx context.Context, p Purpose, handle string) (*Row, error) {
 	return r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Get(ctx, id) })
 }
 
@@ -54,12 +65,74 @@ func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Ro
 // Count does what Try does, but does not remove a challenge whose tries are used up. It
 // returns ErrSpent until that challenge expires.
 func (r *Rows) Count(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
+	row, err := r.count(ctx, p, handle, most)
+	isSpent := errors.Is(err, ErrSpent)
+	if isSpent {
+		row, err = r.stored(ctx, p, handle)
+	}
+	if err != nil || !isSpent && row.Tries == 1 {
+		return row, err
+	}
+	back, err := r.returned(ctx, row)
+	switch {
+	case err != nil:
+		return nil, err
+	case isSpent && back == 0:
+		return nil, ErrSpent
+	case isSpent:
+		row, err = r.count(ctx, p, handle, most+back)
+	}
+	if err == nil {
+		row.Tries = max(1, row.Tries-back)
+	}
+	return row, err
+}
+
+// count counts one try in the row that a handle names, and returns the row with all tries
+// that were ever counted, or ErrSpent if they are as many as most.
+func (r *Rows) count(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.open(p, handle, func(id string) (storage.Challenge, error) { return r.Store.Try(ctx, id, most) })
 	if errors.Is(err, storage.ErrConflict) {
 		return nil, ErrSpent
 	}
 	return row, err
 }
+
+// mostReturned is how many tries at one challenge are given back.
+const mostReturned = 20
+
+// Return gives one try at a challenge back. The caller has counted that try itself, by Try
+// or Count, and calls Return once for it, if an outage kept the answer from being looked
+// at. Tries given back are counted in a row beside the challenge, which lives as long.
+// That number only grows, and each try in it was counted before: a read that is late
+// allows fewer tries, and never more. Return does nothing if the challenge is gone, or if
+// 20 tries were given back before.
+func (r *Rows) Return(ctx context.Context, p Purpose, handle string) error {
+	row, err := r.stored(ctx, p, handle)
+	if err != nil {
+		return failure.Ignoring(err, storage.ErrNotFound)
+	}
+	name := backOf(row)
+	_, err = r.Create(ctx, Draft{Purpose: Back, Handle: name, UserID: row.UserID, Life: row.Expires.Sub(r.Now())})
+	if failure.Ignoring(err, storage.ErrConflict) != nil {
+		return err
+	}
+	_, err = r.count(ctx, Back, name, mostReturned)
+	return failure.Ignoring(err, ErrSpent)
+}
+
+// returned returns how many tries at the challenge of a row were given back.
+func (r *Rows) returned(ctx context.Context, row *Row) (int, error) {
+	back, err := r.stored(ctx, Back, backOf(row))
+	if err != nil {
+		return 0, failure.Ignoring(err, storage.ErrNotFound)
+	}
+	return back.Tries, nil
+}
+
+// backOf returns the handle of the row that counts the tries given back of a row. Another
+// challenge with the same handle, made later, has another one.
+func backOf(row *Row) string { return row.ID + " " + row.Created.Format(time.RFC3339Nano) }
 
 // Take removes the challenge that a handle names, and returns it. Of any number of
 // concurrent calls at most one succeeds; the others return storage.ErrNotFound. Take also

@@ -168,7 +168,7 @@ func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChang
 		codes, err = addApp(ctx, d, q, s, u.ID, held, &NewApp{Name: name, Secret: e.Secret, Step: step})
 		return err
 	})
-	return codes, err
+	return codes, returnTry(ctx, d.Directory, challenge.Enrol, of.Handle, err)
 }
 
 // RemoveFactor removes the factor with an id of a user, and ends the other sessions of

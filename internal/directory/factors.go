@@ -71,8 +71,9 @@ func (d *Factors) Held(ctx context.Context, s *Store, u *storage.User) (*factor.
 }
 
 var (
-	// ErrWrongProof reports a second factor that a concurrent request has used up.
-	ErrWrongProof = errors.New("the code was used before")
+	// ErrWrongProof reports a second factor that a concurrent request has used up, or a
+	// wrong one that could not be counted.
+	ErrWrongProof = errors.New("the code is wrong, or was used before")
 
 	// ErrNotPending reports that nothing waits for a second factor: it was completed,
 	// cancelled, or has expired.

@@ -66,13 +66,16 @@ type PasswordChange struct {
 // SetPassword returns ErrConflict if the stored hash is not c.Was any more, and
 // ErrLastAccount if it is to remove the password of a user who has no passkey. For a
 // reset link that is void it returns ErrVerification, for one of a suspended user a
-// Suspended, and for a c.Second that was used before ErrWrongProof. It adds the event
-// c.Event.
+// Suspended, and for a c.Second that was used before ErrWrongProof. After an outage it
+// gives the try of c.Second back. It adds the event c.Event.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)
 		return err
 	})
+	if c.Second != nil {
+		err = ReturnReset(ctx, d.Directory, c.Reset, err)
+	}
 	return u, err
 }
 
@@ -258,6 +261,12 @@ func (d Passwords) TryReset(ctx context.Context, handle string) error {
 		return errChanged
 	}
 	return voidIf(err)
+}
+
+// ReturnReset does for a try of TryReset what [Factors.ReturnSecond] does for one of
+// TrySecond.
+func ReturnReset(ctx context.Context, d *Directory, handle string, err error) error {
+	return returnTry(ctx, d, challenge.Reset, handle, err)
 }
 
 // takeReset uses up a reset link, locks its user, and returns what the link says, with

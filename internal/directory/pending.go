@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/otp"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -112,6 +113,29 @@ func (d *Factors) TrySecond(ctx context.Context, handle string) (*Pending, error
 	return readPending(row, err)
 }
 
+// IsUncounted reports whether err says that an outage has kept a proof from being looked
+// at, so that no try counts. It is false for an outage after the proof was found wrong.
+func IsUncounted(err error) bool { return guarded.IsOutage(err) && !errors.Is(err, ErrWrongProof) }
+
+// ReturnSecond gives the try that TrySecond has counted back if err, the outcome of that
+// try, [IsUncounted]. It returns err, joined with an error of giving back. The caller
+// calls it once for each try.
+func (d *Factors) ReturnSecond(ctx context.Context, handle string, err error) error {
+	return returnTry(ctx, d.Directory, challenge.SignIn, handle, err)
+}
+
+// returnTry gives the try that was counted at a challenge back if err IsUncounted. It
+// returns err, joined with an error of giving back.
+func returnTry(ctx context.Context, d *Directory, p challenge.Purpose, handle string, err error) error {
+	if !IsUncounted(err) {
+		return err
+	}
+	if failed := d.Waiting(d.Store).Return(ctx, p, handle); failed != nil {
+		return errors.Join(err, failed)
+	}
+	return err
+}
+
 // readPending decodes a sign-in and sets the fields that come from its row. It returns
 // ErrNotPending if err says that there is none.
 func readPending(row *challenge.Row, err error) (*Pending, error) {
@@ -179,9 +203,9 @@ func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, sh
 }
 
 // checkApp returns second with the app that the code fits. If the code fits none, or was
-// used before, checkApp counts a failure at each app that it tried, and returns nil. From
-// unknown browsers it tries no app with many failures. It logs an app whose secret does
-// not open.
+// used before, checkApp counts a failure at each app that it tried, and returns nil. If it
+// cannot count one, the error is also ErrWrongProof. From unknown browsers it tries no app
+// with many failures. It logs an app whose secret does not open.
 func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*Second, error) {
 	rows, err := d.Store.Factors().List(ctx, second.UserID)
 	if err != nil {
@@ -199,7 +223,7 @@ func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*S
 	}
 	for _, app := range apps {
 		if _, err := d.Store.Factors().Fail(ctx, app.ID); err != nil {
-			return nil, err
+			return nil, errors.Join(ErrWrongProof, err)
 		}
 	}
 	return nil, nil

@@ -39,11 +39,6 @@ func TriesLeft(ctx context.Context, d *Directory, of EnrolmentOf) (int, error) {
 func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Count(ctx, challenge.Reauth, of.Handle, factor.MostTries)
-	if errors.Is(err, challenge.ErrSpent) { // unless that was long ago
-		if _, gone := rows.Get(ctx, challenge.Reauth, of.Handle); gone != nil {
-			err = gone
-		}
-	}
 	if errors.Is(err, storage.ErrNotFound) {
 		if err := rows.End(ctx, challenge.Reauth, of.Handle); err != nil { // an expired one
 			return 0, err
@@ -58,6 +53,12 @@ func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err 
 		return 0, err
 	}
 	return max(0, factor.MostTries-row.Tries), nil
+}
+
+// ReturnProof does for a try of TryProof what [Factors.ReturnSecond] does for one of
+// TrySecond.
+func ReturnProof(ctx context.Context, d *Directory, of EnrolmentOf, err error) error {
+	return returnTry(ctx, d, challenge.Reauth, of.Handle, err)
 }
 
 // NoteSilence remembers for a session, for ten minutes, that a provider does not tell

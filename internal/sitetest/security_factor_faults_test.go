@@ -63,6 +63,10 @@ func (s factorFaults) List(ctx context.Context, userID string) ([]storage.Factor
 	return attempt(ctx, s.plan, "Factors.List", func(ctx context.Context) ([]storage.Factor, error) { return s.FactorStore.List(ctx, userID) })
 }
 
+func (s factorFaults) Fail(ctx context.Context, id string) (int, error) {
+	return attempt(ctx, s.plan, "Factors.Fail", func(ctx context.Context) (int, error) { return s.FactorStore.Fail(ctx, id) })
+}
+
 func (s factorFaults) Use(ctx context.Context, id string, step int64, secret string, used time.Time) error {
 	return act(ctx, s.plan, "Factors.Use", func(ctx context.Context) error { return s.FactorStore.Use(ctx, id, step, secret, used) })
 }
@@ -257,7 +261,8 @@ func TestFaultsKeepTheSession(t *testing.T) {
 	})
 }
 
-// an outage while a code is checked leaves the user the tries of the limit.
+// an outage while a code is checked leaves the user the tries of the limit, and
+// R-709 those of the sign-in.
 func TestOutageCountsNoCode(t *testing.T) {
 	for _, call := range []string{"Challenges.Try", "Factors.List"} {
 		t.Run("R-767 "+call, func(t *testing.T) {
@@ -270,7 +275,7 @@ func TestOutageCountsNoCode(t *testing.T) {
 				b := s.newBrowser()
 				b.challenge()
 				plan.fail(call, faultAway)
-				for range 4 {
+				for range 7 {
 					if a := b.factor("totp", s.code(0)); a.error() != "Configuration" {
 						t.Fatalf("an outage: %d to %q", a.Code, a.location())
 					}
@@ -284,6 +289,68 @@ func TestOutageCountsNoCode(t *testing.T) {
 			}
 		})
 	}
+}
+
+// an outage uses up no try, and a wrong code does, also where it cannot be counted
+// at the app.
+func TestOutageUsesUpNoTry(t *testing.T) {
+	newFaultySite := func(t *testing.T) (*factorSite, *faultyStore) {
+		plan := newFaultyStore()
+		return newFactorSite(t, func(c *latchkey.Config) {
+			inner, _ := c.Adapter.(*memoryadapter.Adapter)
+			c.Adapter, c.Runtime.Logger = proofFaults{inner, plan}, quiet
+		}), plan
+	}
+	for _, call := range []string{"Factors.List", "InTx"} {
+		t.Run("R-709 a sign-in and "+call, func(t *testing.T) {
+			s, plan := newFaultySite(t)
+			b := s.newBrowser()
+			b.challenge()
+			plan.fail(call, faultAway)
+			for range 7 {
+				if a := b.factor("totp", s.code(0)); a.error() != "Configuration" {
+					t.Fatalf("an outage: %d to %q", a.Code, a.location())
+				}
+			}
+			plan.mend()
+			for range 4 {
+				if a := b.factor("totp", wrongCode(s.code(0))); a.error() != "SecondFactor" || a.signsIn() {
+					t.Fatalf("a wrong code: %d to %q", a.Code, a.location())
+				}
+			}
+			if a := b.factor("totp", s.code(0)); !a.signsIn() {
+				t.Errorf("afterwards: %d to %q", a.Code, a.location())
+			}
+		})
+		t.Run("R-709 a proof in a session and "+call, func(t *testing.T) {
+			s, plan := newFaultySite(t)
+			b := s.inSession()
+			s.clock.Advance(time.Hour)
+			plan.fail(call, faultAway)
+			for range 7 {
+				b.post("/auth/reauth", "use", "totp", "code", s.code(0))
+			}
+			plan.mend()
+			if a := b.post("/auth/reauth", "use", "totp", "code", s.code(0)); a.error() != "" {
+				t.Errorf("afterwards: %d to %q", a.Code, a.location())
+			}
+		})
+	}
+	t.Run("R-709 a wrong code that cannot be counted", func(t *testing.T) {
+		s, plan := newFaultySite(t)
+		b := s.newBrowser()
+		b.challenge()
+		plan.fail("Factors.Fail", faultAway)
+		for range 5 {
+			if a := b.factor("totp", wrongCode(s.code(0))); a.error() != "Configuration" {
+				t.Fatalf("an outage: %d to %q", a.Code, a.location())
+			}
+		}
+		plan.mend()
+		if a := b.factor("totp", s.code(0)); a.signsIn() {
+			t.Error("a sixth code is looked at")
+		}
+	})
 }
 
 // wrong recovery codes are limited, also where they have the form of right ones: a

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -98,6 +99,28 @@ func TestResetRespectsTheFactor(t *testing.T) {
 				t.Errorf("it lives: %d to %q", a.Code, a.location())
 			}
 		})
+		for _, call := range []string{"Challenges.Try", "InTx"} {
+			t.Run("R-709 an outage ends no link, and counts no code: "+call, func(t *testing.T) {
+				plan := newFaultyStore()
+				s, f, _ := newGuardedSite(t, strategy, func(c *latchkey.Config) {
+					inner, _ := c.Adapter.(*memoryadapter.Adapter)
+					c.Adapter, c.Runtime.Logger = proofFaults{inner, plan}, quiet
+				})
+				link, b := s.resetLink(annMail), s.newBrowser()
+				for _, link := range []string{s.resetLink(annMail), s.resetLink(annMail), link} {
+					plan.fail(call, faultAway)
+					for range 6 {
+						if a := b.post(link, "password", newPass, "code", f.code(0)); a.error() != "Configuration" {
+							t.Fatalf("an outage: %d to %q", a.Code, a.location())
+						}
+					}
+					plan.mend()
+				}
+				if a := b.post(link, "password", newPass, "code", f.code(0)); !strings.Contains(a.location(), "done=reset") {
+					t.Errorf("afterwards: %d to %q", a.Code, a.location())
+				}
+			})
+		}
 		t.Run("F-072 links do not multiply guesses", func(t *testing.T) {
 			s, f, _ := newGuardedSite(t, strategy)
 			var links []string
