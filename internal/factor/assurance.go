@@ -77,7 +77,8 @@ func OfKind(kind storage.FactorKind) []string {
 }
 
 // Join returns the words of amr and then those of more, each once. It adds [Multiple] if
-// both tell of a factor and more has a word that amr has not. It does not change amr.
+// amr tells of a factor and more of another: a passkey that is used once more, now with
+// user verification, is one factor. It does not change amr.
 func Join(amr, more []string) []string {
 	all := slices.Clone(amr)
 	for _, word := range more {
@@ -85,7 +86,7 @@ func Join(amr, more []string) []string {
 			all = append(all, word)
 		}
 	}
-	if len(all) > len(amr) && isFactor(amr) && isFactor(more) && !slices.Contains(all, Multiple) {
+	if isFactor(amr) && isFactor(all[len(amr):]) && !slices.Contains(all, Multiple) {
 		all = append(all, Multiple)
 	}
 	return all

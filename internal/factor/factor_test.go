@@ -99,6 +99,8 @@ func TestAssurance(t *testing.T) {
 		{[]string{"swk"}, nil, "swk", "aal1"},
 		{[]string{"pwd"}, []string{"browser"}, "pwd browser", "aal1"},
 		{[]string{"pwd", "otp", "mfa"}, []string{"otp"}, "pwd otp mfa", "aal2"},
+		{[]string{"hwk"}, []string{"hwk", "user"}, "hwk user", "aal2"}, // one factor (RFC 8176, section 2)
+		{[]string{"hwk"}, []string{"swk", "user"}, "hwk swk user mfa", "aal2"},
 	} {
 		amr := factor.Join(c.first, c.then)
 		if got := strings.Join(amr, " "); got != c.amr || factor.Level(amr) != c.acr {
