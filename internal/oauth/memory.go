@@ -144,8 +144,7 @@ func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *mem
 
 // WaitOf returns how long the answer behind err asks the client to wait, by its header
 // Retry-After (RFC 9110 section 10.2.3). It returns 0 if the answer has no such header,
-// and for errors that do not keep it: those of the userinfo endpoint, and those that a
-// revocation endpoint states.
+// and for errors of the userinfo endpoint, which do not keep it.
 func WaitOf(err error) time.Duration {
 	if failed, ok := errors.AsType[*StepError](err); ok {
 		return failed.wait

@@ -41,8 +41,11 @@ func (c *Client) Revoke(ctx context.Context, token, hint string) error {
 		return nil
 	}
 	if members, err := decodeObject(a.body); err == nil {
-		if said := stated(StepRevocation, a.status, members); said != nil {
-			return said
+		if err := stated(StepRevocation, a.status, members); err != nil {
+			if said, ok := errors.AsType[*ResponseError](err); ok {
+				said.wait = askedToWait(a.header, c.config.Time())
+			}
+			return err
 		}
 	}
 	return a.failure(StepRevocation, "the token was not revoked", c.config.Time())

@@ -3,6 +3,9 @@ package vault_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -335,6 +338,53 @@ func TestRevoking(t *testing.T) {
 		})
 	}
 }
+
+// TestRevokingWaits is R-771: the pauses between two tries are as long as the provider
+// asks, within a bound.
+func TestRevokingWaits(t *testing.T) {
+	for asked, want := range map[string][]int{"": {0, 1, 3}, "0": {0, 1, 3}, "2": {0, 2, 4}, "7": {0, 7, 14}, "3600": {0, 10, 20}, "soon": {0, 1, 3}} {
+		for _, body := range []string{"", `{"error":"slow_down"}`} {
+			t.Run("R-771 "+asked+" "+body, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					begin, at := time.Now(), []int(nil)
+					w := newWorld(t, once)
+					client, err := oauth.New(oauth.Config{
+						ClientID: "client", ClientAuth: oauth.NoClientAuth, Authorization: oauth.Endpoint{URL: "https://issuer.example/a"},
+						Token: oauth.Endpoint{URL: "https://issuer.example/t"}, UserInfo: oauth.Endpoint{URL: "https://issuer.example/u"},
+						Revocation: oauth.Endpoint{URL: "https://issuer.example/r"}, Time: time.Now,
+						HTTP: &http.Client{Transport: roundTripper(func(*http.Request) *http.Response {
+							at = append(at, int(time.Since(begin)/time.Second)) // of the bubble's clock
+							h := http.Header{"Content-Type": {"application/json"}}
+							if asked != "" {
+								h.Set("Retry-After", asked)
+							}
+							return &http.Response{StatusCode: http.StatusTooManyRequests, Header: h, Body: io.NopCloser(strings.NewReader(body))}
+						})},
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					v := w.process(func(c *vault.Config) {
+						c.Providers["acme"].Revoke = func(ctx context.Context, t storage.Tokens) error {
+							return client.Revoke(ctx, t.RefreshToken, "refresh_token")
+						}
+					})
+					w.connect(v, "1")
+					if err := v.Revoke(t.Context(), w.row("1")); err != nil {
+						t.Fatal(err)
+					}
+					if v.Wait(); !slices.Equal(at, want) {
+						t.Errorf("tries after %d seconds, want %d", at, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+type roundTripper func(*http.Request) *http.Response
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 // TestRevokingStops is T-055 of an account that is connected again between two tries: to
 // revoke its former tokens might end the grant of the new ones.

@@ -9,14 +9,16 @@ import (
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// How often a revocation is tried, the pause before the second try, and for how long
-// in all.
+// How often a revocation is tried, the pause before the second try, the longest pause
+// that the provider can ask for by Retry-After, and for how long it is tried in all.
 const (
 	revokeTries = 3
 	revokePause = time.Second
+	revokeAsked = 10 * time.Second
 	revokeTime  = 30 * time.Second
 )
 
@@ -95,7 +97,8 @@ func (v *Vault) revokeLater(p *Provider, row storage.Account, t storage.Tokens, 
 	})
 }
 
-// revoke revokes tokens at the provider, in at most three tries. It returns nil without a
+// revoke revokes tokens at the provider, in at most three tries. The pauses between them
+// are 1 s and 2 s, or longer if the provider asks for that. It returns nil without a
 // further try if the account has tokens again: revoking may end the grant that they
 // belong to.
 func (v *Vault) revoke(p *Provider, row storage.Account, t storage.Tokens) error {
@@ -105,7 +108,7 @@ func (v *Vault) revoke(p *Provider, row storage.Account, t storage.Tokens) error
 	pause := revokePause
 	for i := range revokeTries {
 		if i > 0 {
-			sleep(ctx, pause)
+			sleep(ctx, max(pause, min(oauth.WaitOf(err), revokeAsked)))
 			pause *= 2
 			if v.isConnected(ctx, row) {
 				return nil
