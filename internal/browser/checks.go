@@ -64,8 +64,8 @@ func (c *Cookies) MissingFlow(now time.Time) fault.Detail {
 
 // CheckValues returns the values in the cookie of a check that have not expired, newest
 // first. It returns nil if the cookie is missing or does not open. A cookie that the
-// response sets counts, and not the one that the browser sent. The caller may change the
-// list.
+// response sets counts, and not the one that the browser sent. The caller must not change
+// the list.
 func (c *Cookies) CheckValues(check Check, now time.Time) []CheckValue {
 	spec := c.Specs.of(check)
 	value, ok := c.latest(spec)
@@ -77,7 +77,12 @@ func (c *Cookies) CheckValues(check Check, now time.Time) []CheckValue {
 		i = len(c.opened)
 		c.opened = append(c.opened, openedChecks{check, value, openChecks(spec.Codec, check, value, now)})
 	}
-	return slices.DeleteFunc(slices.Clone(c.opened[i].held), func(p CheckValue) bool { return p.Expires <= now.Unix() })
+	held := c.opened[i].held
+	isOver := func(p CheckValue) bool { return p.Expires <= now.Unix() }
+	if slices.ContainsFunc(held, isOver) {
+		held = slices.DeleteFunc(slices.Clone(held), isOver)
+	}
+	return held
 }
 
 // latest returns the value that a check's cookie will have after the response: the one
@@ -180,7 +185,12 @@ func (c *Cookies) EndChallenge(spent *CheckValue, now time.Time) error {
 // the cookie of a check. It clears the cookie if none is left, and otherwise seals it
 // anew.
 func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) error {
-	rest := slices.DeleteFunc(c.CheckValues(check, now), goes)
+	var rest []CheckValue
+	for _, p := range c.CheckValues(check, now) {
+		if !goes(p) {
+			rest = append(rest, p)
+		}
+	}
 	if len(rest) > 0 {
 		return c.write(check, rest, now)
 	}
@@ -195,7 +205,7 @@ func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) e
 // cannot be sealed.
 func (c *Cookies) CarryOver(from, to sessionref.Ref, now time.Time) error {
 	for _, check := range allChecks {
-		held, changed := c.CheckValues(check, now), false
+		held, changed := slices.Clone(c.CheckValues(check, now)), false
 		for i := range held {
 			if held[i].Same(from) {
 				held[i].Ref, changed = to, true

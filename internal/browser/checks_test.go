@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -19,6 +20,7 @@ func FuzzPendingCheck(f *testing.F) {
 	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
 	f.Add("id", "value", "provider", "/\"\\\x00é", "user", "session", int64(1), int64(2), byte(0xff))
 	f.Add("", "", "", "", "", "", int64(0), int64(0), byte(0))
+	f.Add("id", "value\u2028", "provider", "/\"\\\x00é", "", "", int64(1), int64(0), byte(8))
 	f.Fuzz(func(t *testing.T, id, value, provider, url, user, session string, since, age int64, flags byte) {
 		if !utf8.ValidString(id + "|" + value + "|" + provider + "|" + url + "|" + user + "|" + session) {
 			return
@@ -28,6 +30,9 @@ func FuzzPendingCheck(f *testing.F) {
 		h.FlowOrigin = FlowOrigin{CallbackURL: url, CrossSite: flags&1 > 0, Fresh: flags&2 > 0, Ref: sessionref.Ref{UserID: user, SessionID: session, Since: since}}
 		if flags&4 > 0 {
 			h.MaxAge = &age
+		}
+		if flags&8 > 0 {
+			h.Begun, h.Sent = since, Sent{Checks: []Check{PKCE, State}, To: url}
 		}
 		held := []CheckValue{h, {Value: "earlier", Provider: "some", Expires: 1, FlowOrigin: h.FlowOrigin}, h}[:1+flags%3]
 		sealed, err := sealChecks(codec, State, held, now)
@@ -53,6 +58,26 @@ func FuzzPendingCheck(f *testing.F) {
 			t.Errorf("%s is read as %+v, want %+v", payload, got, held)
 		}
 	})
+}
+
+// TestUsualChecksAreReadWithoutReflection is R-583, too: what sealChecks writes for a
+// sign-in by an unauthenticated client is what setUsual knows.
+func TestUsualChecksAreReadWithoutReflection(t *testing.T) {
+	codec, now := jwt.NewCodec([]string{"a secret of the site, long enough"}, "a cookie"), time.Now()
+	held := usualFlow(now)
+	sealed, err := sealChecks(codec, PKCE, held, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, _ := codec.Open(sealed)
+	members, err := jsonscan.Members(payload, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read checkCookie
+	if !read.setUsual(members) || !reflect.DeepEqual(read.CheckValue, held[0]) {
+		t.Errorf("%s is read as %+v", payload, read)
+	}
 }
 
 // TestPendingCheckOfAnotherType: a cookie whose members are of other types holds

@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"bytes"
 	"errors"
+	"strconv"
 )
 
 // ErrInvalid reports that a text is not one JSON object. It is jwt.ErrInvalid as
@@ -24,6 +25,13 @@ func (m Member) Text() (s string, ok bool) {
 		return "", false
 	}
 	return string(unquote(m.Raw, bytes.IndexByte(m.Raw, '\\') < 0)), true
+}
+
+// Int returns the value of m as a whole number. ok is false if the value is no number, has
+// a fraction or an exponent, or does not fit into 64 bits.
+func (m Member) Int() (n int64, ok bool) {
+	n, err := strconv.ParseInt(string(m.Raw), 10, 64)
+	return n, err == nil
 }
 
 // AppendKey appends the name of m to dst as [AppendText] does, without making a

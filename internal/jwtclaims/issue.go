@@ -40,6 +40,20 @@ func AppendIssued(dst []byte, members []jsonscan.Member, now time.Time, maxAge t
 	return append(dst, '}')
 }
 
+// Issued are the claims that [AppendIssued] adds, for a payload that encoding/json writes.
+type Issued struct {
+	IssuedAt int64  `json:"iat"`
+	Expiry   int64  `json:"exp"`
+	ID       string `json:"jti"`
+}
+
+// Issue returns the claims of a token that is issued now and lives for maxAge, as
+// AppendIssued adds them.
+func Issue(now time.Time, maxAge time.Duration) Issued {
+	at := now.Unix()
+	return Issued{at, at + lifeSeconds(maxAge), string(AppendUUID(make([]byte, 0, LenUUID)))}
+}
+
 // separate appends a comma, unless dst ends with the brace that opens the object. A
 // value never ends in "{", so that byte tells that the object is still empty.
 func separate(dst []byte) []byte {
