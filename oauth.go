@@ -62,7 +62,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	}
 	f.StepUp = asked.stepUp
 	f.Record(redirectURI, browser.Demands(asked.ask.DemandsOf(to)))
-	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Checks())
+	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Sent.Checks)
 	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
 }
 
@@ -80,6 +80,9 @@ func (p *oauthProvider) authorizationRequest(ctx context.Context, asked oneCall,
 // receive completes a sign-in, or the proof of a session's user. A proof that fails
 // leads back to the page that asked for it.
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+	if x.stepUp == nil {
+		return receiveAnswer(ctx, x, p)
+	}
 	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now())
 	out, err := receiveAnswer(ctx, x, p)
 	if err == nil && out.proof != nil { // with all the time of the request, as a sign-in has
@@ -87,7 +90,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		out.assertion = nil
 	}
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.StepUp != "" && f.IsNamedBy(state) })
-	if err == nil || i < 0 || x.stepUp == nil {
+	if err == nil || i < 0 {
 		return out, err
 	}
 	res, err := x.stepUp.failed(ctx, x, flows[i], err)
@@ -146,13 +149,12 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 // noteMatch logs that a callback was matched to flow f, and tells the tracer: state=ok if
 // the state names f, and state=unchecked for a flow that statelessFlow chose.
 func noteMatch(ctx context.Context, s *setup, v *visit, f *browser.Flow, state string) {
+	text, decided := "a callback belongs to a sign-in of this browser", "state=ok"
 	if !f.IsNamedBy(state) {
-		s.log.Note(ctx, v.about, "a callback is taken whose state names no sign-in of this browser", "checks", f.Checks())
-		v.trail.Decided("state=unchecked")
-		return
+		text, decided = "a callback is taken whose state names no sign-in of this browser", "state=unchecked"
 	}
-	s.log.Note(ctx, v.about, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
-	v.trail.Decided("state=ok")
+	s.log.Note(ctx, v.about, text, "checks", f.Checks())
+	v.trail.Decided(decided)
 }
 
 // answered returns the outcome of flow f: a sign-in, or, for a flow that began as a

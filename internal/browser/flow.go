@@ -122,7 +122,8 @@ func (f *Flow) Value(c Check) *string {
 func (f *Flow) Key() string { return cmp.Or(f.State, f.Verifier, f.Nonce) }
 
 // Checks returns the checks that the flow has a value for, in order of name.
-func (f *Flow) Checks() (checks []Check) {
+func (f *Flow) Checks() []Check {
+	checks := make([]Check, 0, len(flowChecks))
 	for _, c := range flowChecks {
 		if *f.Value(c) != "" {
 			checks = append(checks, c)

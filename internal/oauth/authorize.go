@@ -157,14 +157,22 @@ func maxAgeOf(authorizationURL string) *int64 {
 	if err != nil {
 		return nil
 	}
-	age, _ := maxAgeIn(u.Query()) // what AuthorizationURL has made is a number
-	return age
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		if text, found := strings.CutPrefix(pair, "max_age="); found { // AuthorizationURL escapes nothing of it
+			age, _ := parseMaxAge(text)
+			return age
+		}
+	}
+	return nil
 }
 
 // maxAgeIn returns max_age in seconds, or nil if there is none. It returns an error if
 // max_age is not a whole number of seconds below 2^31.
-func maxAgeIn(query url.Values) (*int64, error) {
-	text := query.Get("max_age")
+func maxAgeIn(query url.Values) (*int64, error) { return parseMaxAge(query.Get("max_age")) }
+
+// parseMaxAge returns the seconds that text states, or nil for an empty text. Its error
+// is that of maxAgeIn.
+func parseMaxAge(text string) (*int64, error) {
 	if text == "" {
 		return nil, nil
 	}

@@ -160,6 +160,9 @@ func WaitOf(err error) time.Duration {
 // in the past.
 func askedToWait(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
+	if value == "" {
+		return 0
+	}
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
