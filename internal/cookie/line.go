@@ -2,6 +2,7 @@ package cookie
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/swar"
@@ -38,8 +39,10 @@ func Line(c *http.Cookie) string {
 		b.WriteString("; Expires=")
 		b.Write(c.Expires.UTC().AppendFormat(date[:0], http.TimeFormat))
 	}
-	if c.MaxAge < 0 {
-		b.WriteString("; Max-Age=0")
+	if c.MaxAge != 0 {
+		var seconds [longestMaxAge]byte
+		b.WriteString("; Max-Age=")
+		b.Write(strconv.AppendInt(seconds[:0], int64(max(c.MaxAge, 0)), 10))
 	}
 	if c.HttpOnly {
 		b.WriteString("; HttpOnly")
@@ -51,13 +54,16 @@ func Line(c *http.Cookie) string {
 	return b.String()
 }
 
-const longestAttributes = len("=; Path=; Expires=; Max-Age=0; HttpOnly; Secure; SameSite=Lax") + len(http.TimeFormat)
+const (
+	longestMaxAge     = len("9223372036854775807")
+	longestAttributes = len("=; Path=; Expires=; Max-Age=; HttpOnly; Secure; SameSite=Lax") + len(http.TimeFormat) + longestMaxAge
+)
 
 // isUsual reports whether Line can write c itself: c has no attributes but those that
 // Latchkey sets, and nothing of it has to be quoted or left out.
 func isUsual(c *http.Cookie) bool {
 	year := c.Expires.Year()
-	return c.Name != "" && c.Path == "/" && c.SameSite == http.SameSiteLaxMode && c.MaxAge <= 0 && c.Domain == "" &&
+	return c.Name != "" && c.Path == "/" && c.SameSite == http.SameSiteLaxMode && c.Domain == "" &&
 		!c.Quoted && !c.Partitioned && (c.Expires.IsZero() || year > 1601 && year < 9999) && isPlainName(c.Name) && isPlain(c.Value)
 }
 

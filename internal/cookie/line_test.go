@@ -1,6 +1,7 @@
 package cookie_test
 
 import (
+	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ func TestLineAgreesWithNetHTTP(t *testing.T) {
 			SameSite: http.SameSiteStrictMode, Partitioned: true,
 		},
 		{Name: "a", Value: "x", MaxAge: -1, Path: "/ \x00;p", Domain: "no domain"},
+		{Name: "a", Value: "x", MaxAge: -1, Path: "/", SameSite: http.SameSiteLaxMode},
+		{Name: "a", Value: "x", MaxAge: 900, Path: "/", Expires: time.Unix(1e9, 0), Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode},
+		{Name: "a", Value: "x", MaxAge: math.MaxInt, Path: "/", SameSite: http.SameSiteLaxMode},
 	} {
 		if got, want := cookie.Line(&c), c.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
