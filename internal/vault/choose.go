@@ -133,9 +133,10 @@ func (v *Vault) mayRenewEarly(at *opened) bool {
 }
 
 // replaceRejected renews a token that an API has refused, at most once a minute for an
-// account. Within the minute it joins a renewal that is under way, or else returns
-// ErrRefresh with the code "rejected_again". It returns ErrReconnect if the token cannot
-// be renewed. Other errors are those of join.
+// account. Within the minute it joins a renewal that is under way, returns the tokens of
+// one that has ended since at was read, or returns ErrRefresh with the code
+// "rejected_again". It returns ErrReconnect if the token cannot be renewed. Other errors
+// are those of join and of readNewer.
 func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
 	if !p.canRenew(at, v.Now()) {
 		return storage.Tokens{}, reconnect(at, "")
@@ -147,10 +148,14 @@ func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (s
 		m.forced = now
 	}
 	m.mu.Unlock()
-	if left > 0 && v.flightOf(at.key()) == nil {
-		return storage.Tokens{}, failure.WrapFor(fault.ErrRefresh, at.row.Provider, &fault.TokenError{Code: "rejected_again", RetryAfter: left})
+	if left <= 0 || v.flightOf(at.key()) != nil {
+		return v.join(ctx, p, at)
 	}
-	return v.join(ctx, p, at)
+	newer, err := (&renewal{Vault: v, provider: p, at: at}).readNewer(ctx)
+	if err != nil || newer != nil && newer.tokens.AccessToken != at.tokens.AccessToken {
+		return tokensOf(newer), err
+	}
+	return storage.Tokens{}, failure.WrapFor(fault.ErrRefresh, at.row.Provider, &fault.TokenError{Code: "rejected_again", RetryAfter: left})
 }
 
 // join waits for the renewal of the account that is under way, or begins one and waits

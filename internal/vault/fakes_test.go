@@ -153,6 +153,7 @@ func refusal(code string, status int) error {
 type rows struct {
 	*memoryadapter.Adapter
 	before func(call string) error // nil: nothing happens
+	read   func()                  // after GetAccount; nil: nothing happens
 }
 
 func (r *rows) try(call string) error {
@@ -166,7 +167,11 @@ func (r *rows) GetAccount(ctx context.Context, provider, id string) (storage.Acc
 	if err := r.try("GetAccount"); err != nil {
 		return storage.Account{}, err
 	}
-	return r.Adapter.GetAccount(ctx, provider, id)
+	row, err := r.Adapter.GetAccount(ctx, provider, id)
+	if r.read != nil {
+		r.read()
+	}
+	return row, err
 }
 
 func (r *rows) SwapTokens(ctx context.Context, provider, id string, old, next storage.Tokens) error {

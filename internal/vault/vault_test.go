@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,30 @@ func TestReading(t *testing.T) {
 			want(t, got, err, "access-2", nil)
 			got, err = w.ask(v, vault.Options{Rejected: "access-1"})
 			want(t, got, err, "access-2", nil)
+			w.requests(1)
+		},
+		"T-005 R-823 who read the row before the renewal gets the new token": func(t *testing.T, w *world, v *vault.Vault) {
+			var reads atomic.Int64
+			var late storage.Tokens
+			var failed error
+			renewed, done := make(chan struct{}), make(chan struct{})
+			w.store.read = func() {
+				if reads.Add(1) == 1 {
+					<-renewed
+				}
+			}
+			go func() {
+				defer close(done)
+				late, failed = w.ask(v, vault.Options{Rejected: "access-1"})
+			}()
+			synctest.Wait()
+			got, err := w.ask(v, vault.Options{Rejected: "access-1"})
+			want(t, got, err, "access-2", nil)
+			close(renewed)
+			<-done
+			want(t, late, failed, "access-2", nil)
+			got, err = w.ask(v, vault.Options{Rejected: "access-2"})
+			want(t, got, err, "", fault.ErrRefresh)
 			w.requests(1)
 		},
 		"T-006 without a refresh token only the user can help": func(t *testing.T, w *world, v *vault.Vault) {
