@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 )
 
@@ -74,12 +74,12 @@ func (a *Auth) HealthHandler() http.Handler {
 }
 
 // probe asks the store for an account that does not exist, and reports whether the store
-// answers. Any error but ErrNotFound is no answer and is logged, such as that of a
-// missing table. a has to have a store.
+// answers. Any error but ErrNotFound is no answer and is logged, such as that of a table
+// that is missing, also that of a required audit log. a has to have a store.
 func probe(a *Auth, ctx context.Context) bool {
 	s := a.fixed
-	_, err := s.store.UserByAccount(context.WithoutCancel(ctx), "latchkey-probe", "none")
-	if err = failure.Ignoring(err, ErrNotFound); err != nil {
+	err := directory.Probe(context.WithoutCancel(ctx), s.store, s.config.Operations.Audit.Required)
+	if err != nil {
 		s.log.Error(ctx, journal.NoSubject{}, err, "alert", true, "meanwhile", "this instance is not ready")
 	}
 	return err == nil

@@ -329,6 +329,8 @@ func prepareAudit(s *setup, f *failure.List) {
 		*f = append(*f, s.store.Require("Operations.Audit.Store", directory.AbilityAudit))
 	case a.Required && s.store.Tx == nil:
 		*f = append(*f, s.store.Require("Operations.Audit.Required", directory.AbilityTx))
+	case a.Required && !hasPlace(func(ctx context.Context) error { return directory.AuditPlace(ctx, s.store) }):
+		f.Add(ErrInvalidConfig, "Operations.Audit.Required: the tables of the Adapter have no place for the audit log: run latchkey migrate, or leave Required out")
 	case a.Store:
 		s.table = tableOf(s, sink("store"))
 		if s.store.Tx == nil {

@@ -273,6 +273,28 @@ func ListAudit(ctx context.Context, s *Store, q storage.AuditQuery) ([]storage.A
 	})
 }
 
+// AuditPlace returns an error that is [errors.ErrUnsupported] if the tables of the adapter,
+// as it was made, leave the audit log out. It stores nothing. The adapter is an
+// AuditAdapter.
+func AuditPlace(ctx context.Context, s *Store) error { return s.audit.Audit().Append(ctx, nil) }
+
+// Probe asks the store for an account that does not exist. It returns nil if the store
+// answers, and else its error. If the adapter must keep an audit log, it also returns an
+// error that names the cure if the table of that is missing or does not fit. It ignores
+// other faults of the log: a user of the database may have the right to add records, and
+// none to read them.
+func Probe(ctx context.Context, s *Store, mustRecord bool) error {
+	_, err := s.UserByAccount(ctx, "latchkey-probe", "none")
+	if err = failure.Ignoring(err, storage.ErrNotFound); err != nil || !mustRecord {
+		return err
+	}
+	_, err = ListAudit(ctx, s, storage.AuditQuery{Limit: 1})
+	if errors.Is(err, storage.ErrSchema) || errors.Is(err, errors.ErrUnsupported) {
+		return failure.Wrap(fault.ErrAudit, failure.Of(fault.AuditStore, fmt.Errorf("Audit.Required, and the audit log cannot be kept (run latchkey migrate): %w", err)))
+	}
+	return nil
+}
+
 // PruneAudit removes audit records from before an instant, the oldest first. If there are
 // none, it erases what is personal of records from before personalBefore. A zero instant
 // leaves all records alone. It changes at most most records and returns how many: the

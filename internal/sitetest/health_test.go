@@ -3,6 +3,7 @@ package sitetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -80,6 +81,65 @@ func TestHealthHandler(t *testing.T) {
 			t.Errorf("O-076: %s %s is %d %q", c.method, c.path, status, word)
 		}
 	}
+}
+
+// tableless is a store whose table of audit events fails.
+type tableless struct {
+	*memoryadapter.Adapter
+	appends, lists error
+}
+
+func (s tableless) Audit() storage.AuditStore { return noTable{s.Adapter.Audit(), s} }
+
+type noTable struct {
+	storage.AuditStore
+	of tableless
+}
+
+func (s noTable) Append(context.Context, []storage.AuditRecord) error { return s.of.appends }
+
+func (s noTable) List(context.Context, storage.AuditQuery) ([]storage.AuditRecord, error) {
+	return nil, s.of.lists
+}
+
+// R-772: a required audit log without its table is told at the start.
+func TestRequiredAuditLogHasATable(t *testing.T) {
+	lacks := fmt.Errorf("sql: audit_events: there is no such table: %w", storage.ErrSchema)
+	site := func(t *testing.T, required bool, store tableless) *testSite {
+		store.Adapter = memoryadapter.New(memoryadapter.Options{})
+		return newSite(t, func(c *latchkey.Config) {
+			c.Adapter, c.Operations.Audit.Store, c.Operations.Audit.Required = store, true, required
+		})
+	}
+	for name, c := range map[string]struct {
+		required bool
+		lists    error
+		status   int
+	}{
+		"R-772 a required log without a table": {true, lacks, 503},
+		"a log that may only be written":       {true, errors.New("permission denied for table audit_events"), 200},
+		"a required log":                       {true, nil, 200},
+		"a log that is not required":           {false, lacks, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := site(t, c.required, tableless{lists: c.lists})
+			if status, word := probe(s.auth, "GET", "/readyz"); status != c.status {
+				t.Errorf("%d %q, want %d", status, word, c.status)
+			}
+			said := s.log.text()
+			if named := strings.Contains(said, "audit_events: there is no such table") && strings.Contains(said, "run latchkey migrate") && strings.Contains(said, `"ERROR"`); named != (c.status == 503) {
+				t.Errorf("log: %s", said)
+			}
+		})
+	}
+	t.Run("R-772 a layout without the table", func(t *testing.T) {
+		c := site(t, false, tableless{}).config
+		c.Operations.Audit.Required = true
+		c.Adapter = tableless{memoryadapter.New(memoryadapter.Options{}), errors.ErrUnsupported, nil}
+		if _, err := latchkey.New(c); !errors.Is(err, latchkey.ErrInvalidConfig) || !strings.Contains(err.Error(), "run latchkey migrate") {
+			t.Errorf("New returns %v", err)
+		}
+	})
 }
 
 // O-071, O-072, O-076: a store that is down at the start, comes up, and fails later.
