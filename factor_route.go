@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -131,9 +132,9 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 		return tooSoon(x.request, wait, &Response{Redirect: x.url("factor?use=" + string(kind) + "&error=SecondFactor")}), err
 	}
 	var second *directory.Second
-	var amr []string
+	var why fault.Detail
 	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); err == nil {
-		second, amr, err = checkSecond(ctx, x, handle, p, kind, known)
+		second, why, err = checkSecond(ctx, x, handle, p, kind, known)
 		err = x.setup.directory.Factors.ReturnSecond(ctx, handle, err)
 	}
 	switch {
@@ -143,23 +144,23 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 		returnTries(ctx, x, tries, !directory.IsUncounted(err))
 		return nil, err
 	case second == nil:
-		return wrongFactor(ctx, x, handle, p, kind)
+		return wrongFactor(ctx, x, handle, p, kind, why)
 	}
-	return finishFactor(ctx, x, p, second, amr, started, tries)
+	return finishFactor(ctx, x, p, second, started, tries)
 }
 
 // finishFactor completes a sign-in after a second factor that fits, and answers. It
 // answers as to a wrong factor if another request has just used up the code, and as to no
 // sign-in if that is used up. It gives back tries, and mails the user that a recovery code
 // was used.
-func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time, tries []limit.Try) (*Response, error) {
+func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, started time.Time, tries []limit.Try) (*Response, error) {
 	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
-	res, err := resume(ctx, x, p, second, amr, started)
+	res, err := resume(ctx, x, p, second, started)
 	err = x.setup.directory.Factors.ReturnSecond(ctx, second.Handle, err)
 	returnTries(ctx, x, tries, errors.Is(err, directory.ErrWrongProof))
 	switch {
 	case errors.Is(err, directory.ErrWrongProof):
-		return wrongFactor(ctx, x, second.Handle, p, second.Kind)
+		return wrongFactor(ctx, x, second.Handle, p, second.Kind, fault.FactorWrong)
 	case errors.Is(err, directory.ErrNotPending):
 		return notPending(ctx, x)
 	case err != nil:
@@ -177,10 +178,10 @@ func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second
 	return res, nil
 }
 
-// resume completes a sign-in after the right second factor. amr is what that proves. If
-// an app has still to be set up, the sign-in waits on for that. The error is directory's
-// ErrWrongProof or ErrNotPending if a concurrent request was faster.
-func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
+// resume completes a sign-in after the right second factor. If an app has still to be set
+// up, the sign-in waits on for that. The error is directory's ErrWrongProof or
+// ErrNotPending if a concurrent request was faster.
+func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, started time.Time) (*Response, error) {
 	in := p.Assertion
 	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorProvider, errors.New("the provider of the first factor is not configured any more")))
@@ -192,7 +193,7 @@ func resume(ctx context.Context, x *exchange, p *directory.Pending, second *dire
 		x.callbackURL = p.CallbackURL
 		return suspend(ctx, x, &in, &User{ID: p.UserID, Name: p.Name}, nil, true)
 	}
-	in.AMR = factor.Join(in.AMR, amr)
+	in.AMR = factor.Join(in.AMR, second.AMR)
 	if level := factor.Level(in.AMR); level == factor.AAL2 {
 		in.ACR = level
 	}
@@ -254,33 +255,32 @@ func admitCode(ctx context.Context, x *exchange, userID string, kind FactorKind)
 	return tries, known, wait, err
 }
 
-// checkSecond returns what a right second factor uses up, and what it proves. It returns
-// nil, and no error, for a wrong one.
-func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind, known *storage.Browser) (*directory.Second, []string, error) {
+// checkSecond returns what a right second factor uses up. It returns nil and why, and no
+// error, for a wrong one.
+func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind, known *storage.Browser) (*directory.Second, fault.Detail, error) {
 	if kind == FactorPasskey {
 		w := passkeyProvider(x.setup)
 		if w == nil || !slices.Contains(p.Kinds, kind) {
-			return nil, nil, nil
+			return nil, fault.FactorWrong, nil
 		}
 		amr, err := w.verifyFactor(ctx, x, secret.Hash(handle), p.UserID)
 		if failure.TypeOf(err) == ErrWebAuthnVerification || failure.TypeOf(err) == ErrInvalidCheck {
 			x.setup.log.Debug(ctx, x, err)
-			return nil, nil, nil
+			return nil, explain.DetailOf(err), nil
 		}
-		return &directory.Second{Handle: handle, UserID: p.UserID, Kind: kind}, amr, err
+		return &directory.Second{Handle: handle, UserID: p.UserID, Kind: kind, AMR: amr}, "", err
 	}
 	code := x.field("code")
 	x.hide(code)
-	second, err := x.setup.directory.Factors.CheckSecond(ctx, handle, p, directory.Shown{
+	return x.setup.directory.Factors.CheckSecond(ctx, handle, p, directory.Shown{
 		Kind: kind, Code: code, Name: directory.VisibleName(x.field("name")), IsKnown: known != nil,
 	})
-	return second, factor.OfKind(kind), err
 }
 
-// wrongFactor answers a wrong second factor, and queues its event. The last wrong one
-// that a sign-in may have ends the sign-in.
-func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind) (*Response, error) {
-	x.events.Add(Event{Type: event.FactorFailed, Outcome: event.Failed, Reason: ErrSecondFactor, UserID: p.UserID, Provider: p.Assertion.Account.Provider, ProviderType: p.Assertion.Account.Type}, nil)
+// wrongFactor answers a wrong second factor, and queues its event with why as Detail. The
+// last wrong one that a sign-in may have ends the sign-in.
+func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind, why fault.Detail) (*Response, error) {
+	x.events.Add(Event{Type: event.FactorFailed, Outcome: event.Failed, Reason: ErrSecondFactor, Detail: why, UserID: p.UserID, Provider: p.Assertion.Account.Provider, ProviderType: p.Assertion.Account.Type}, nil)
 	x.setup.log.Info(ctx, x, "wrong second factor", "user", p.UserID)
 	left := max(0, factor.MostTries-p.Tries)
 	if left == 0 {

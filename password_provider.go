@@ -235,7 +235,7 @@ func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, 
 	if err != nil {
 		return nil, tries, err
 	}
-	second, err = s.directory.Factors.CheckSecond(ctx, token, &of, directory.Shown{Kind: kind, Code: typed, IsKnown: known != nil})
+	second, _, err = s.directory.Factors.CheckSecond(ctx, token, &of, directory.Shown{Kind: kind, Code: typed, IsKnown: known != nil})
 	err = directory.ReturnReset(ctx, s.directory, token, err)
 	if err == nil && second == nil {
 		err = errWrongFactor

@@ -272,7 +272,7 @@ func checkProof(ctx context.Context, x *exchange, p *proving, isKnown bool) (sec
 	case kind == FactorEmail:
 		second, err = directory.CheckMailCode(ctx, s.directory, &directory.Second{Handle: p.of.Handle, UserID: u.ID, Kind: kind}, code)
 	default:
-		second, err = s.directory.Factors.CheckSecond(ctx, p.of.Handle, &directory.Pending{UserID: u.ID, Kinds: []FactorKind{kind}}, directory.Shown{Kind: kind, Code: code, IsKnown: isKnown})
+		second, _, err = s.directory.Factors.CheckSecond(ctx, p.of.Handle, &directory.Pending{UserID: u.ID, Kinds: []FactorKind{kind}}, directory.Shown{Kind: kind, Code: code, IsKnown: isKnown})
 	}
 	if second == nil || err != nil {
 		return nil, nil, err

@@ -115,7 +115,7 @@ const (
 	FactorRemoved     Type = "factor.removed"
 	FactorReset       Type = "factor.reset" // all of a user, by the application
 	FactorUsed        Type = "factor.used"
-	FactorFailed      Type = "factor.failed"
+	FactorFailed      Type = "factor.failed" // at a sign-in; Detail: factor.unreadable if the secret of an app did not open, factor.wrong, or that of a passkey
 	StepUp            Type = "step_up"       // the user proved once more who they are, in a session
 	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
 	RecoveryUsed      Type = "recovery.used"

@@ -215,7 +215,7 @@ func TestAppsStopAtAHundredWrongCodes(t *testing.T) {
 	check := func(code string, isKnown bool) bool {
 		t.Helper()
 		p := &Pending{UserID: s.ada.ID, Kinds: []storage.FactorKind{storage.FactorTOTP}}
-		second, err := s.Factors.CheckSecond(t.Context(), "", p, Shown{Kind: storage.FactorTOTP, Code: code, IsKnown: isKnown})
+		second, _, err := s.Factors.CheckSecond(t.Context(), "", p, Shown{Kind: storage.FactorTOTP, Code: code, IsKnown: isKnown})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,7 +402,7 @@ func TestCodesAreUsedUp(t *testing.T) {
 	shown := map[storage.FactorKind]string{storage.FactorTOTP: otp.Code(secret, otp.Step(s.clock.Now())), storage.FactorRecovery: recovery[0]}
 	second := func(kind storage.FactorKind, asked ...storage.FactorKind) *Second {
 		t.Helper()
-		in, err := s.Factors.CheckSecond(t.Context(), "", &Pending{UserID: s.ada.ID, Kinds: asked}, Shown{Kind: kind, Code: shown[kind]})
+		in, _, err := s.Factors.CheckSecond(t.Context(), "", &Pending{UserID: s.ada.ID, Kinds: asked}, Shown{Kind: kind, Code: shown[kind]})
 		if err != nil {
 			t.Fatal(err)
 		}

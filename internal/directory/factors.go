@@ -95,6 +95,7 @@ type Second struct {
 	Mail     string      // the handle of the mailed code; empty: another proof
 	Enrol    *NewApp     // an app that the user enrols; nil: another proof
 	Kind     storage.FactorKind
+	AMR      []string // what it proves to a sign-in, in the words of RFC 8176
 
 	Remember bool // the browser is remembered
 

@@ -169,64 +169,68 @@ type Shown struct {
 }
 
 // CheckSecond returns what the transaction of the sign-in has to use up for the code in
-// shown, or nil if the code is wrong. If p.Secret is set, the code has to be of that app,
+// shown, or nil and why if the code is wrong: FactorUnreadable if the secret of an app did
+// not open, else FactorWrong. If p.Secret is set, the code has to be of that app,
 // which the user enrols. A well-formed recovery code is never nil here: a wrong one fails
 // with ErrWrongProof when it is used up. A wrong code of an app counts as a failure of
 // all apps of the user. A kind that is not in p.Kinds is wrong. Passkeys are checked
 // elsewhere.
-func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, shown Shown) (*Second, error) {
-	second := &Second{Handle: handle, UserID: p.UserID, Kind: shown.Kind}
+func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, shown Shown) (second *Second, why fault.Detail, err error) {
+	second, why = &Second{Handle: handle, UserID: p.UserID, Kind: shown.Kind, AMR: factor.OfKind(shown.Kind)}, fault.FactorWrong
 	if len(p.Secret) > 0 {
 		step, ok := otp.Check(p.Secret, otp.Typed(shown.Code), d.Now(), d.Skew)
 		if !ok {
-			return nil, nil
+			return nil, why, nil
 		}
 		second.Enrol = &NewApp{Name: shown.Name, Secret: p.Secret, Step: step}
-		return second, nil
+		return second, "", nil
 	}
 	if !slices.Contains(p.Kinds, shown.Kind) {
-		return nil, nil
+		return nil, why, nil
 	}
 	switch shown.Kind {
 	case storage.FactorTOTP:
 		return d.checkApp(ctx, second, shown)
 	case storage.FactorRecovery:
 		if factor.TypedRecovery(shown.Code) == "" {
-			return nil, nil
+			return nil, why, nil
 		}
 		second.Recovery = factor.RecoveryHash(p.UserID, shown.Code)
-		return second, nil
+		return second, "", nil
 	case storage.FactorEmail:
-		return CheckMailCode(ctx, d.Directory, second, shown.Code)
+		second, err = CheckMailCode(ctx, d.Directory, second, shown.Code)
+		return second, why, err
 	}
-	return nil, nil
+	return nil, why, nil
 }
 
 // checkApp returns second with the app that the code fits. If the code fits none, or was
-// used before, checkApp counts a failure at each app that it tried, and returns nil. If it
-// cannot count one, the error is also ErrWrongProof. From unknown browsers it tries no app
-// with many failures. It logs an app whose secret does not open.
-func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*Second, error) {
+// used before, checkApp counts a failure at each app that it tried, and returns nil and
+// why. If it cannot count one, the error is also ErrWrongProof. From unknown browsers it
+// tries no app with many failures. It logs an app whose secret does not open.
+func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (_ *Second, why fault.Detail, err error) {
 	rows, err := d.Store.Factors().List(ctx, second.UserID)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	why = fault.FactorWrong
 	apps := (&factor.Held{Rows: rows}).Apps()
 	if !shown.IsKnown {
 		apps = slices.DeleteFunc(apps, func(f storage.Factor) bool { return f.Failures >= factor.MostFailures })
 	}
 	second.App, err = d.sealer.Match(apps, otp.Typed(shown.Code), d.Now(), d.Skew, func(f storage.Factor, err error) {
+		why = fault.FactorUnreadable
 		d.Log.Error(ctx, journal.NoSubject{}, failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorUnreadable, fmt.Errorf("a second factor cannot be used: %w", err))), "user", f.UserID, "factor", f.ID)
 	})
 	if err != nil || second.App != nil {
-		return second, err
+		return second, "", err
 	}
 	for _, app := range apps {
 		if _, err := d.Store.Factors().Fail(ctx, app.ID); err != nil {
-			return nil, errors.Join(ErrWrongProof, err)
+			return nil, why, errors.Join(ErrWrongProof, err)
 		}
 	}
-	return nil, nil
+	return nil, why, nil
 }
 
 // mailCodeLife is how long a mailed code works.

@@ -663,9 +663,22 @@ func TestBigAssertionsFit(t *testing.T) {
 }
 
 func TestPendingOverRotation(t *testing.T) {
-	s := newFactorSite(t)
+	var told []details.Detail
+	s := newFactorSite(t, func(c *latchkey.Config) {
+		c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
+			if e.Type == event.FactorFailed {
+				told = append(told, e.Detail)
+			}
+			return nil
+		}
+	})
 	b := s.newBrowser()
 	b.challenge()
+	b.factor("totp", wrongCode(s.code(0)))
+	if len(told) != 1 || told[0] != details.FactorWrong {
+		t.Errorf("R-773 the events have the details %q", told)
+	}
+	told = nil
 	c := s.config
 	c.Secrets = []string{"another secret of the site, long enough", siteSecret}
 	rotated, err := latchkey.New(c)
@@ -701,6 +714,9 @@ func TestPendingOverRotation(t *testing.T) {
 		}
 		if code, detail := s.lastFailure(); detail != details.FactorUnreadable || code == "" {
 			t.Errorf("R-785 the log has the code %q and the detail %q", code, detail)
+		}
+		if len(told) != 1 || told[0] != details.FactorUnreadable {
+			t.Errorf("R-773 the events have the details %q", told)
 		}
 		if !next.factor("recovery", s.codes[5]).signsIn() {
 			t.Error("a recovery code does not help")
