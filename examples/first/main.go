@@ -21,7 +21,7 @@ func main() {
 	http.Handle("/auth/", auth)
 	http.Handle("/", auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := latchkey.SessionFrom(r.Context())
-		fmt.Fprintf(w, "Hello, %s", s.User.Name) // empty for users without a name at GitHub
+		fmt.Fprintf(w, "Hello, %s", s.User.Name) // the login, for users without a name at GitHub
 	})))
 	log.Fatal(http.ListenAndServe("localhost:3000", nil))
 }
