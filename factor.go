@@ -225,7 +225,7 @@ func provedOf(in *directory.Assertion) time.Time {
 // another sign-in of this browser that waits.
 func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
 	s := x.setup
-	if in.BegunIn == nil && !in.Vouched && !in.ProvesEmail { // the user who is signed in now has begun it, and has to end it
+	if in.BegunIn == nil && !in.NamesUser() { // the user who is signed in now has begun it, and has to end it
 		here, err := s.sessions.current(ctx, &x.visit)
 		if err != nil {
 			return nil, err

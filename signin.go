@@ -238,11 +238,11 @@ func (x *exchange) commit(ctx context.Context, in *directory.Assertion) (*direct
 }
 
 // findLinkingUser returns the signed-in user that a new account should be linked to, or
-// nil. It writes into in how old the sign-in of that user is: Joined, IsAdopted and
-// IsStale. A sign-in that was begun elsewhere names its session, which must be alive and
-// that of this browser.
+// nil: for a sign-in that names its user, or a flow that was begun signed out. The session
+// that a flow names must be alive and that of this browser, or the error is
+// in.SessionGone. It sets Joined, JoinedNames, IsAdopted and IsStale of in.
 func findLinkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
-	if in.Vouched || in.ProvesEmail || in.BegunIn != nil && in.BegunIn.UserID == "" {
+	if in.NamesUser() || in.BegunIn != nil && in.BegunIn.UserID == "" {
 		return nil, nil
 	}
 	here, err := beginnerOf(ctx, x, in.BegunIn)

@@ -67,6 +67,13 @@ func (in *Assertion) mayLink() bool {
 	return in.Link == LinkAnything || (in.Link == LinkVerified && in.EmailVerified)
 }
 
+// NamesUser reports whether the sign-in says by itself in which user it ends: by a
+// password, by an e-mail address that it proves or signs up with, or because the
+// application names the user. The signed-in user has no say in such a sign-in.
+func (in *Assertion) NamesUser() bool {
+	return in.Vouched || in.ProvesEmail || in.UserID != "" || in.NewPassword != nil
+}
+
 // contradicts reports whether the sign-in must not end in the user that it leads to.
 // owner is the user that has the account, and current the signed-in user; nil: none. A
 // passkey that is being registered must have no owner, so any owner contradicts

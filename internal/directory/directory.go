@@ -87,7 +87,7 @@ type SignIn struct {
 	Session   storage.StoredSession // with stored sessions; for a tracked token only its ID is set
 	begun     time.Time             // from when it counts: an end of the user's sessions at this time or later voids it
 	locked    storage.User          // the user that its transaction has locked; zero: none
-	isHeld    bool                  // the session that it was begun in was found alive
+	heldOf    string                // id of the user whose session claimSession has claimed; empty: none
 	wasEnded  bool                  // something has ended the sessions of its user lately
 	IsLink    bool                  // it linked an account to the signed-in user: that is no new sign-in
 	wasProven bool                  // the user that the application named had a proven e-mail address

@@ -93,16 +93,16 @@ func (r *Revocations) IsLive(ctx context.Context, id string, at time.Time) bool 
 
 // Accept returns an error that is ErrEnded if the sessions of the user of a sign-in have
 // been ended since its evidence was issued. Otherwise it sets signIn.begun, from when the
-// sign-in counts. If the transaction holds the session in which the sign-in was begun,
-// nothing has ended it, and Accept asks no store. s is the store of the transaction that
-// this is part of; nil: none. A nil r accepts every sign-in.
+// sign-in counts. If claimSession has claimed the session of the sign-in's user, an end of
+// that user's sessions fails the sign-in there, and Accept asks no store. s is the store of
+// the transaction that this is part of; nil: none. A nil r accepts every sign-in.
 func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) error {
 	if signIn.Issued.IsZero() {
 		signIn.Issued, signIn.IssuedHere = signIn.Started, true
 	}
 	signIn.begun = signIn.Started.Truncate(time.Millisecond)
 	switch {
-	case signIn.isHeld:
+	case signIn.isHeld():
 		if since := time.UnixMilli(signIn.BegunIn.Since); since.After(signIn.begun) { // by another clock
 			signIn.begun = since
 		}
@@ -230,7 +230,7 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 	if err := CheckSuspension(ctx, d, s, now.ID); err != nil {
 		return err
 	}
-	if d.Revocations != nil && !signIn.isHeld {
+	if d.Revocations != nil && !signIn.isHeld() {
 		void, err := d.Revocations.userVoidAt(ctx, s, now.ID)
 		if err != nil {
 			return err
@@ -243,7 +243,7 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 	if wasUnproven && !now.EmailVerified.IsZero() && !d.vouched(&signIn.Account, now.Email) {
 		return storage.ErrConflict // it may have been opened by a sign-in method that the proof has removed
 	}
-	if signIn.Vouched || signIn.ProvesEmail || signIn.UserID != "" || signIn.NewPassword != nil {
+	if signIn.NamesUser() {
 		return nil
 	}
 	return s.checkOwner(ctx, &signIn.Account, now)

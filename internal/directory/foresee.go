@@ -60,7 +60,7 @@ func foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.
 		err = checkConnect(in, owner, current)
 	}
 	switch {
-	case err != nil || owner != nil || in.Vouched || in.ProvesEmail:
+	case err != nil || owner != nil || in.NamesUser():
 		return owner, err
 	case current != nil:
 		return current, nil

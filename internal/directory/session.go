@@ -63,7 +63,7 @@ func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, 
 	if _, err := signIn.lock(ctx, s, current.ID); err != nil {
 		return goneIf(err, storage.ErrNotFound)
 	}
-	signIn.isHeld = true
+	signIn.heldOf = current.ID
 	switch {
 	case plan == nil:
 		return goneIf(d.Revocations.checkIn(ctx, s, originOfRef(*signIn.BegunIn)), ErrNoToken)
@@ -74,6 +74,11 @@ func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, 
 	}
 	return nil
 }
+
+// isHeld reports whether the sign-in ends in the user whose session claimSession has
+// claimed. Then nothing can have ended that user's sessions. The session of another user
+// says nothing about that.
+func (signIn *SignIn) isHeld() bool { return signIn.heldOf != "" && signIn.heldOf == signIn.User.ID }
 
 // findFormer returns ErrNotFound if the session in which the sign-in was begun
 // has ended.
@@ -139,11 +144,11 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	err := s.CreateSession(ctx, signIn.Session)
 	switch {
 	case d.Store.SessionsInTx():
-		if err == nil && !signIn.isHeld {
+		if err == nil && !signIn.isHeld() {
 			err = endReplaced(ctx, s, plan)
 		}
 		return err
-	case err != nil && signIn.isHeld:
+	case err != nil && signIn.isHeld():
 		return d.undoLink(ctx, s, signIn, err)
 	case err != nil:
 		return err
@@ -157,7 +162,7 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 // endOlder ends the session that a new one, stored outside of any transaction, replaces.
 // If it cannot, it deletes the new one. Nothing that can fail follows it.
 func endOlder(ctx context.Context, d *Directory, s *Store, signIn *SignIn, plan *SessionPlan) error {
-	if signIn.isHeld {
+	if signIn.isHeld() {
 		if err := d.endFormer(ctx, s, signIn, plan); err != nil {
 			return d.undoLink(ctx, s, signIn, err)
 		}

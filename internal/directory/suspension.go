@@ -94,7 +94,7 @@ func gate(ctx context.Context, d *Directory, in *Assertion, u *storage.User) err
 // if revocations are stored and none is on record for the user, because each suspension
 // makes one.
 func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) error {
-	if signIn.isHeld && d.Revocations != nil { // a live session proves it
+	if signIn.isHeld() && d.Revocations != nil { // a live session proves it
 		return nil
 	}
 	if d.Revocations != nil && d.Revocations.Store != nil && !signIn.wasEnded {
