@@ -206,6 +206,9 @@ func blame(w *words, p *latchkey.Frame, form *frame.Form, failed *failedForm, ac
 		if typed, there := failed.typed[form.Fields[i].Name]; there && form.Fields[i].Type != "checkbox" {
 			form.Fields[i].Value = typed
 		}
+		if form.Fields[i].Type == "datetime-local" { // which takes no zone: the fields are in UTC
+			form.Fields[i].Value = strings.TrimSuffix(form.Fields[i].Value, "Z")
+		}
 	}
 }
 

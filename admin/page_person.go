@@ -84,10 +84,7 @@ func (c *call) suspensionPart(ctx context.Context, w *words, u *latchkey.User) [
 // has such a form: the form that is returned is then not to be shown by itself.
 func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.Form, single bool) {
 	name := w.text("action." + string(action))
-	form = frame.Form{
-		Action: c.personURL(u.ID) + "/" + string(action), Submit: name,
-		Label: w.text("action.label", "action", name, "name", nameOf(w, u)),
-	}
+	form = frame.Form{Action: c.personURL(u.ID) + "/" + string(action), Submit: name}
 	switch action {
 	case Unlink, RemovePasskey:
 		return form, false
@@ -127,7 +124,17 @@ func (c *call) formOf(w *words, u *latchkey.User, action Action) (form frame.For
 		form.Open, form.Danger, form.Text = name+"…", true, w.text("delete.text")
 		form.Fields = []frame.Field{{Name: "confirm", Label: w.root("delete.agree"), Type: "checkbox", Value: "delete", Required: true}}
 	}
+	form.Label = w.text("action.label", "action", said(form.Submit, name), "name", nameOf(w, u))
 	return form, true
+}
+
+// said returns what a button that shows submit does, with those words in it. name
+// is what the action is called.
+func said(submit, name string) string {
+	if submit == name {
+		return name
+	}
+	return submit + " · " + name
 }
 
 // waysPart lists how a user signs in, with a button to remove each account and passkey if

@@ -77,7 +77,7 @@ type Detail struct {
 type Form struct {
 	Action string
 	Submit string // what its button says
-	Label  string // what the button does to whom, for screen readers; empty: Submit says it
+	Label  string // what the button does to whom, for screen readers, with the words of Submit (WCAG 2.2, 2.5.3); empty: Submit says it
 	Open   string // what opens a form with fields; empty: it is open
 	Text   string // above the fields
 	Danger bool   // it takes something away
