@@ -219,13 +219,14 @@ func (b *tab) tabInto(frame string) {
 	b.t.Fatalf("Tab never reaches %s", frame)
 }
 
-// tabTo presses Tab until an element has the focus.
+// tabTo presses Tab until an element has the focus. The parts of a field for a date show
+// the focus by themselves.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(selector)
-	for range 40 {
+	for range 80 {
 		b.press(kb.Tab)
-		if !ask[bool](b, "document.activeElement.matches(':focus-visible') && getComputedStyle(document.activeElement).outlineStyle !== 'none'") {
+		if !ask[bool](b, "document.activeElement.matches('body, input[type^=date]') || document.activeElement.matches(':focus-visible') && getComputedStyle(document.activeElement).outlineStyle !== 'none'") {
 			b.t.Errorf("no focus to be seen on %s", ask[string](b, "document.activeElement.outerHTML"))
 		}
 		if ask[bool](b, "document.activeElement.matches("+string(quoted)+")") {
