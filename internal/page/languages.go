@@ -18,8 +18,8 @@ type Pages struct {
 	renderers map[string]func() *Renderer // made when a language is first asked for
 }
 
-// New checks the options and prepares the first language. The error joins every fault
-// and names each wrong field. New calls o.Text for each text of each language.
+// New checks the options. The error joins every fault and names each wrong field. New
+// calls o.Text for each text of each language. It prepares no language: [Pages.In] does.
 func New(o Options) (*Pages, error) {
 	if len(o.Languages) == 0 {
 		o.Languages = words.Tags()
@@ -37,7 +37,7 @@ func New(o Options) (*Pages, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return p, p.In("").broken
+	return p, nil
 }
 
 // checkLanguages returns an error for each language that is no BCP 47 tag, stands twice,

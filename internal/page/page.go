@@ -43,10 +43,11 @@ type Options struct {
 type Renderer struct {
 	look   *look
 	texts  texts
-	varies bool                // there are other languages
-	heads  map[string]prepared // the page up to its heading, by template name
-	broken error               // why nothing can be rendered
-	endURL string              // where an administrator stops to act as the user; empty: none does
+	varies bool     // there are other languages
+	head   prepared // of all pages but those that are secluded
+	hidden prepared // the head of those
+	broken error    // why nothing can be rendered
+	endURL string   // where an administrator stops to act as the user; empty: none does
 }
 
 // Acting returns a copy of r. Each page of the copy says that an administrator acts as
@@ -62,7 +63,11 @@ func (r *Renderer) Acting(endURL string) *Renderer {
 // broken.
 func newRenderer(l *look, t texts, varies bool) *Renderer {
 	r := &Renderer{look: l, texts: t, varies: varies}
-	if err := r.buildHeads(); err != nil {
+	var err error
+	if r.head, err = r.prepare(false); err == nil {
+		r.hidden, err = r.prepare(true)
+	}
+	if err != nil {
 		r.broken = fmt.Errorf("page: head: %w", err)
 	}
 	return r
@@ -160,23 +165,27 @@ func (r *Renderer) site(host string) string {
 	return cmp.Or(r.look.name, host)
 }
 
-// render executes the template name with view and joins the result to the head of that
-// name. host names the site in the title if the theme has no name. If host is empty,
-// too, the title names no site.
+// render executes the template name with view and joins the result to the head with the
+// title of that name. host names the site in the title if the theme has no name. If host
+// is empty, too, the title names no site.
 func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
-	return r.renderAs(name, name, status, view, p, host)
+	return r.renderAs(titleKey(name), name, status, view, p, host)
 }
 
-// renderAs does what render does, with the prepared head called headName.
-func (r *Renderer) renderAs(headName, name string, status int, view any, p policy, host string) (Page, error) {
+// renderAs does what render does, with the text called title as the title.
+func (r *Renderer) renderAs(title, name string, status int, view any, p policy, host string) (Page, error) {
 	if r.broken != nil {
 		return Page{}, r.broken
 	}
 	buf := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buf)
 	buf.Reset()
-	head := r.heads[headName]
+	head := &r.head
+	if p.secluded {
+		head = &r.hidden
+	}
 	buf.Write(head.title)
+	template.HTMLEscape(buf, []byte(r.texts.text(title)))
 	buf.WriteString(ownTitle(view))
 	if site := cmp.Or(r.look.name, host); site != "" {
 		buf.WriteString(" · ")

@@ -91,8 +91,7 @@ func (r *Renderer) Password(v Password) (Page, error) {
 	if !v.Step.isKnown() {
 		view.Step = ForgotStep
 	}
-	name := passwordHead(view.Step)
-	page, err := r.renderAs(name, "password", status, view, policy{secluded: v.Step.hasSecret(), formOrigins: v.FormOrigins}, v.Host)
+	page, err := r.renderAs("password."+string(view.Step)+".heading", "password", status, view, policy{secluded: v.Step.hasSecret(), formOrigins: v.FormOrigins}, v.Host)
 	if v.Step.hasSecret() {
 		page.Referrer = noReferrer
 	}
@@ -108,9 +107,6 @@ func (s PasswordStep) isKnown() bool {
 	}
 	return false
 }
-
-// passwordHead returns the name of the prepared head of a step.
-func passwordHead(s PasswordStep) string { return "password." + string(s) }
 
 type passwordView struct {
 	Password

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Theme is the look of the pages. Colours are #rgb, #rrggbb, rgb(), hsl() or a
@@ -25,6 +26,9 @@ type Theme struct {
 
 //go:embed style.css
 var styleSheet string
+
+// rules returns the style sheet as the pages have it, which all themes share.
+var rules = sync.OnceValue(func() string { return joined(styleSheet) })
 
 // look is a checked theme, as pages and policies need it.
 type look struct {
@@ -75,7 +79,7 @@ func newLook(t Theme) (look, error) {
 	if l.icon == "" {
 		l.icon = keyhole(brand)
 	}
-	l.style = themeTokens(t) + schemeTokens(scheme, brand, t.ButtonText != "") + joined(styleSheet)
+	l.style = themeTokens(t) + schemeTokens(scheme, brand, t.ButtonText != "") + rules()
 	l.styleHash = hashSource(l.style)
 	return l, nil
 }
@@ -113,7 +117,9 @@ func themeColor(field, value string) (*rgb, error) {
 
 // dataImage matches embedded pictures. It allows SVG, because a picture in an
 // <img> runs no script.
-var dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml);base64,[A-Za-z0-9+/]+=*$`)
+var dataImage = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml);base64,[A-Za-z0-9+/]+=*$`)
+})
 
 const dataSource = "data:"
 
@@ -124,7 +130,7 @@ func imageSource(field, image string) (string, error) {
 	if image == "" {
 		return "", nil
 	}
-	if dataImage.MatchString(image) {
+	if dataImage().MatchString(image) {
 		return dataSource, nil
 	}
 	u, err := url.Parse(image)
@@ -140,6 +146,7 @@ func imageSource(field, image string) (string, error) {
 // joined joins the lines of a style sheet or script and drops its comment lines.
 func joined(css string) string {
 	var b strings.Builder
+	b.Grow(len(css))
 	for line := range strings.Lines(css) {
 		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "/*") {
 			b.WriteString(line)
