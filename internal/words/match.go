@@ -1,7 +1,6 @@
 package words
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -9,10 +8,22 @@ import (
 	"golang.org/x/text/language"
 )
 
-// IsTag reports whether s has the form of a language tag (BCP 47).
-func IsTag(s string) bool { return len(s) <= longestTag && tagForm.MatchString(s) }
+// IsTag reports whether s has the form of a language tag (BCP 47): groups of at most
+// eight ASCII letters and digits, joined by hyphens. The first has at least two letters,
+// and no digit.
+func IsTag(s string) bool {
+	if first, _, _ := strings.Cut(s, "-"); len(s) > longestTag || len(first) < 2 || strings.ContainsAny(first, digits) {
+		return false
+	}
+	for group := range strings.SplitSeq(s, "-") {
+		if group == "" || len(group) > 8 || strings.Trim(group, letters+digits) != "" {
+			return false
+		}
+	}
+	return true
+}
 
-var tagForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+const letters, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "0123456789"
 
 const (
 	longestHeader = 512 // bytes of Accept-Language that are looked at

@@ -18,13 +18,13 @@ func TestThePageListsEverything(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z.]+\\.[a-z.]+)` \\| (.*) \\|$").FindAllStringSubmatch(string(raw), -1) {
 		listed[row[1]] = row[2]
 	}
-	for _, key := range slices.Sorted(maps.Keys(english)) {
-		if listed[key] != english[key] {
-			t.Errorf("R-396 %s is %q on the page, and %q in truth", key, listed[key], english[key])
+	for _, key := range slices.Sorted(maps.Keys(english())) {
+		if listed[key] != english()[key] {
+			t.Errorf("R-396 %s is %q on the page, and %q in truth", key, listed[key], english()[key])
 		}
 	}
 	for key := range listed {
-		if english[key] == "" {
+		if english()[key] == "" {
 			t.Errorf("R-396 the page lists %s, which is no text", key)
 		}
 	}

@@ -24,7 +24,7 @@ var builtIn = []struct {
 	tag   string
 	texts func() Texts
 }{
-	{"en", func() Texts { return english }},
+	{"en", english},
 	{"ar", both("ar", arabic, arabicProfile)},
 	{"de", both("de", german, germanProfile)},
 	{"es", both("es", spanish, spanishProfile)},
@@ -41,14 +41,14 @@ var builtIn = []struct {
 	{"zh-Hans", both("zh-Hans", chinese, chineseProfile)},
 }
 
-// english has all English texts.
-var english = join(englishPages, englishProfile, lost["en"], regained["en"])
+// english returns all English texts, as both does.
+var english = both("en", englishPages, englishProfile)
 
 // both returns a function that returns one map with the texts of pages and profile and
-// those of the tag in lost and regained. The map is built on first use and is shared:
-// do not change it.
+// those of lost and regained for the tag. The map is built on first use and is
+// shared: do not change it.
 func both(tag string, pages, profile func() Texts) func() Texts {
-	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost[tag], regained[tag]) })
+	return sync.OnceValue(func() Texts { return join(pages(), profile(), lost()[tag], regained()[tag]) })
 }
 
 // join returns all texts in one map. Of a repeated key the last text counts.
@@ -75,7 +75,7 @@ func Tags() []string {
 func Near(tag string) string { return builtInMatcher().Match(tag) }
 
 // English returns a copy of the English texts.
-func English() Texts { return maps.Clone(english) }
+func English() Texts { return maps.Clone(english()) }
 
 // Text returns the text of key in the language nearest to a tag, or else in
 // English. The text of an unknown key is empty.
@@ -83,7 +83,7 @@ func Text(tag, key string) string {
 	if near := Near(tag); near != "" {
 		return text(near, key)
 	}
-	return english[key]
+	return english()[key]
 }
 
 // text returns the text of key in a built-in language, or else in English. It is empty
@@ -96,7 +96,7 @@ func text(builtInTag, key string) string {
 			}
 		}
 	}
-	return english[key]
+	return english()[key]
 }
 
 // All returns the texts of the language nearest to a tag, or else the English
@@ -112,14 +112,14 @@ func All(tag string) Texts {
 }
 
 // Places returns the places of a text, braces included, in order.
-func Places(s string) []string { return placeForm.FindAllString(s, -1) }
+func Places(s string) []string { return placeForm().FindAllString(s, -1) }
 
-var placeForm = regexp.MustCompile(`\{[a-z]+\}`)
+var placeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z]+\}`) })
 
 // Check returns an error if key is unknown, or if own does not hold each place of the
 // English text exactly once.
 func Check(key, own string) error {
-	original, known := english[key]
+	original, known := english()[key]
 	if !known {
 		return fmt.Errorf("no text has the key %q", key)
 	}
