@@ -70,14 +70,14 @@ func zip(body []byte) []byte {
 	return b.Bytes()
 }
 
-var hashed = regexp.MustCompile(`-[0-9a-f]{16}\.`)
+var hashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9a-f]{16}\.`) })
 
 // Find returns the file of a name, with or without a hash, or nil if there is none. The
 // hash may be one of another version of the library: the file is still the one of this
 // version. fixed reports whether the hash is that of the file, so that browsers may
 // cache it for ever. Do not change the file.
 func Find(name string) (f *File, fixed bool) {
-	f = files()[hashed.ReplaceAllString(name, ".")]
+	f = files()[hashed().ReplaceAllString(name, ".")]
 	return f, f != nil && f.Name == name
 }
 

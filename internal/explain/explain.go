@@ -5,6 +5,7 @@ package explain
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/latchkeyhq/latchkey/fault"
 )
@@ -37,33 +38,39 @@ func Texts() []Text {
 }
 
 var (
-	byNumber = index(func(t Text) int { return t.Number })
-	byDetail = index(func(t Text) fault.Detail { return t.Detail })
+	byNumber = index(func(t *Text) int { return t.Number })
+	byDetail = index(func(t *Text) fault.Detail { return t.Detail })
 )
 
-// index returns the explanations by their key.
-func index[K comparable](key func(Text) K) map[K]Text {
-	found := map[K]Text{}
-	for _, t := range Texts() {
-		found[key(t)] = t
-	}
-	return found
+// index returns a function that returns the explanations by their key. They are indexed
+// at its first call, because many programs never fail.
+func index[K comparable](key func(*Text) K) func() map[K]*Text {
+	return sync.OnceValue(func() map[K]*Text {
+		all, found := Texts(), map[K]*Text{}
+		for i := range all {
+			found[key(&all[i])] = &all[i]
+		}
+		return found
+	})
 }
 
 // Find returns the explanation of a detail, or false for a detail that is not in the
 // list. Its Causes are shared: the caller must not change them.
 func Find(d fault.Detail) (Text, bool) {
-	t, known := byDetail[d]
-	return t, known
+	t, known := byDetail()[d]
+	if !known {
+		return Text{}, false
+	}
+	return *t, true
 }
 
 // numberOf returns the number of a detail. One that is not in the list has the number
 // of fault.Other.
 func numberOf(d fault.Detail) int {
-	if t, known := byDetail[d]; known {
+	if t, known := byDetail()[d]; known {
 		return t.Number
 	}
-	return byDetail[fault.Other].Number
+	return byDetail()[fault.Other].Number
 }
 
 // mistyped are the failures of which there is nothing to report: a page shows no code,

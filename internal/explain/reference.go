@@ -113,7 +113,7 @@ func read(v uint64, now time.Time) (Reference, bool) {
 	if number>>bitsDetail != 0 { // of another version
 		return Reference{}, false
 	}
-	text, known := byNumber[int(number)]
+	text, known := byNumber()[int(number)]
 	at := firstMinute().Add(time.Duration(minute) * time.Minute)
 	if !known || at.After(now.Add(mostAhead)) {
 		return Reference{}, false

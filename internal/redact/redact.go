@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Text returns text in a form that is fit for a log. It replaces the secrets, also in the
@@ -87,16 +88,22 @@ func withoutStart(text, secret string) string {
 // URLs redacts what URLs and connection settings in an error's text may carry: the user
 // and password of a URL, its query, and the value after password=, passwd= or pwd=.
 func URLs(text string) string {
-	text = urlPassword.ReplaceAllString(text, "://"+redacted+"@")
-	text = urlQuery.ReplaceAllString(text, "$1?"+redacted)
-	return dsnPassword.ReplaceAllString(text, "$1="+redacted)
+	text = urlPassword().ReplaceAllString(text, "://"+redacted+"@")
+	text = urlQuery().ReplaceAllString(text, "$1?"+redacted)
+	return dsnPassword().ReplaceAllString(text, "$1="+redacted)
 }
 
 var (
-	urlPassword = regexp.MustCompile(`://[^\s/?#"]*@`)
-	urlQuery    = regexp.MustCompile(`(://[^\s?"]*)\?[^\s"]*`)
-	dsnPassword = regexp.MustCompile(`(?i)\b(password|passwd|pwd)=('[^']*'|\S+)`)
+	urlPassword = compiled(`://[^\s/?#"]*@`)
+	urlQuery    = compiled(`(://[^\s?"]*)\?[^\s"]*`)
+	dsnPassword = compiled(`(?i)\b(password|passwd|pwd)=('[^']*'|\S+)`)
 )
+
+// compiled returns a function that returns the regular expression, which its first call
+// compiles. A program without failures needs none.
+func compiled(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // Printable cuts text to limit bytes, marks the cut with "…", and escapes line breaks and
 // other characters that could forge a line as Go string literals do. Escapes may make the

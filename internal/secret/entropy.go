@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // BitsOf estimates a token's entropy in bits, by its length and the smallest usual
@@ -12,13 +13,15 @@ import (
 // of a UUID are no part of it.
 func BitsOf(token string) float64 {
 	plain := token
-	if uuidShape.MatchString(token) {
+	if uuidShape().MatchString(token) {
 		plain = strings.ReplaceAll(token, "-", "")
 	}
 	return float64(len(plain)) * math.Log2(float64(alphabetOf(plain)))
 }
 
-var uuidShape = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+var uuidShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+})
 
 // alphabetOf returns the size of the smallest usual alphabet of token, or 64.
 func alphabetOf(token string) int {
