@@ -24,11 +24,34 @@ type Codec struct {
 	salt    string
 	usable  bool
 
-	// Each of these derives its keys at the first call. Programs of one secret call newest
-	// alone, unless tokens come from another implementation.
-	newest func() (*cbcKey, error) // of the first secret
-	cbc    func() cbcRing
-	gcm    func() gcmRing
+	// The keys are derived when they are first needed. Programs of one secret need the
+	// first alone, unless tokens come from another implementation.
+	first lazy[firstKey]
+	rings struct {
+		cbc lazy[cbcRing]
+		gcm lazy[gcmRing]
+	}
+}
+
+// lazy is a value that is made when it is first needed. The zero lazy is ready for use,
+// and safe for concurrent use. Unlike sync.OnceValue it needs no memory of its own: a site
+// has dozens of codecs, and most never open a token.
+type lazy[T any] struct {
+	once  sync.Once
+	value T
+}
+
+// get returns the value, which the first call makes.
+func (l *lazy[T]) get(make func() T) T {
+	l.once.Do(func() { l.value = make() })
+	return l.value
+}
+
+// firstKey is the A256CBC-HS512 key of the first secret, or the error of a platform that
+// forbids the secret.
+type firstKey struct {
+	key *cbcKey
+	err error
 }
 
 // cbcRing holds the A256CBC-HS512 keys of all secrets, without those that the platform
@@ -54,11 +77,23 @@ func NewCodec(secrets []string, salt string) *Codec {
 	for _, secret := range secrets {
 		c.usable = c.usable && strings.TrimSpace(secret) != ""
 	}
-	c.newest = sync.OnceValues(func() (*cbcKey, error) { return newCBCKey(c.secrets[0], salt) })
-	c.cbc = sync.OnceValue(c.cbcRing)
-	c.gcm = sync.OnceValue(c.gcmRing)
 	return c
 }
+
+// newest returns the A256CBC-HS512 key of the first secret.
+func (c *Codec) newest() (*cbcKey, error) {
+	first := c.first.get(func() firstKey {
+		key, err := newCBCKey(c.secrets[0], c.salt)
+		return firstKey{key, err}
+	})
+	return first.key, first.err
+}
+
+// cbc returns the A256CBC-HS512 keys of all secrets.
+func (c *Codec) cbc() cbcRing { return c.rings.cbc.get(c.cbcRing) }
+
+// gcm returns the A256GCM keys of all secrets.
+func (c *Codec) gcm() gcmRing { return c.rings.gcm.get(c.gcmRing) }
 
 // cbcRing derives the A256CBC-HS512 keys of all secrets. It leaves out those that the
 // platform forbids.

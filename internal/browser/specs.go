@@ -101,7 +101,7 @@ func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) s
 	spec := func(prefix, name string, o CookieOptions) Spec {
 		t := http.Cookie{Name: prefix + "authjs." + name, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode}
 		o.apply(&t)
-		return Spec{jwt.NewCodec(secrets, t.Name), t}
+		return Spec{template: t}
 	}
 	specs := &Specs{
 		Session:     spec(prefix, "session-token", o.SessionToken),
@@ -120,11 +120,15 @@ func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) s
 		Hint:        spec(prefix, "logout-hint", CookieOptions{}),
 		Tokens:      spec(prefix, "provider-tokens", CookieOptions{Domain: o.SessionToken.Domain, Path: o.SessionToken.Path, SameSite: o.SessionToken.SameSite, Secure: o.SessionToken.Secure, MaxAge: o.SessionToken.MaxAge}),
 	}
+	for _, k := range []*Spec{&specs.Session, &specs.CallbackURL, &specs.CSRF, &specs.Hint, &specs.Tokens} {
+		k.Codec = jwt.NewCodec(secrets, k.Name())
+	}
 	for _, k := range []*Spec{&specs.PKCE, &specs.State, &specs.Nonce, &specs.Challenge, &specs.Link, &specs.Known, &specs.Flash, &specs.Half, &specs.Lost, &specs.Logout} {
 		k.Codec = jwt.NewCodec(secrets, bind(k.Name()))
 	}
 	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
 		former := spec("__Secure-", "session-token", o.SessionToken)
+		former.Codec = jwt.NewCodec(secrets, former.Name())
 		specs.former, specs.until = &former, o.MigrateUntil
 	}
 	return specs
