@@ -180,7 +180,7 @@ func spanish() Texts {
 		"account.device.this":         "Este dispositivo",
 		"account.device.seen":         "Inicio de sesión: {time}",
 		"account.device.end":          "Cerrar sesión",
-		"account.device.end.name":     "Cerrar la sesión de {name}",
+		"account.device.end.name":     "Cerrar sesión: {name}",
 		"account.device.others":       "Cerrar las demás sesiones",
 		"account.delete":              "Eliminar la cuenta",
 		"account.delete.text":         "Elimina tu cuenta y todo lo que le pertenece.",

@@ -157,7 +157,7 @@ func turkish() Texts {
 		"account.home":                "{host} sitesine dön",
 		"account.only":                "Tek oturum açma yolunuz",
 		"account.unlink":              "Bağı kaldır",
-		"account.unlink.name":         "{name} bağını kaldır",
+		"account.unlink.name":         "Bağı kaldır: {name}",
 		"account.link":                "Başka bir oturum açma yolu bağla",
 		"account.link.name":           "{name} hesabını bağla",
 		"account.passkeys":            "Geçiş anahtarları",
