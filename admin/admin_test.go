@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -503,6 +504,17 @@ func TestJSON(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a body that breaks off", func(t *testing.T) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, origin+at+"/suspend", iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(`{"reason":"spam"}`))))
+		for name, value := range map[string]string{"Cookie": cookie, "Content-Type": "application/json", "Origin": origin, "Sec-Fetch-Site": "same-origin"} {
+			r.Header.Set(name, value)
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), "timeout") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
 	t.Run("P-059 mail limit", func(t *testing.T) {
 		codes := map[int]int{}
 		for range 8 {

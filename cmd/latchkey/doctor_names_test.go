@@ -42,6 +42,15 @@ func TestTrustWithoutURL(t *testing.T) {
 	}
 }
 
+// AUTH_SECRET_1 stands before AUTH_SECRET, and alone it seals.
+func TestDoctorOnARotatedSecretAlone(t *testing.T) {
+	var out bytes.Buffer
+	newDoctor(&program{env: []string{"AUTH_SECRET_1=q4fRz8v1YpXw0sLm7tKc3hNb6jUd9gEa"}}, &out, nil).checkSecrets()
+	if got := out.String(); !strings.HasPrefix(got, "OK    AUTH_SECRET_1") || !strings.Contains(got, "seals what is new") || strings.Count(got, "AUTH_SECRET") != 1 {
+		t.Errorf("%s", got)
+	}
+}
+
 func namesFound(env ...string) string {
 	var out bytes.Buffer
 	newDoctor(&program{env: env}, &out, nil).checkNames()

@@ -117,6 +117,17 @@ func TestPasswords(t *testing.T) {
 	v.says(v.send(login, "email", "ada@example.com", "password", "a horse with a staple"), "/", "Hello, ada@example.com")
 }
 
+// The page asks for a code of the app only where the library says that one is wanted.
+func TestResetAsksForACode(t *testing.T) {
+	v, _, _ := newTestSite(t)
+	for query, want := range map[string]bool{"&error=" + string(latchkey.ErrPassword) + "&code=factor": true, "&error=" + string(latchkey.ErrPassword) + "&code=short": false, "&error=Other&code=factor": false, "&code=factor": false, "": false} {
+		body := string(v.Get("/password?do=reset&token=t" + query).Body)
+		if strings.Contains(body, `name="code"`) != want || strings.Contains(body, "authenticator app") != want || !strings.Contains(body, `name="password"`) {
+			t.Errorf("%q: %s", query, body)
+		}
+	}
+}
+
 // The link of a sign-up asks for a password in another browser: an attacker may have
 // typed the first one.
 func TestLinkInAnotherBrowser(t *testing.T) {

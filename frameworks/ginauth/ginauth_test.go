@@ -167,6 +167,41 @@ func TestWriters(t *testing.T) {
 	}
 }
 
+// The renewal of the session stands in the header whichever way a handler begins the
+// response, once, and not after the response has begun.
+func TestRenewalComesBeforeTheResponse(t *testing.T) {
+	sessions := newSessions(t)
+	cookie := sessionCookie(t, sessions)
+	for name, begin := range map[string]func(gin.ResponseWriter){
+		"Write":                   func(w gin.ResponseWriter) { _, _ = w.Write([]byte("mine")) },
+		"WriteString":             func(w gin.ResponseWriter) { _, _ = w.WriteString("mine") },
+		"WriteHeaderNow":          func(w gin.ResponseWriter) { w.WriteHeaderNow() },
+		"Flush":                   func(w gin.ResponseWriter) { w.Flush() },
+		"WriteHeader, then Write": func(w gin.ResponseWriter) { w.WriteHeader(http.StatusCreated); _, _ = w.Write([]byte("mine")) },
+		"nothing":                 func(gin.ResponseWriter) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			router := newRouter()
+			router.Use(sessions.Middleware())
+			router.GET("/mine", func(c *gin.Context) {
+				if s, err := sessions.Session(c); s == nil || err != nil {
+					t.Errorf("no session: %v", err)
+				}
+				begin(c.Writer)
+				begin(c.Writer)
+			})
+			r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/mine", nil)
+			r.Header.Set("Cookie", cookie)
+			w := httptest.NewRecorder()
+			router.ServeHTTP(w, r)
+			sent := w.Result().Header
+			if n := len(sent.Values("Set-Cookie")); n != 1 || !strings.Contains(sent.Get("Set-Cookie"), "session-token") || sent.Get("Cache-Control") == "" {
+				t.Errorf("%d cookies, header %v", n, sent)
+			}
+		})
+	}
+}
+
 // sessionCookie is that of somebody who has signed in.
 func sessionCookie(t *testing.T, sessions *ginauth.Auth) string {
 	t.Helper()

@@ -496,6 +496,50 @@ func TestRequiredMeansEnrolment(t *testing.T) {
 	})
 }
 
+// A browser that is remembered is an event, once it is stored, and no other browser is.
+func TestRememberedBrowsersAreTold(t *testing.T) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		for name, c := range map[string]struct {
+			fields []string
+			fails  string
+			want   int
+		}{
+			"asked for":                   {[]string{"remember", "yes"}, "", 1},
+			"not asked for":               {nil, "", 0},
+			"asked for, but never stored": {[]string{"remember", "yes"}, "Browsers.Put", 0},
+		} {
+			t.Run(name, func(t *testing.T) {
+				told, plan := []string(nil), newFaultyStore()
+				s := newFactorSite(t, with, func(c *latchkey.Config) {
+					inner, _ := c.Adapter.(*memoryadapter.Adapter)
+					c.Adapter, c.Runtime.Logger = proofFaults{inner, plan}, quiet
+					c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
+						if e.Type == event.BrowserTrusted {
+							told = append(told, e.UserID)
+						}
+						return nil
+					}
+				})
+				b := s.newBrowser()
+				b.challenge()
+				plan.fail(c.fails, faultBefore)
+				if a := b.factor("totp", s.code(0), c.fields...); !a.signsIn() {
+					t.Fatalf("%d to %q", a.Code, a.location())
+				}
+				plan.mend()
+				if len(told) != c.want || c.want == 1 && told[0] != "alice-1" {
+					t.Errorf("told of %q, want %d", told, c.want)
+				}
+				s.clock.Advance(time.Minute)
+				b.post("/auth/signout")
+				if a := b.password(); a.signsIn() != (c.want == 1) {
+					t.Errorf("the next sign-in leads to %q", a.location())
+				}
+			})
+		}
+	})
+}
+
 func TestRememberedBrowsers(t *testing.T) {
 	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		newSite := func(t *testing.T) (*factorSite, *browser) {
