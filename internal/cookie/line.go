@@ -28,7 +28,11 @@ func Line(c *http.Cookie) string {
 		return c.String()
 	}
 	var b strings.Builder
-	b.Grow(len(c.Name) + len(c.Value) + len(c.Path) + longestAttributes)
+	size := len(c.Name) + len(c.Value) + len(c.Path) + longestAttributes
+	if c.MaxAge != 0 {
+		size += len("; Max-Age=") + longestMaxAge
+	}
+	b.Grow(size)
 	b.WriteString(c.Name)
 	b.WriteByte('=')
 	b.WriteString(c.Value)
@@ -56,7 +60,7 @@ func Line(c *http.Cookie) string {
 
 const (
 	longestMaxAge     = len("9223372036854775807")
-	longestAttributes = len("=; Path=; Expires=; Max-Age=; HttpOnly; Secure; SameSite=Lax") + len(http.TimeFormat) + longestMaxAge
+	longestAttributes = len("=; Path=; Expires=; HttpOnly; Secure; SameSite=Lax") + len(http.TimeFormat)
 )
 
 // isUsual reports whether Line can write c itself: c has no attributes but those that
