@@ -148,19 +148,25 @@ func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormF
 	return actionDone(r, res), nil
 }
 
-// CheckCSRF returns nil if the browser says that a page of this origin has sent r, or if
-// the form of r, a POST, has the token of [Auth.CSRFToken] as csrfToken and the browser
-// does not say that another site has sent r. Otherwise it logs and returns an
-// [ErrMissingCSRF]. Call it for each POST to a handler of the application's own that
-// changes something. It also returns nil with [Security].SkipCSRFCheck, and with
+// CheckCSRF returns nil if the browser says, by Sec-Fetch-Site and Origin, that a page of
+// this origin has sent r. It also returns nil for a POST whose form has the token of
+// [Auth.CSRFToken] as csrfToken, unless the browser says that another site has sent r.
+// With [Security].RefuseSameSite a sibling host is another site. Every other request is an
+// [ErrMissingCSRF], which is logged; that is nearly every GET. Call CheckCSRF for each
+// request to a handler of the application's own that changes something. PUT, PATCH and
+// DELETE pass by the two headers alone.
+//
+// CheckCSRF also returns nil with [Security].SkipCSRFCheck, and with
 // [SessionConfig].Bearer for a request with an Authorization header of the scheme Bearer,
 // which no other site can send. It calls r.ParseForm if the Content-Type is that of a
-// URL-encoded form, and otherwise leaves the body of r unread: a token in it does not
-// count. Other errors are ErrUntrustedHost and faults of the configuration.
+// URL-encoded form: the handler finds its fields in r.PostForm, of any number and length.
+// A form that r.ParseForm refuses, such as one over 10 MB, has no token. CheckCSRF leaves
+// the body of any other request unread: a token in it does not count. Other errors are
+// ErrUntrustedHost and faults of the configuration.
 func (a *Auth) CheckCSRF(r *http.Request) error {
 	req := requestHead(r)
 	if mediaType(r.Header.Get("Content-Type")) == formType && r.ParseForm() == nil {
-		req.Body = []byte(r.PostForm.Encode())
+		req.Body = []byte(url.Values{"csrfToken": r.PostForm["csrfToken"]}.Encode())
 	}
 	return a.Core().CheckCSRF(r.Context(), req)
 }
@@ -175,13 +181,9 @@ func (c *Core) CheckCSRF(ctx context.Context, r *Request) error {
 	case x.credential.Bearer != nil, x.setup.config.Security.SkipCSRFCheck, isSameOrigin(r.Header, x.origin.Text):
 		return nil
 	}
-	given, token, hash := "", "", ""
-	if err = x.readForm(); err == nil {
-		given = x.field("csrfToken")
-		token, hash = x.cookies.CSRF()
-		err = refuseForeign(x, url.Values{"csrfToken": {given}}, false)
-	}
-	if err == nil && !(secret.Equal(given, token) && x.setup.validCSRF(token, hash)) {
+	given := postedCSRFToken(r)
+	token, hash := x.cookies.CSRF()
+	if err = refuseForeign(x, url.Values{"csrfToken": {given}}, false); err == nil && !(secret.Equal(given, token) && x.setup.validCSRF(token, hash)) {
 		err = noCSRF(r.Header, x.origin.Text)
 	}
 	if err != nil {

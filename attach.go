@@ -105,10 +105,12 @@ var errNotLoaded = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext
 // [Core.Attach], [ContextWithSession] or a middleware or guard of [Auth].
 func (c *Core) Session(ctx context.Context) (*Session, error) { return c.auth.Session(ctx) }
 
-// Renewal returns the headers that the response needs after the session was
-// read in a context of [Core.Attach]: Set-Cookie and Vary, which are added, and
-// Cache-Control, which is set only if the response has none. It returns them
-// once; nil means none.
+// Renewal returns the headers that the response needs after calls in a context of
+// [Core.Attach] have read or changed the session, or renewed a provider token. Add its
+// Set-Cookie and Vary to those of the response. Set its Cache-Control if the response has
+// none, or if it has the directive no-store. Set any other header, such as Session-Token
+// after [Core.UpdateSession]. Renewal returns these headers once; nil means none.
+// [Core.Renew] does all of this.
 func (c *Core) Renewal(ctx context.Context) http.Header {
 	state := stateIn(ctx)
 	if state == nil || state.auth != c.auth || state.neutral == nil {

@@ -51,15 +51,16 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // returns "/auth/signin" and so on. Empty or "/": there is no group. Routes returns an
 // error if the base path is not below group.
 //
-// An Auth that [NewFunc] or [NewTenants] made knows no base path before a request. Routes
-// then takes group itself as the base path, so that Routes("/api/auth") returns "/signin"
-// and so on. Without a group it takes /auth.
+// An Auth that [NewFunc] or [NewTenants] made knows no configuration before a request.
+// Routes then returns every path that a configuration can switch on, and takes group as
+// the base path: Routes("/api/auth") returns "/signin" and so on. With an empty group the
+// base path is /auth, and Routes returns "/auth/signin" and so on.
 func (a *Auth) Routes(group string) ([]string, error) {
-	c := Config{AccountPage: AccountPage{Enabled: true}, Site: Site{BasePath: cmp.Or(strings.TrimRight(group, "/"), defaultBasePath)}}
-	if a.fixed != nil {
-		c = a.fixed.config
+	if a.fixed == nil {
+		return routesBelow(cmp.Or(strings.TrimRight(group, "/"), defaultBasePath), group, isServed)
 	}
-	return c.routes(group)
+	c := &a.fixed.config
+	return routesBelow(c.Site.BasePath, group, c.offersAction)
 }
 
 // Sweep removes the rows that have expired from the Adapter and from

@@ -212,6 +212,31 @@ func (x *exchange) readForm() error {
 	return nil
 }
 
+// postedCSRFToken returns the last csrfToken in the body of a POST, or "" if there is none
+// or the body is malformed. The rest of the body may be as large as the application takes
+// it: postedCSRFToken keeps none of it (R-797).
+func postedCSRFToken(r *Request) (token string) {
+	if r.Method != http.MethodPost {
+		return ""
+	}
+	switch mediaType(r.Header.Get("Content-Type")) {
+	case formType:
+		for name, value := range formPairs(string(r.Body)) {
+			if name == "csrfToken" {
+				token = value
+			}
+		}
+	case jsonType:
+		var body struct {
+			Token string `json:"csrfToken"`
+		}
+		if json.Unmarshal(r.Body, &body) == nil {
+			token = body.Token
+		}
+	}
+	return token
+}
+
 // field returns a text field of the body, or "" if there is none of that name, or if it
 // is no text.
 func (x *exchange) field(name string) string {

@@ -98,16 +98,20 @@ func (c *Config) offersAction(name string) bool {
 // again.
 func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }
 
-// routes returns the paths of all actions that are on, as patterns of [http.ServeMux],
-// relative to the path group. It returns an error if the base path is not below group.
-func (c *Config) routes(group string) ([]string, error) {
-	below, ok := strings.CutPrefix(c.Site.BasePath+"/", strings.TrimRight(group, "/")+"/")
+// isServed reports whether a configuration can switch the action on.
+func isServed(name string) bool { return !actions[name].reserved }
+
+// routesBelow returns the paths of the actions that offers reports, as patterns of
+// [http.ServeMux], relative to the path group. It returns an error if base is not below
+// group.
+func routesBelow(base, group string, offers func(action string) bool) ([]string, error) {
+	below, ok := strings.CutPrefix(base+"/", strings.TrimRight(group, "/")+"/")
 	if !ok {
-		return nil, fmt.Errorf("latchkey: the base path %s is not below %s, where its routes would be: set Site.BasePath", c.Site.BasePath, group)
+		return nil, fmt.Errorf("latchkey: the base path %s is not below %s, where its routes would be: set Site.BasePath", base, group)
 	}
 	var paths []string
 	for _, name := range slices.Sorted(maps.Keys(actions)) {
-		if !c.offersAction(name) {
+		if !offers(name) {
 			continue
 		}
 		path := "/" + below + name

@@ -20,6 +20,16 @@ func TestBearer(t *testing.T) {
 		_, err := auth.UpdateSession(c, nil)
 		return err
 	})
+	app.Post("/public-before", auth.RequireSession(), func(c fiber.Ctx) error {
+		c.Set("Cache-Control", "public, max-age=60")
+		_, err := auth.UpdateSession(c, nil)
+		return err
+	})
+	app.Post("/public-after", auth.RequireSession(), func(c fiber.Ctx) error {
+		_, err := auth.UpdateSession(c, nil)
+		c.Set("Cache-Control", "public, max-age=60")
+		return err
+	})
 	siteURL := serve(t, app)
 	header := http.Header{"Authorization": {"Bearer " + openAs(t, siteURL, "Ada").BearerToken(auth.Auth())}}
 	res := ask(t, nil, http.MethodGet, siteURL+"/who", header, "")
@@ -29,6 +39,12 @@ func TestBearer(t *testing.T) {
 	res = ask(t, nil, http.MethodPost, siteURL+"/update", header, "")
 	if res.StatusCode != http.StatusOK || res.Header.Get("Session-Token") == "" {
 		t.Errorf("status %d, %v", res.StatusCode, res.Header)
+	}
+	for _, path := range []string{"/public-before", "/public-after"} {
+		res := ask(t, nil, http.MethodPost, siteURL+path, header, "")
+		if res.Header.Get("Session-Token") == "" || !strings.Contains(strings.Join(res.Header["Cache-Control"], ", "), "no-store") {
+			t.Errorf("R-798: %s: a cache may keep a session token: %v", path, res.Header)
+		}
 	}
 	if res := ask(t, nil, http.MethodGet, siteURL+"/who", nil, ""); res.StatusCode == http.StatusOK {
 		t.Errorf("nobody: status %d", res.StatusCode)

@@ -95,13 +95,17 @@ func stem(name string) string {
 	}
 }
 
-// addRenewal adds a renewal to the response, which keeps its own Cache-Control. It
-// changes header.
+// addRenewal adds a renewal to the response, which keeps its own Cache-Control. A response
+// with a session token is an exception: no cache may store it, whatever its handler has
+// set before or after. addRenewal changes header.
 func addRenewal(c fiber.Ctx, header http.Header) {
 	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) > 0 {
 		delete(header, fiber.HeaderCacheControl)
 	}
 	addHeader(c, header)
+	if len(c.Response().Header.Peek("Session-Token")) > 0 {
+		c.Set(fiber.HeaderCacheControl, "private, no-cache, no-store")
+	}
 }
 
 // addHeader sets the header lines of the response. Vary is added to what the response

@@ -57,6 +57,15 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("R-308: without a base path, in %q: %v %q", group, err, paths)
 		}
 	}
+	paths, _ := lazy.Routes("/auth")
+	for _, want := range []string{"/password", "/factor", "/reauth", "/invite", "/act-as", "/signed-out/{name}", "/backchannel-logout/{name}", "/frontchannel-logout/{name}"} {
+		if !slices.Contains(paths, want) {
+			t.Errorf("R-796: a configuration of a request can switch %s on, which is no route", want)
+		}
+	}
+	if slices.Contains(paths, "/device") {
+		t.Error("R-796: a name that is kept for later is a route")
+	}
 }
 
 // A framework's request and writer are somebody else's as soon as the handler is
