@@ -12,7 +12,8 @@ type Adapter interface {
 	// then on. The store replaces an empty ID by one that it chooses. It may replace any
 	// other ID as well, for example because its ids have another type, or because the ID
 	// is taken; a taken ID that it does not replace is ErrConflict. A taken e-mail
-	// address that is not empty is ErrConflict.
+	// address that is not empty is ErrConflict. The store keeps Created as it is, also if
+	// it is zero. It does not store Suspension: see [SuspensionStore].
 	CreateUser(ctx context.Context, u User) (User, error)
 	// GetUser returns the user with the given id.
 	GetUser(ctx context.Context, id string) (User, error)
@@ -21,7 +22,9 @@ type Adapter interface {
 	GetUserByEmail(ctx context.Context, email string) (User, error)
 	// GetUserByAccount returns the user whom an account is linked to.
 	GetUserByAccount(ctx context.Context, provider, providerAccountID string) (User, error)
-	// UpdateUser changes the fields that c names and returns the whole user.
+	// UpdateUser changes the fields that c names and returns the whole user. An e-mail
+	// address that another user has is ErrConflict. In a transaction it locks the user,
+	// even if c names nothing: see [TxAdapter].
 	UpdateUser(ctx context.Context, id string, c UserChange) (User, error)
 	// LinkAccount stores a. The pair of Provider and ProviderAccountID is unique:
 	// a pair that is taken is ErrConflict. If there is no user with the UserID, a
@@ -154,9 +157,10 @@ type SignUpAdapter interface {
 // SweepAdapter removes rows that have expired.
 type SweepAdapter interface {
 	// Sweep removes the rows that expired before the given instant, and returns how many:
-	// sessions, verification tokens, revocations, used values, limits, challenges,
-	// browsers and leases, as far as the store keeps them. It leaves sign-ups and
-	// activities alone; [ActivityStore].Prune removes the latter. If the deadline of ctx
+	// sessions, verification tokens, revocations, used values, limits, challenges and
+	// browsers, as far as the store keeps them. It removes a lease only a day after its
+	// expiry, because of [Lease].Abandoned. It leaves sign-ups, activities and the audit
+	// log alone; [ActivityStore].Prune and [AuditStore].Prune remove the last two. If the deadline of ctx
 	// leaves no time for all rows, Sweep stops before the deadline, and returns
 	// ErrUnfinished with the number of rows that it has removed.
 	Sweep(ctx context.Context, before time.Time) (int, error)

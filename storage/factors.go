@@ -5,7 +5,9 @@ import (
 	"time"
 )
 
-// FactorKind is a kind of second factor.
+// FactorKind is a kind of second factor. A [FactorStore] has no factors of the kinds
+// FactorPasskey and FactorRecovery: passkeys are in an [AuthenticatorAdapter], and of
+// recovery codes it keeps hashes.
 type FactorKind string
 
 // The kinds of second factor.

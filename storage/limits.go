@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Rate is a limit: Events times in each period of Per. It is a bucket (GCRA), not a
-// window: Events at once, and then one more each Per/Events, so a refused caller
-// never waits longer than Per/Events for the next. Events and Per are positive in every
-// call of a [Limiter]; latchkey.New refuses a configuration with any other Rate. The zero
-// Rate stands for the default of a field of latchkey.Limits.
+// Rate is a limit: Events at once, and then one more each Per/Events. It is a bucket
+// (GCRA), not a window, so a refused caller never waits longer than Per/Events for the
+// next. Events and Per are positive in every call of a [Limiter]. The zero Rate stands
+// for the default of a field of latchkey.Limits; latchkey.New refuses any other Rate that
+// is not positive.
 type Rate struct {
 	Events int
 	Per    time.Duration

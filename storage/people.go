@@ -27,8 +27,8 @@ type Order string
 
 // The orders.
 const (
-	Newest Order = "newest" // by Created and then by ID, the newest first; then users of unknown age by ID
-	ByID   Order = "id"
+	Newest Order = "newest" // by Created, the latest first, and then by ID, descending; then users without Created by ID, ascending
+	ByID   Order = "id"     // by ID, ascending
 )
 
 // PeopleQuery says which users a list has, and in which order. An empty filter matches
@@ -37,7 +37,7 @@ type PeopleQuery struct {
 	Order Order // of List; a store that lacks it returns an [errors.ErrUnsupported]
 
 	// Prefix is how an e-mail address begins, in lower case. Search looks for it in
-	// addresses, and for Folded in names.
+	// addresses, and for Folded in names. Empty: it looks for no address.
 	Prefix string
 	Folded string // [FoldName] of what was asked for; empty: no name is looked for
 
@@ -50,12 +50,12 @@ type PeopleQuery struct {
 
 	After  string // the position that the call before returned; empty: the beginning
 	Limit  int    // users to return at most; positive
-	Window int    // rows to look at, where a filter has no index; positive
+	Window int    // rows that a store reads at most for a page if Filtered returns true; positive
 }
 
-// Filtered reports whether q has a filter that may have no index, and so may leave out
-// rows that were read. Prefix and Folded are none: they have an index. If Filtered
-// returns true, a store reads at most q.Window rows for a page.
+// Filtered reports whether q sets From, Before, Suspended, Verified, Provider or Kind. A
+// store may read rows and leave them out because of these. It then reads at most q.Window
+// rows for a page. Prefix and Folded do not count: they have an index.
 func (q *PeopleQuery) Filtered() bool {
 	return q.Suspended != nil || q.Verified != nil || q.Provider != "" || q.Kind != "" || !q.From.IsZero() || !q.Before.IsZero()
 }
@@ -73,16 +73,17 @@ type DirectoryAdapter interface {
 // their Suspension filled in.
 type PeopleStore interface {
 	// List returns users after the position q.After, and the position to go on from,
-	// which is empty at the end. It looks at no more than q.Window rows: a page may be
-	// short or empty and not the last. A position of another query is an error.
+	// which is empty at the end. If q.Filtered returns true, it reads at most q.Window
+	// rows. A page may be short or empty and not the last. A position of another query is
+	// an error.
 	List(ctx context.Context, q PeopleQuery) (users []User, next string, err error)
 	// Search is List for users whose e-mail address begins with q.Prefix, by address,
 	// and then for the others whose folded name begins with q.Folded, by folded name.
-	// It ignores q.Order.
+	// An empty Prefix finds no address, and an empty Folded no name. It ignores q.Order.
 	Search(ctx context.Context, q PeopleQuery) (users []User, next string, err error)
 	// Count returns the number of users that match q: those of Search if q.Prefix or
 	// q.Folded is not empty, else those of List. It returns limit if there are as many or
-	// more.
+	// more. It ignores Order, After, Limit and Window of q.
 	Count(ctx context.Context, q PeopleQuery, limit int) (int, error)
 }
 
@@ -115,7 +116,7 @@ type Activity struct {
 	ID        string // chosen by the library; unique
 	UserID    string
 	Time      time.Time
-	Type      string // of the event, such as "sign_in"
+	Type      string // of the event, such as "sign_in"; " failed" follows if the event failed
 	Provider  string // the provider involved; empty: none
 	UserAgent string // of the browser; empty: unknown
 	ActorKind string // the kind of actor, such as "user" or "admin"

@@ -14,8 +14,10 @@ type hidden = veil.Hidden
 // User is a person known to the application.
 //
 // Its JSON is that of Auth.js: the members id, name, email, image and emailVerified, and
-// beside them those of Extra. An empty Name, Email or Image is null. Created, Provisioned
-// and Suspension are left out.
+// beside them those of Extra. An empty Name, Email or Image is null.
+//
+// Created, Provisioned and Suspension are optional in a store. They are never in the
+// user's JSON, in a token or in a browser.
 type User struct {
 	ID            string         // the application's own id, never a provider's
 	Name          string         // empty: unknown
@@ -23,9 +25,6 @@ type User struct {
 	EmailVerified time.Time      // when Email was first proven; zero: never
 	Image         string         // URL of a picture, never fetched; empty: none
 	Extra         map[string]any // what else the application or its database knows; optional
-
-	// The following fields are optional. They are never in the user's JSON, in a
-	// token or in a browser.
 
 	Created time.Time // when the record was made; zero: unknown
 	// Provisioned is when an administrator created the user, if the e-mail address was
@@ -96,7 +95,11 @@ type Tokens struct {
 	Extra map[string]any
 }
 
-// StoredSession is a session in a store. The cookie of the browser holds Token.
+// StoredSession is a session in a store. The cookie of the browser holds Token. All fields
+// but Token, UserID and Expires are optional in a store. A site with tenants accepts no
+// session that reads back without its Tenant. A store without Actor and ActorSession says
+// so: see [ActorAdapter]. A [ProviderLogoutAdapter] keeps ProviderSID, ProviderSub and
+// ProviderIssued.
 type StoredSession struct {
 	hidden
 
@@ -109,14 +112,12 @@ type StoredSession struct {
 	// UserAgent is the browser's description of itself, for a list of devices.
 	UserAgent string
 
-	// The following fields are optional.
-
 	Tenant   string // the tenant that the session belongs to; empty: none
 	Provider string // id of the provider that opened it
 
-	// ProviderSID, ProviderSub and ProviderIssued are for logout that begins at an
-	// OpenID Provider: hashes of its sid and sub, under no secret, and the time at which its ID
-	// token was issued. They are empty where no logout is configured.
+	// ProviderSID, ProviderSub and ProviderIssued are for a logout that begins at an OpenID
+	// Provider. The first two are hashes of its sid and sub, made without a key. The last
+	// is when its ID token was issued. They are empty where no logout is configured.
 	ProviderSID    string
 	ProviderSub    string
 	ProviderIssued time.Time
@@ -141,8 +142,8 @@ type VerificationToken struct {
 	Purpose    string // what the link is for; empty: signing in. It is optional
 }
 
-// Authenticator is a passkey of a user. See Web Authentication Level 3, section
-// 4.
+// Authenticator is a passkey of a user. See Web Authentication Level 3, section 4. Name,
+// AAGUID, Created, Used and UserHandle are optional in a store.
 type Authenticator struct {
 	CredentialID      []byte
 	UserID            string
@@ -152,8 +153,6 @@ type Authenticator struct {
 	DeviceType        string // "singleDevice" or "multiDevice"
 	BackedUp          bool
 	Transports        []string
-
-	// The following fields are optional.
 
 	Name    string    // the name that the user gave it
 	AAGUID  string    // the authenticator's model, as a UUID

@@ -27,7 +27,8 @@ type TokenSharer interface {
 type LeaseStore interface {
 	// Lease gives key to holder for the duration ttl, by the clock of the store, unless
 	// another holder has it. If holder has it already, the lease is extended, and ends
-	// ttl from now. A lease that has expired is free.
+	// ttl from now. A lease that has expired is free. A lease of another holder is no
+	// error: Held is then false, and Wait is positive.
 	Lease(ctx context.Context, key, holder string, ttl time.Duration) (Lease, error)
 	// Release ends the lease if holder has it. It does nothing otherwise.
 	Release(ctx context.Context, key, holder string) error
@@ -37,7 +38,8 @@ type LeaseStore interface {
 type Lease struct {
 	Held bool          // the caller has the lease
 	Wait time.Duration // how long the lease of another holder still lasts; 0 if Held
-	// Abandoned reports that the lease before this one was another holder's and
-	// expired without Release. A store remembers that for at least a day.
+	// Abandoned reports that this call has taken over the lease of another holder, which
+	// had expired without Release. It is false if Held is false, and when a holder extends
+	// its own lease. A store remembers an expired lease for at least a day.
 	Abandoned bool
 }

@@ -13,15 +13,15 @@ import (
 
 // NewUser is a user whom an administrator creates.
 type NewUser struct {
-	Name  string // 1 to 256 characters; empty: unknown
+	Name  string // 1 to 256 characters, none of them a control character; empty: unknown
 	Email string // taken as unproven; empty: unknown
-	Image string // an http(s) URL, never fetched; empty: none
+	Image string // an http(s) URL of at most 2,048 bytes, never fetched; empty: none
 }
 
 // Change names what to change of a user. A nil field stays as it is.
 type Change struct {
-	Name  *string // empty: none
-	Image *string // empty: none
+	Name  *string // as in NewUser; empty: none
+	Image *string // as in NewUser; empty: none
 	// Unverify makes the e-mail address unproven. The next sign-in that proves it removes
 	// the accounts and passkeys whose provider has not vouched for the address, and ends
 	// the sessions that were opened before: see latchkey.EvictEvent.
@@ -98,8 +98,9 @@ func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error 
 // user's e-mail address: pending invitations, codes and changes of address. With
 // latchkey.Audit.Store it also erases what is personal of the user's audit events. Use it
 // for requests to erase personal data. The record that voids the sessions of the user, and
-// the keyed hashes of limits, stay until they expire. Its errors are those of Delete; call
-// Erase again if it failed, except for ErrSessionsNotEnded. It needs an Adapter that is a
+// the keyed hashes of limits, stay until they expire. Its errors are those of Delete. Call
+// Erase again if it failed, except for ErrSessionsNotEnded. If an earlier call has deleted
+// the user, Erase erases the rest and returns ErrNotFound alone. It needs an Adapter that is a
 // [storage.UserDeletionAdapter].
 func (u *Users) Erase(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Erase")

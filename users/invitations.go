@@ -16,7 +16,8 @@ import (
 // The methods of this file need latchkey.Config.Invitations, and an Adapter that is a
 // [storage.ChallengeAdapter].
 
-// Invitation is what an e-mail address is invited with.
+// Invitation is what an e-mail address is invited with: Email, CallbackURL, Data, Expires
+// and NoMail. The library sets ID and Created. Package event documents the fields.
 type Invitation = event.Invitation
 
 // Inviter is not for applications: it is the part of [Backend] that invitations need.
@@ -47,9 +48,10 @@ type Inviter struct {
 // latchkey.Config.Invitations, for which the Adapter has to be a
 // [storage.ChallengeAdapter], and latchkey.Site.URL. Without in.NoMail it also needs a
 // way to send mails: latchkey.Mail.Send, or a latchkey.Email provider. Mails count for
-// latchkey.Limits.MailsPerRecipient. If a mail could not be sent, or is one too many,
-// Invite revokes the invitation and returns an error: the latchkey.Error of one too
-// many has the Code "limit".
+// latchkey.Limits.MailsPerRecipient. If a mail cannot be sent, Invite revokes the
+// invitation and returns an error with the text of that of Mail.Send. If the address has
+// had too many mails, it revokes the invitation and returns a latchkey.ErrEmailSignIn with
+// the Code "limit".
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {

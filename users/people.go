@@ -26,15 +26,16 @@ const (
 // *InputError, and errors.Is says that it is latchkey.ErrInvalidConfig.
 type InputError = fault.InputError
 
-// Query says which users a list has. The zero Query has all users.
+// Query says which users a list has. The zero Query has all users. An Order or filter that
+// the store does not support is an [errors.ErrUnsupported].
 type Query struct {
-	Search              string               // the beginning of a name or of an e-mail address; Order must be empty then
+	Search              string               // the beginning of a name or of an e-mail address, at most 200 bytes; Order must be empty then
 	From, Before        time.Time            // created at From or later, and before Before; leaves out users of unknown age
 	Suspended, Verified *bool                // nil: either
 	Provider            string               // has an account of this provider
 	Kind                storage.ProviderType // has an account of this kind
 	Order               Order                // Newest or ByID; empty: Newest, or ByID in a store that does not support Newest
-	Limit               int                  // users of a page; 0: 50; at most 200
+	Limit               int                  // users of a page, at most 200; 0: 50, and in All 200
 	After               string               // Page.Next of the same query
 }
 

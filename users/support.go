@@ -150,7 +150,7 @@ func BrowserOf(userAgent string) (browser, system string) { return people.Browse
 // Capabilities are what a site can do with users, by its Adapter and configuration.
 type Capabilities struct {
 	List        bool // List, All and Count; without it List finds exact e-mail addresses and ids
-	Suspend     bool // Suspend and Restore
+	Suspend     bool // Suspend and Restore; with stored sessions they need Sessions, too
 	Delete      bool // Delete and Erase
 	Accounts    bool // Accounts and Unlink
 	Passkeys    bool // Passkeys, RenamePasskey; RemovePasskey needs Accounts, too
@@ -161,7 +161,7 @@ type Capabilities struct {
 	SignInLink  bool // SendSignInLink
 	Invite      bool // Invite, by mail
 	ActAs       bool // latchkey.Auth.ActAsLink
-	Passwords   bool // SendPasswordReset
+	Passwords   bool // SendPasswordReset; the other methods about passwords need no URL of the site
 	ChangeEmail bool // ChangeEmail of users who have signed in; for all others it needs nothing
 }
 
@@ -188,7 +188,8 @@ func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
 
 // SaveQuery returns a sealed text from which OpenQuery restores q, for the URL of a page:
 // names and e-mail addresses do not belong into URLs. OpenQuery accepts the text only with
-// the same holder, such as the id of a session, and for 15 minutes.
+// the same holder, such as the id of a session, and for 15 minutes. An empty holder makes
+// a text that OpenQuery never accepts. SaveQuery does not check q: List does.
 func (u *Users) SaveQuery(ctx context.Context, q Query, holder string) (string, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ type TokenOptions struct {
 
 	Scopes   []string      // that the token must have; a missing scope is ErrScopeMissing
 	Rejected string        // an access token that an API has refused: do not return this one
-	MinLife  time.Duration // the token must last this long; 0: 5 s
+	MinLife  time.Duration // the token must last this long; 0: 5 s, or less if the provider cannot renew it now
 }
 
 // AccessToken returns a usable access token of an account and renews it if necessary.
@@ -51,9 +51,10 @@ func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) 
 // ProviderClient returns a client that sends requests to the API of a provider with the
 // account's access token, over https only, or over http to loopback hosts. If the API
 // refuses a token with status 401, the client renews it and repeats the request, once,
-// if the body can be sent again. After a redirect to another host requests carry no
-// token. The client keeps a token for a minute at most. An error of AccessToken is the
-// error of the request.
+// if the body can be sent again. If there is no other token, the request returns that
+// response, and no error. After a redirect to another host, or from https to http,
+// requests carry no token. The client keeps a token for a minute at most. If AccessToken
+// fails before the first try, its error is the error of the request.
 //
 // The client uses only the values of ctx, such as the tenant: when ctx ends, no request
 // ends. Each request has a context of its own. It ignores o.Rejected. The client is
@@ -91,8 +92,8 @@ func (c within) Value(key any) any { return c.made.Value(key) }
 // the background; if KeepAtProvider of latchkey.Config.Tokens is set, it only forgets
 // them. The account and its sessions stay, and a sign-in under way stores no tokens.
 // RevokeTokens returns ErrAmbiguousAccount as AccessToken does, or ErrRefresh if other
-// calls kept changing the tokens: try again. It needs the Adapter that AccessToken
-// needs.
+// calls kept changing the tokens: try again. An account without tokens is no error. It
+// needs the Adapter that AccessToken needs.
 func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	w, err := u.open(ctx, of.UserID, "Users.RevokeTokens", directory.AbilityAccountLists, directory.AbilityTokens)
 	if err != nil {
