@@ -18,6 +18,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/users"
 )
@@ -143,10 +144,11 @@ func (d *desk) call(method string, names []string, userID string) error {
 
 // state is what a store holds but its audit log: all, and what is more than asked for. What
 // is asked for are challenges and links, of which nothing has come yet. Tries are left out,
-// which are counted before they are looked at.
+// which are counted before they are looked at, and so are those that were given back.
 func (d *desk) state() (all, done string) {
 	c := d.shelf.Contents()
 	c.Audit = nil
+	c.Challenges = slices.DeleteFunc(c.Challenges, func(c storage.Challenge) bool { return c.Purpose == string(challenge.Back) })
 	for i := range c.Challenges {
 		c.Challenges[i].Tries = 0
 	}
