@@ -101,17 +101,18 @@ func hostOf(site string) string {
 }
 
 // demandFactor returns a response that asks for the second factor of a sign-in, or nil if
-// none is needed. Every sign-in goes through it. It writes into the assertion what is
-// proven. If the user should set up a factor soon, it changes x.callbackURL to the page
-// that says so. A sign-in by a passkey with user verification stops a pending removal of
-// the user's factors. It returns an ErrAccessDenied if Factors.Require fails, or wants a
-// factor that the user can neither prove nor set up now.
+// none is needed. On a site with second factors every sign-in goes through it. It writes
+// into the assertion what is proven. If the user should set up a factor soon, it changes
+// x.callbackURL to the page that says so. A sign-in by a passkey with user verification
+// stops a pending removal of the user's factors. It returns an ErrAccessDenied if
+// Factors.Require fails, or wants a factor that the user can neither prove nor set up now.
+// Errors of the store come back as they are.
 func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	s := x.setup
 	firstProof(in)
 	user, held, err := heldBy(s, ctx, in, known)
 	if err != nil {
-		return nil, failure.Wrap(ErrAccessDenied, err)
+		return nil, err
 	}
 	demand, err := askPolicy(s, ctx, &x.visit, in, user, held)
 	if err != nil {
@@ -123,7 +124,7 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 	if isEnrol && user != &in.Person && !slices.Contains(in.AMR, factor.Email) && s.mails.mail.Send != nil { // mails can be proven
 		byMail, err := s.directory.Factors.EnrolsByMail(ctx, user)
 		if err != nil {
-			return nil, failure.Wrap(ErrAccessDenied, err)
+			return nil, err
 		}
 		if byMail {
 			kinds = []FactorKind{FactorEmail}
@@ -139,12 +140,11 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 		return nil, nil
 	case outcome == factor.Ask:
 		trusted, err := s.directory.Factors.IsTrusted(ctx, x.cookies.Known(s.tenant, s.now()).ID, user.ID)
-		if err != nil {
-			return nil, failure.Wrap(ErrAccessDenied, err)
-		}
 		if trusted {
 			in.AMR = factor.Join(in.AMR, []string{factor.Browser})
-			return nil, nil
+		}
+		if trusted || err != nil {
+			return nil, err
 		}
 	case !isEnrol:
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorRequired, errors.New("Factors.Require wants a second factor that the user does not have and cannot set up now")))

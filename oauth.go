@@ -94,7 +94,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return out, err
 	}
 	res, err := x.stepUp.failed(ctx, x, flows[i], err)
-	return outcome{response: res}, err
+	return outcome{response: res, proof: flows[i]}, err
 }
 
 // receiveAnswer does the work of receive. An ID token that the client brings, an answer

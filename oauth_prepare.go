@@ -180,6 +180,9 @@ func (p *oauthProvider) validate() error {
 	if p.RedirectProxyURL != "" && !weburl.IsHTTP(p.RedirectProxyURL) {
 		return failure.WrapFor(ErrInvalidProvider, p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", weburl.Show(p.RedirectProxyURL)))
 	}
+	if p.proxied != "" && !p.postsCrossSite() && !slices.Contains(p.Checks, CheckState) {
+		return failure.WrapFor(ErrInvalidProvider, p.ID, errors.New("the field Checks has CheckNone, and a redirect proxy (RedirectProxyURL) finds by the state where a callback goes on to: add CheckState"))
+	}
 	if p.ResponseMode != "" && p.ResponseMode != "query" && p.ResponseMode != "form_post" {
 		return failure.WrapFor(ErrInvalidProvider, p.ID, fmt.Errorf("the field ResponseMode is %q: want form_post, or nothing for the query", p.ResponseMode))
 	}

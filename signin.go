@@ -51,8 +51,8 @@ func errNoProvider(id string) error {
 }
 
 // conclude completes the sign-in of an assertion, or else returns the provider's
-// response. Unless the sign-in has only been asked for, a failure adds and counts the event
-// of a refused one. A redirect or response of the application becomes the response.
+// response. A failure adds and counts the event of a refused one, unless it has only been
+// asked for or is a step-up. An answer of the application is not counted.
 func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
 	res := out.response
 	if err == nil && out.assertion != nil {
@@ -61,7 +61,7 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	if err == nil {
 		return res, nil
 	}
-	if x.action != "signin" {
+	if x.action != "signin" && out.proof == nil {
 		addRefusal(x, err)
 		x.trail.Decided("sign_in=refused")
 		if !isSteering(err) {
@@ -227,7 +227,7 @@ func (x *exchange) commit(ctx context.Context, in *directory.Assertion) (*direct
 	if err == nil && in.Vouched {
 		who.Said = in.Said
 	}
-	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
+	if err == nil && who.IsLink && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
 		about := noticeLinked
 		if who.Passkey != nil {
 			about = noticeAdded

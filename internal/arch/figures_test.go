@@ -68,6 +68,8 @@ var budget = []struct {
 	// outage, as are those of what it is for; an event says why a code was wrong: lines in
 	// files that exist.
 	{"codes that were right", 0, 0, 20, 0},
+	// New refuses a redirect proxy without a state: a case in a file that exists.
+	{"a redirect proxy without a state", 0, 0, 5, 0},
 	// New refuses a layout without the table of a required audit log: a case in a file that exists.
 	{"the table of a required audit log", 0, 0, 2, 0},
 	// A guard decides in one place whether a request is for a page of the application's own:

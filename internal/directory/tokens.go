@@ -69,7 +69,9 @@ func newTokens(ctx context.Context, d *Directory, s *Store, signIn *SignIn) (sto
 
 // replaceTokens stores the tokens that a sign-in brought in the place of older ones.
 // row is the account as it was read. It stores nothing if the account was disconnected
-// since the code was sent, or if others keep changing the row: theirs are newer.
+// since the code was sent, or if others keep changing the row: theirs are newer. It
+// returns ErrConflict if the account is gone after a conflict, so that the sign-in is
+// decided once more.
 func replaceTokens(ctx context.Context, d *Directory, s *Store, signIn *SignIn, row storage.Account) error {
 	if d.Tokens == nil || !hasTokens(&signIn.Keep) {
 		return nil
@@ -85,7 +87,9 @@ func replaceTokens(ctx context.Context, d *Directory, s *Store, signIn *SignIn, 
 		if !errors.Is(err, storage.ErrConflict) {
 			break
 		}
-		if row, err = (TokenRows{s}).GetAccount(ctx, row.Provider, row.ProviderAccountID); err != nil {
+		if row, err = (TokenRows{s}).GetAccount(ctx, row.Provider, row.ProviderAccountID); errors.Is(err, storage.ErrNotFound) {
+			return storage.ErrConflict
+		} else if err != nil {
 			return err
 		}
 	}
