@@ -60,7 +60,7 @@ func isWhole() bool { return os.Getenv("LATCHKEY_PAGES") == "all" }
 
 // each built-in page is accessible, and can be used, in both colour schemes, in
 // colours that the browser chooses, enlarged to 400 %, from right to left, and by the
-// keyboard alone. Each shape of a page is looked at in one way, in English and in Arabic.
+// keyboard alone. Each shape of a page is looked at in one way, and each third in Arabic.
 // With LATCHKEY_PAGES=all each page is: in each way in these two languages, and in one way
 // in each of the others.
 func TestEveryPageInEveryWay(t *testing.T) {
@@ -77,6 +77,9 @@ func TestEveryPageInEveryWay(t *testing.T) {
 	b.do("start")
 	for at, tag := range tags {
 		for n, i := range numbers(pages[tag]) {
+			if !isWhole() && at > 0 && n%3 != 0 {
+				continue
+			}
 			p := pages[tag][i]
 			b.open("/" + tag + "/" + strconv.Itoa(i))
 			b.do("bring axe", chromedp.Evaluate[chromedp.Void](checker+"\nvoid 0"))
