@@ -15,6 +15,7 @@ func FuzzRecords(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"1","name":"Ada","email":"a@b","image":null,"emailVerified":"2026-01-02T02:04:05.678Z","role":"admin"}`,
 		`{"id":"a","userId":"u","type":"oidc","provider":"acme","providerAccountId":"7","expires_at":1795320000,"expires_in":3600,"token_extra":{"k":[1]},"more":1e400}`,
+		`{"userId":"u","email":"a@b","Email":5,"SCOPE":[1],"EXPIRES_AT":"x"}`,
 		`{"identifier":"a@b","token":"hash","expires":"2026-11-22T04:00:00.005Z","purpose":"x"}`,
 		`{"credentialID":"+/8=","userId":"u","credentialPublicKey":"AQ==","counter":4,"transports":"usb,nfc"}`,
 		`{"sessionToken":"hash","userId":"u","expires":"2026-11-22T04:00:00Z","amr":["pwd"],"proved":"2026-11-22T04:00:00Z"}`,

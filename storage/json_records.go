@@ -78,13 +78,9 @@ func (r AccountRecord) MarshalJSON() ([]byte, error) {
 // nothing of data.
 func (r *AccountRecord) UnmarshalJSON(data []byte) error {
 	var w accountWire
-	var extra map[string]any
-	if wirejson.Decode(data, &w) != nil || wirejson.Decode(data, &extra) != nil {
+	extra, err := splitMembers(data, &w, accountMembers)
+	if err != nil {
 		return errors.New("latchkey: the record is no account")
-	}
-	maps.DeleteFunc(extra, func(name string, _ any) bool { return slices.Contains(accountMembers, name) })
-	if len(extra) == 0 {
-		extra = nil
 	}
 	*r = AccountRecord{
 		ID: w.ID, UserID: w.UserID, Type: w.Type, Provider: w.Provider, ProviderAccountID: w.ProviderAccountID,
@@ -99,6 +95,26 @@ func (r *AccountRecord) UnmarshalJSON(data []byte) error {
 		r.Tokens.ExpiresAt = time.Unix(w.ExpiresAt, 0).UTC()
 	}
 	return nil
+}
+
+// splitMembers decodes the members of a JSON object that names has into w, a pointer to a
+// struct, and returns the others; nil: there are none. It compares names exactly, where
+// [encoding/json] ignores case: a member that is called Email fills no field email.
+func splitMembers(data []byte, w any, names []string) (others map[string]any, err error) {
+	var named map[string]json.RawMessage
+	if err := errors.Join(wirejson.Decode(data, &named), wirejson.Decode(data, &others)); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(named, func(name string, _ json.RawMessage) bool { return !slices.Contains(names, name) })
+	maps.DeleteFunc(others, func(name string, _ any) bool { return slices.Contains(names, name) })
+	if len(others) == 0 {
+		others = nil
+	}
+	exact, err := json.Marshal(named)
+	if err != nil {
+		return nil, err
+	}
+	return others, wirejson.Decode(exact, w)
 }
 
 // VerificationTokenRecord is a [VerificationToken] in JSON: identifier, token,

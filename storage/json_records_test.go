@@ -3,8 +3,10 @@ package storage_test
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -69,4 +71,55 @@ func TestR318RecordsAreThoseOfAuthJS(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestExtraFillsNoField: R-807, a member of Extra that only its case tells from the name
+// of a field reads back as what it was, and leaves the field alone.
+func TestExtraFillsNoField(t *testing.T) {
+	full := storage.AccountRecord{
+		ID: "a1", UserID: "u1", Provider: "acme", ProviderAccountID: "7", Type: storage.TypeOIDC, Email: "ada@example.com", EmailVouched: true,
+		Tokens: storage.Tokens{
+			AccessToken: "at", RefreshToken: "rt", IDToken: "it", TokenType: "bearer", Scope: "openid", SessionState: "st", ExpiresIn: time.Hour,
+			ExpiresAt: time.Unix(1795320000, 0).UTC(), AuthorizationDetails: []map[string]any{{"type": "payment"}}, Extra: map[string]any{"realm_id": "7"},
+		},
+	}
+	text, err := json.Marshal(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil || len(members) < 17 {
+		t.Fatalf("%d members, %v", len(members), err)
+	}
+	for name := range members {
+		for _, spelled := range []string{
+			strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:], strings.Map(swapped, name),
+			strings.ReplaceAll(name, "s", "\u017f"), strings.ReplaceAll(name, "k", "\u212a"), // which fold to s and k
+		} {
+			for _, value := range []any{"x", json.Number("5"), true, nil, []any{"x"}, map[string]any{"x": "y"}} {
+				for _, record := range []storage.AccountRecord{full, {UserID: "u1", Provider: "acme", ProviderAccountID: "7", Type: storage.TypeOAuth}} {
+					if record.Extra = map[string]any{spelled: value}; spelled == name {
+						continue
+					}
+					text, err := json.Marshal(record)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var back storage.AccountRecord
+					if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, record) {
+						again, _ := json.Marshal(back)
+						t.Errorf("R-807: %s reads back as %s, %v", text, again, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// swapped returns a letter in the other case.
+func swapped(r rune) rune {
+	if unicode.IsUpper(r) {
+		return unicode.ToLower(r)
+	}
+	return unicode.ToUpper(r)
 }

@@ -67,7 +67,7 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "AuthenticatorAdapter", slices.Concat(authenticatorPromises, authenticatorFieldPromises))
 	prove(t, s, "TxAdapter", slices.Concat(txPromises, lockPromises, proofTxPromises))
 	prove(t, s, "SignUpAdapter", signUpPromises)
-	prove(t, s, "SweepAdapter", sweepPromises)
+	prove(t, s, "SweepAdapter", slices.Concat(sweepPromises, leaseSweepPromises))
 	prove(t, s, "RevocationStore", revocationPromises)
 	prove(t, s, "FactorAdapter", slices.Concat(factorPromises, recoveryPromises))
 	prove(t, s, "ChallengeAdapter", challengePromises)

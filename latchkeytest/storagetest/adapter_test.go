@@ -42,6 +42,7 @@ var stores = map[string]struct {
 	"a conflict keeps half of a transaction": {func() storage.Adapter { return &halving{memory()} }, "after_a_conflict_that_is_passed_over"},
 	"users get another id than is recorded":  {func() storage.Adapter { return &renaming{memory()} }, "R-186_a_user_who_is_made_with_the_id_on_record"},
 	"an earlier revocation replaces a later": {func() storage.Adapter { return &forgetful{Adapter: memory(), at: map[string]time.Time{}} }, "the_latest_instant_counts"},
+	"a sweep forgets who had a lease":        {func() storage.Adapter { return &amnesic{memory(), memory()} }, "R-808_a_lease_is_removed_a_day_after"},
 }
 
 func memory() *memoryadapter.Adapter { return memoryadapter.New(memoryadapter.Options{}) }
@@ -85,6 +86,26 @@ func TestBrokenStore(t *testing.T) {
 // store.
 func TestAdapterWithoutAbilities(t *testing.T) {
 	storagetest.TestAdapter(t, func(*testing.T) storage.Adapter { return struct{ storage.Adapter }{memory()} })
+}
+
+// amnesic keeps leases in a store of their own, and removes them as soon as they have expired.
+type amnesic struct {
+	*memoryadapter.Adapter
+	leases *memoryadapter.Adapter
+}
+
+func (a *amnesic) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
+	return a.leases.Lease(ctx, key, holder, life)
+}
+
+func (a *amnesic) Release(ctx context.Context, key, holder string) error {
+	return a.leases.Release(ctx, key, holder)
+}
+
+func (a *amnesic) Sweep(ctx context.Context, before time.Time) (int, error) {
+	rows, err := a.Adapter.Sweep(ctx, before)
+	leases, errLeases := a.leases.Sweep(ctx, before.Add(24*time.Hour))
+	return rows + leases, errors.Join(err, errLeases)
 }
 
 type renaming struct{ *memoryadapter.Adapter }

@@ -76,15 +76,7 @@ var leasePromises = []promise[storage.LeaseStore]{
 	}},
 	{"an expired lease is free, and was abandoned", func(t *testing.T, s storage.LeaseStore) {
 		holds(t, s, "k", "a", 20*time.Millisecond, false)
-		given := storage.Lease{}
-		for !given.Held { // by the store's clock
-			var err error
-			if given, err = s.Lease(t.Context(), "k", "b", time.Hour); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(min(given.Wait+time.Millisecond, time.Second))
-		}
-		if !given.Abandoned {
+		if given := outlast(t, s, "k", "b", time.Hour); !given.Abandoned {
 			t.Error("Lease: Abandoned is false, want true")
 		}
 		_, err := hold(t, s, "k", "a", time.Hour)
@@ -115,4 +107,46 @@ var leasePromises = []promise[storage.LeaseStore]{
 		is(t, "Release", s.Release(cancelled(t), "k", "a"), context.Canceled)
 		holds(t, s, "k", "b", time.Hour, false)
 	}},
+}
+
+// leaseSweepPromises are those of a SweepAdapter that is a LeaseStore, too.
+var leaseSweepPromises = []promise[sweepStore]{
+	{"R-808 a lease is removed a day after it expired, and not before", func(t *testing.T, a sweepStore) {
+		s, can := a.(storage.LeaseStore)
+		if !can {
+			return
+		}
+		const life = 20 * time.Millisecond
+		if _, err := s.Lease(t.Context(), "k", "a", life); errors.Is(err, errors.ErrUnsupported) {
+			return
+		}
+		now := time.Now() // the clock of the store may differ by some hours
+		sweeps(t, a, now.Add(12*time.Hour), 0)
+		if given := outlast(t, s, "k", "b", life); !given.Abandoned {
+			t.Error("after Sweep at an instant less than a day after the expiry: Abandoned is false, want true")
+		}
+		sweeps(t, a, now.Add(36*time.Hour), 1)
+		holds(t, s, "k", "c", time.Hour, false)
+	}},
+}
+
+// sweeps fails the test unless Sweep removes want rows.
+func sweeps(t *testing.T, a storage.SweepAdapter, before time.Time, want int) {
+	t.Helper()
+	if n, err := a.Sweep(t.Context(), before); err != nil || n != want {
+		t.Errorf("Sweep: %d removed, error %v, want %d", n, err, want)
+	}
+}
+
+// outlast asks for a lease until holder has it, and returns the last answer.
+func outlast(t *testing.T, s storage.LeaseStore, key, holder string, life time.Duration) (given storage.Lease) {
+	t.Helper()
+	for !given.Held { // by the store's clock
+		var err error
+		if given, err = s.Lease(t.Context(), key, holder, life); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(min(given.Wait+time.Millisecond, time.Second))
+	}
+	return given
 }
