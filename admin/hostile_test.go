@@ -65,6 +65,9 @@ func TestNoPersonalData(t *testing.T) {
 	if w := s.do(t, ask{method: "GET", path: to, cookie: s.session(t, s.other.ID, 0)}); !strings.HasSuffix(w.Header().Get("Location"), "?done=stale") {
 		t.Error("P-007 a saved search works in another session")
 	}
+	if w := s.do(t, ask{method: "GET", path: to, json: "-", cookie: s.session(t, s.other.ID, 0)}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `"field":"s"`) {
+		t.Errorf("R-809 the error names another parameter: %d %s", w.Code, w.Body)
+	}
 	s.do(t, ask{method: "POST", path: "/admin/users/" + u.ID + "/suspend", form: url.Values{"reason": {"Canary reason"}}, cookie: cookie})
 	for _, kind := range []event.Type{event.UserSearched, event.UserViewed, event.UserSuspended} {
 		for _, e := range s.told(kind) {

@@ -71,6 +71,9 @@ func (c *call) list(ctx context.Context) (*latchkey.Response, error) {
 	q := queryOf(in)
 	if saved := in["s"]; saved != "" {
 		if q, err = c.users.OpenQuery(ctx, saved, holder(c.session)); err != nil {
+			if refused, is := errors.AsType[*users.InputError](err); is {
+				err = wrong("s", refused.Problem) // the parameter's name
+			}
 			if c.json {
 				return c.fail(ctx, err)
 			}

@@ -173,7 +173,7 @@ func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
 	}
 	has := w.Store.Has
 	can := Capabilities{
-		List: has(directory.AbilityPeople), Suspend: has(directory.AbilitySuspensions), Delete: has(directory.AbilityDeletion),
+		List: has(directory.AbilityPeople), Suspend: directory.CanSuspend(w.Directory, "") == nil, Delete: has(directory.AbilityDeletion),
 		Accounts: has(directory.AbilityAccountLists), Passkeys: has(directory.AbilityAuthenticators), Factors: w.Factors != nil,
 		Sessions:    w.StoredSessions && w.Store.Require("", directory.AbilitySessionLists) == nil,
 		EndSessions: w.CanEndSessions("") == nil, ActAs: w.ActsAs, Activity: has(directory.AbilityActivities),

@@ -114,7 +114,7 @@ func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) 
 // It returns ErrSessionsNotEnded if JWT sessions go on: the user is suspended all the
 // same. It adds the event UserSuspended.
 func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v storage.Suspension) error {
-	if err := canSuspend(d, "Users.Suspend"); err != nil {
+	if err := CanSuspend(d, "Users.Suspend"); err != nil {
 		return err
 	}
 	put := func(ctx context.Context, s *Store) error {
@@ -136,7 +136,7 @@ func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v stor
 // user once more. It returns ErrNotFound if there is none, and ErrMissingAdapterMethods
 // as Suspend does. It adds the event UserRestored.
 func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error {
-	if err := canSuspend(d, "Users.Restore"); err != nil {
+	if err := CanSuspend(d, "Users.Restore"); err != nil {
 		return err
 	}
 	remove := func(ctx context.Context, s *Store) error {
@@ -149,9 +149,10 @@ func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error 
 	return endWith(ctx, d, q, userID, remove)
 }
 
-// canSuspend returns an error if the store cannot keep suspensions, or cannot end
-// sessions.
-func canSuspend(d *Directory, call string) error {
+// CanSuspend returns nil if users can be suspended. Otherwise it returns
+// ErrMissingAdapterMethods, because the store cannot keep suspensions or cannot end the
+// sessions of a user. call is the name of the call in the error.
+func CanSuspend(d *Directory, call string) error {
 	if !d.Store.Has(AbilitySuspensions) {
 		return d.Store.Lacks(call, AbilitySuspensions)
 	}

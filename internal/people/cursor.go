@@ -68,8 +68,13 @@ type saved struct {
 	Saved  Query  `json:"saved"`
 }
 
-// Save returns q sealed for a holder, such as a session. Load opens it for 15 minutes.
+// Save returns q sealed for a holder, such as a session. Load opens it for 15 minutes. An
+// empty holder is an InputError, because Load opens nothing for it. Save does not look at
+// the fields of q.
 func (c *Cursors) Save(q Query, holder string) (string, error) {
+	if holder == "" {
+		return "", wrong("holder", "it is empty: it names the session that opens the query")
+	}
 	return c.box.Seal(saved{holder, q}, savedLife)
 }
 
@@ -79,7 +84,7 @@ func (c *Cursors) Save(q Query, holder string) (string, error) {
 func (c *Cursors) Load(text, holder string) (Query, error) {
 	found := saved{}
 	if !c.box.Open(text, &found) || found.Holder != holder || holder == "" {
-		return Query{}, wrong("s", "it is older than 15 minutes, or of another session")
+		return Query{}, wrong("saved", "it is older than 15 minutes, or of another holder")
 	}
 	return found.Saved, nil
 }

@@ -62,6 +62,28 @@ func TestFindingUsers(t *testing.T) {
 	}
 }
 
+// TestQueryOfNoHolder: R-809, a query is saved for a holder, or not at all.
+func TestQueryOfNoHolder(t *testing.T) {
+	u := plainsite.New(t).Auth.Users()
+	saved, err := u.SaveQuery(t.Context(), users.Query{}, "")
+	if wrong, is := errors.AsType[*users.InputError](err); !is || wrong.Field != "holder" || saved != "" {
+		t.Errorf("R-809 a text without a holder: %v", err)
+	}
+	saved, err = u.SaveQuery(t.Context(), users.Query{Search: "ada"}, "boss")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q, err := u.OpenQuery(t.Context(), saved, "boss"); err != nil || q.Search != "ada" {
+		t.Errorf("R-809 the holder finds %q, %v", q.Search, err)
+	}
+	for _, other := range []string{"", "Boss"} {
+		_, err := u.OpenQuery(t.Context(), saved, other)
+		if wrong, is := errors.AsType[*users.InputError](err); !is || wrong.Field != "saved" {
+			t.Errorf("R-809 holder %q: %v", other, err)
+		}
+	}
+}
+
 // leanStore has only what every adapter has.
 type leanStore struct{ storage.Adapter }
 

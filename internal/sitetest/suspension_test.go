@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/plainsite"
 	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -353,4 +354,53 @@ func TestPasswordsOfSuspendedUsers(t *testing.T) {
 			t.Errorf("P-022 a wrong password says that the user is suspended: %q", a.location())
 		}
 	})
+}
+
+// suspendingOnly keeps suspensions and sessions, and lists no sessions.
+type suspendingOnly struct {
+	storage.Adapter
+	storage.SessionAdapter
+	storage.SuspensionAdapter
+}
+
+// TestCapabilityOfSuspending: R-806, what Capabilities says of Suspend is what Suspend does.
+func TestCapabilityOfSuspending(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*latchkey.Config, *memoryadapter.Adapter)
+		want   bool
+	}{
+		"R-806 stored sessions that nothing lists": {func(c *latchkey.Config, a *memoryadapter.Adapter) {
+			stored(c)
+			c.Adapter = suspendingOnly{a, a, a}
+		}, false},
+		"R-806 stored sessions in a store apart": {func(c *latchkey.Config, a *memoryadapter.Adapter) {
+			stored(c)
+			c.Adapter, c.Session.Store = suspendingOnly{a, a, a}, newApartStore()
+		}, true},
+		"R-806 stored sessions": {func(c *latchkey.Config, _ *memoryadapter.Adapter) { stored(c) }, true},
+		"R-806 JWT sessions": {func(c *latchkey.Config, a *memoryadapter.Adapter) {
+			plainsite.AsTokens(c)
+			c.Adapter = suspendingOnly{a, a, a}
+		}, true},
+		"R-806 no place for suspensions": {func(c *latchkey.Config, a *memoryadapter.Adapter) { plainsite.AsTokens(c); c.Adapter = leanStore{a} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := memoryadapter.New(memoryadapter.Options{})
+			s := plainsite.New(t, func(conf *latchkey.Config) {
+				if _, err := a.CreateUser(t.Context(), storage.User{ID: plainsite.UserID}); err != nil {
+					t.Fatal(err)
+				}
+				conf.Adapter = a
+				c.change(conf, a)
+			})
+			can, err := s.Auth.Users().Capabilities(t.Context())
+			if err != nil || can.Suspend != c.want {
+				t.Errorf("Capabilities.Suspend is %t, want %t; %v", can.Suspend, c.want, err)
+			}
+			err = s.Auth.Users().Suspend(t.Context(), plainsite.UserID, users.SuspendOptions{})
+			if isSuspended := err == nil || errors.Is(err, latchkey.ErrSessionsNotEnded); isSuspended != c.want {
+				t.Errorf("Suspend: %v", err)
+			}
+		})
+	}
 }
