@@ -223,8 +223,6 @@ type CookieOptions struct {
 type Limits struct {
 	Disabled bool // no limit on tries and mails; bodies and times stay bounded
 
-	// Tries and mails.
-
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
 	CredentialsPerClient  Rate // failed tries, at passwords, links and passkeys, and users who sign up with passkeys, from one IP address; zero: 100 in 15 minutes
 	FactorPerUser         Rate // wrong second factors of one user, from browsers that the user has not signed in from, and three times as many in a day; zero: 10 in an hour
@@ -244,22 +242,19 @@ type Limits struct {
 	// Replay fails, callbacks are refused.
 	Replay storage.ReplayStore
 
-	// Bytes.
-
 	MaxBodyBytes     int // of a request; 0: 1 MiB, of which forms get 64 KiB
 	MaxResponseBytes int // of a provider's response; 0: 1 MiB
 
-	// Times.
-	//
-	// StoreTimeout also bounds a whole transaction of the Adapter: a sign-in makes up to a
-	// dozen calls in one, those of Session.Revocations and of the audit log among them.
-
 	ProviderCallTimeout time.Duration // of one call to a provider; 0: 5 s
 	ProviderTimeout     time.Duration // of all calls to a provider that one request makes; 0: 10 s
-	StoreTimeout        time.Duration // of one call or transaction of the Adapter, of one call of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
-	CallbackTimeout     time.Duration // of one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
-	MailTimeout         time.Duration // of one call of Email.Send; 0: 10 s
-	EventTimeout        time.Duration // of one call of a function of Events; 0: 5 s
+	// StoreTimeout bounds one call or one whole transaction of the Adapter, and one call of
+	// Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s. A sign-in makes up to a
+	// dozen calls in one transaction, those of Session.Revocations and of the audit log among
+	// them.
+	StoreTimeout    time.Duration
+	CallbackTimeout time.Duration // of one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
+	MailTimeout     time.Duration // of one call of Email.Send; 0: 10 s
+	EventTimeout    time.Duration // of one call of a function of Events; 0: 5 s
 
 	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all. Its keys are kept for an hour at most
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none

@@ -14,7 +14,7 @@ import (
 // after the change that they tell of is stored and before the answer is sent; those of
 // several requests are called concurrently. Each call has [Limits].EventTimeout, five
 // seconds. An error is logged and changes nothing, and no call is repeated: let nothing
-// depend on one call.
+// depend on one call. Auth.js has no UnlinkAccount, DeleteUser, Evict and Observe.
 type Events struct {
 	SignIn      func(ctx context.Context, e SignInEvent) error
 	SignOut     func(ctx context.Context, e SignOutEvent) error
@@ -22,8 +22,6 @@ type Events struct {
 	UpdateUser  func(ctx context.Context, u User) error
 	LinkAccount func(ctx context.Context, e LinkAccountEvent) error
 	Session     func(ctx context.Context, e SessionEvent) error
-
-	// The three that Auth.js does not have.
 
 	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
 	DeleteUser    func(ctx context.Context, u User) error

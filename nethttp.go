@@ -13,7 +13,10 @@ import (
 // the route of its name, and needs no CSRF token: what the browser itself marks
 // as another site's is refused, unless the application says that it has checked.
 
-// SignInOptions says how a sign-in that the application starts goes on.
+// SignInOptions says how a sign-in that the application starts goes on. Prompt, LoginHint,
+// Scopes, MaxAge and ACRValues ask something of an OAuth provider: each wins over Params,
+// Form and the provider's own parameters. Other kinds of provider ignore Prompt, LoginHint
+// and Scopes.
 type SignInOptions struct {
 	_ [0]func() // not comparable; literals name their fields
 	hidden
@@ -31,10 +34,6 @@ type SignInOptions struct {
 	// A csrfToken in Form that is not [Auth.CSRFToken]'s is ErrMissingCSRF, too. A
 	// sibling host, such as another subdomain, needs that token.
 	SkipCSRFCheck bool
-
-	// What this call asks of an OAuth provider. Each wins over Params, Form and the
-	// provider's own parameters, and other kinds of provider ignore Prompt, LoginHint
-	// and Scopes.
 
 	Prompt    string   // such as login, select_account or none; proves nothing, see MaxAge; empty: not asked
 	LoginHint string   // the user that is expected, such as by an e-mail address; empty: not asked

@@ -44,14 +44,12 @@ type Authenticator struct {
 	// it are refused.
 	Unverified bool
 
-	// What follows is about passkeys that are made.
-
-	Algorithm string // ES256, ES384, ES512, EdDSA or RS256; empty: the first that the page asks for
-	// DeviceBound passkeys cannot be synced: BE and BS are clear, and they count
+	Algorithm string // of passkeys that are made: ES256, ES384, ES512, EdDSA or RS256; empty: the first that the page asks for
+	// DeviceBound makes passkeys that cannot be synced: BE and BS are clear, and they count
 	// their signatures.
 	DeviceBound bool
-	AAGUID      string   // the model, as a UUID; empty: one of a password manager
-	Transports  []string // nil: hybrid and internal
+	AAGUID      string   // the model that made passkeys name, as a UUID; empty: one of a password manager
+	Transports  []string // of passkeys that are made; nil: hybrid and internal
 	// Attestation is the type that is sent to pages that ask for one: "self" or
 	// "basic", both in the format packed. Empty: none. See
 	// [Authenticator.AttestationRoot].

@@ -17,13 +17,12 @@ const (
 
 // AuthenticatorData is what an [Authenticator] signs about itself, before it is
 // encoded. See Web Authentication Level 3, section 6.1. Flags promise, they do
-// not decide: a part is there if its field is not nil.
+// not decide: a part is there if its field is not nil. AAGUID, CredentialID and PublicKey
+// describe a new passkey, and are nil when a passkey is used.
 type AuthenticatorData struct {
 	RPIDHash []byte // SHA-256 of the RP ID
 	Flags    byte
 	Counter  uint32
-
-	// Of a new passkey; nil when one is used.
 
 	AAGUID       []byte // 16 bytes
 	CredentialID []byte

@@ -98,16 +98,16 @@ type Tokens struct {
 // StoredSession is a session in a store. The cookie of the browser holds Token. All fields
 // but Token, UserID and Expires are optional in a store. A site with tenants accepts no
 // session that reads back without its Tenant. A store without Actor and ActorSession says
-// so: see [ActorAdapter]. A [ProviderLogoutAdapter] keeps ProviderSID, ProviderSub and
-// ProviderIssued.
+// so: see [ActorAdapter]. A [SessionListAdapter] keeps ID, and a [ProviderLogoutAdapter]
+// ProviderSID, ProviderSub and ProviderIssued.
 type StoredSession struct {
 	hidden
 
-	ID      string    // the row's own id, safe to show; optional
+	ID      string    // the row's own id, safe to show
 	Token   string    // the secret in the cookie
 	UserID  string    // the user who is signed in
 	Expires time.Time // absolute
-	Created time.Time // optional
+	Created time.Time // when the session began; zero: unknown
 
 	// UserAgent is the browser's description of itself, for a list of devices.
 	UserAgent string
@@ -121,7 +121,9 @@ type StoredSession struct {
 	ProviderSID    string
 	ProviderSub    string
 	ProviderIssued time.Time
-	Sealed         string // what a logout at the provider needs: encrypted by the library, then hashes of more names
+	// Sealed is what a logout at the provider needs. The library encrypts it, and appends
+	// hashes of further names. It is opaque to a store.
+	Sealed string
 
 	Proved time.Time // the latest proof of the user's identity; zero: the sign-in
 	AMR    []string  // the methods of that proof: RFC 8176 names, each without a space
@@ -152,9 +154,9 @@ type Authenticator struct {
 	Counter           uint32 // signature counter
 	DeviceType        string // "singleDevice" or "multiDevice"
 	BackedUp          bool
-	Transports        []string
+	Transports        []string // such as "internal" or "usb"; no element has a comma
 
-	Name    string    // the name that the user gave it
+	Name    string    // the name that the user gave it; empty: none
 	AAGUID  string    // the authenticator's model, as a UUID
 	Created time.Time // when it was registered
 	Used    time.Time // the latest sign-in with it

@@ -4,8 +4,9 @@ import (
 	"time"
 )
 
-// GitHub is what GitHub says about a person. Texts that GitHub leaves
-// null are empty.
+// GitHub is what GitHub says about a person. Texts that GitHub leaves null are empty.
+// GitHub gives the fields from PrivateGists on only to tokens with the scope user: they
+// are nil or false otherwise.
 type GitHub struct {
 	Login             string    `json:"login"` // may change and be taken over by another person
 	ID                int64     `json:"id"`
@@ -41,8 +42,6 @@ type GitHub struct {
 	CreatedAt         time.Time `json:"created_at"`
 	UpdatedAt         time.Time `json:"updated_at"`
 	SuspendedAt       time.Time `json:"suspended_at"` // zero: not suspended
-
-	// Only given to tokens with the scope user; nil or false otherwise.
 
 	PrivateGists            *int64      `json:"private_gists"`
 	TotalPrivateRepos       *int64      `json:"total_private_repos"`
