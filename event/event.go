@@ -36,7 +36,8 @@ type Event struct {
 	Tenant    string // name of the tenant, on a site with tenants
 
 	// Detail says more of what happened: why it failed, or how it came about, such as
-	// "grant.refused". Empty: nothing more.
+	// "grant.refused". Empty: nothing more. Of UserSearched it is the kind of the search and
+	// the number of users that were found, such as "email 1".
 	Detail Detail
 	// Reference is the reference code of a failure, which latchkey explain opens. Empty:
 	// there is none.
@@ -79,7 +80,7 @@ const (
 	SessionOpened   Type = "session.opened" // for an app, beside the browser's
 	SessionEnded    Type = "session.ended"  // by a sign-out
 	SessionsEnded   Type = "sessions.ended" // by the application or on the account page: the one of SessionID, or all
-	LinkSent        Type = "link.sent"      // a visitor asked for a magic link, or Users for a link of a user, and a mail leaves
+	LinkSent        Type = "link.sent"      // a visitor asked for a magic link, or a call of Users for a sign-in link or a link to a new password, and a mail leaves
 	UserCreated     Type = "user.created"
 	UserUpdated     Type = "user.updated"
 	UserDeleted     Type = "user.deleted"
@@ -161,7 +162,7 @@ type Actor struct {
 // ActorKind is the kind of an [Actor].
 type ActorKind string
 
-// The kinds of [Actor].
+// The kinds of [Actor]. [ActorAdmin] is another one.
 const (
 	ActorVisitor  ActorKind = "visitor"  // a browser that is not signed in
 	ActorUser     ActorKind = "user"     // a signed-in user
@@ -173,8 +174,8 @@ const (
 type SignInPayload struct {
 	User      storage.User    // for credentials: what Authorize returned
 	Account   storage.Account // as this sign-in brought it: Email and EmailVouched are not those that are stored
-	Profile   jwt.Claims
-	IDToken   jwt.Claims // the verified claims of the ID token, never of userinfo; nil: there is none
+	Profile   jwt.Claims      // as the provider sent it; nil: there is none
+	IDToken   jwt.Claims      // the verified claims of the ID token, never of userinfo; nil: there is none
 	IsNewUser bool
 
 	Invitation *Invitation // that the user came in by; nil: none

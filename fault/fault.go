@@ -23,7 +23,7 @@ const (
 	ErrCallbackRoute               ErrorType = "CallbackRouteError"          // any failure without a type of its own, on any route; the name is that of Auth.js
 	ErrCredentialsSignin           ErrorType = "CredentialsSignin"           // what was typed is not right, or was tried too often
 	ErrDuplicateConditionalUI      ErrorType = "DuplicateConditionalUI"      // several providers offer passkeys while a visitor types
-	ErrEmailSignIn                 ErrorType = "EmailSignInError"            // a magic link could not be made or sent
+	ErrEmailSignIn                 ErrorType = "EmailSignInError"            // a mail with a link could not be made or sent, or is one too many: Code is limit then
 	ErrErrorPageLoop               ErrorType = "ErrorPageLoop"               // Pages.Error itself asks for a sign-in
 	ErrEvent                       ErrorType = "EventError"                  // a function of Events failed
 	ErrInvalidCallbackURL          ErrorType = "InvalidCallbackUrl"          // callbackUrl is neither a path nor an http(s) URL
@@ -67,7 +67,7 @@ func (t ErrorType) Error() string { return "latchkey: " + string(t) }
 type Error struct {
 	Type     ErrorType
 	Provider string // the provider involved; empty: none
-	Code     string // in the query of the page that follows, after credentials or a passkey that failed
+	Code     string // says more, such as "limit"; the page that follows has it in its query after credentials or a passkey that failed; empty: nothing more
 	Err      error  // the cause; logged, never sent to a browser
 
 	Detail    Detail // names the failure more closely; empty: Type says it all
@@ -113,7 +113,7 @@ var (
 // InputError reports an argument that makes no sense. errors.As finds a *InputError, and
 // errors.Is says that it is ErrInvalidConfig.
 type InputError struct {
-	Field   string // the field of the argument, such as "Limit"
+	Field   string // the field of the argument, such as "Limit", or the argument, such as "holder"
 	Problem string // what is wrong with it; it repeats no value
 }
 

@@ -73,15 +73,17 @@ type Authentication struct {
 // Presentation is what a passkey proved.
 type Presentation struct {
 	UserHandle   []byte // nil: the authenticator did not say
-	Counter      uint32
-	BackedUp     bool
-	UserVerified bool
+	Counter      uint32 // signature counter; 0: the authenticator does not count
+	BackedUp     bool   // the passkey is synced now
+	UserVerified bool   // by PIN or biometrics
 }
 
 // Ceremony speaks WebAuthn. It makes options for browsers and checks their
 // answers byte for byte. It keeps no state and decides nothing about users: the
-// library handles challenges, replays, counters and the owner of a passkey. An
-// implementation must be safe for concurrent use. Module webauthn has one.
+// library handles challenges, replays, counters and the owner of a passkey. It fills in
+// the defaults of empty fields before it calls a method, except those of Attachment,
+// Algorithms, Hints and Extensions. An implementation must be safe for concurrent use.
+// Module webauthn has one.
 type Ceremony interface {
 	// CreationOptions returns a PublicKeyCredentialCreationOptionsJSON (section
 	// 5.1.8).

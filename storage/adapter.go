@@ -45,8 +45,8 @@ type UserChange struct {
 
 // VerificationTokenAdapter keeps the tokens of magic links.
 type VerificationTokenAdapter interface {
-	// CreateVerificationToken stores t. The pair of Identifier and Token is
-	// unique.
+	// CreateVerificationToken stores t. The pair of Identifier and Token is unique: a
+	// pair that is taken is ErrConflict.
 	CreateVerificationToken(ctx context.Context, t VerificationToken) error
 	// UseVerificationToken returns the token and deletes it in one atomic step: of
 	// any number of concurrent calls at most one succeeds. It returns Purpose and
@@ -78,7 +78,8 @@ type UserDeletionAdapter interface {
 
 // AuthenticatorAdapter keeps passkeys.
 type AuthenticatorAdapter interface {
-	// CreateAuthenticator stores a. The credential id is unique.
+	// CreateAuthenticator stores a. The credential id is unique: one that is taken is
+	// ErrConflict, whatever its user.
 	CreateAuthenticator(ctx context.Context, a Authenticator) error
 	// GetAuthenticator returns the passkey with the given credential id.
 	GetAuthenticator(ctx context.Context, credentialID []byte) (Authenticator, error)
@@ -158,10 +159,11 @@ type SignUpAdapter interface {
 type SweepAdapter interface {
 	// Sweep removes the rows that expired before the given instant, and returns how many:
 	// sessions, verification tokens, revocations, used values, limits, challenges and
-	// browsers, as far as the store keeps them. It removes a lease only a day after its
-	// expiry, because of [Lease].Abandoned. It leaves sign-ups, activities and the audit
-	// log alone; [ActivityStore].Prune and [AuditStore].Prune remove the last two. If the deadline of ctx
-	// leaves no time for all rows, Sweep stops before the deadline, and returns
-	// ErrUnfinished with the number of rows that it has removed.
+	// browsers, as far as the store keeps them. It removes a lease only if the lease
+	// expired a day or more before that instant, because of [Lease].Abandoned. It leaves
+	// sign-ups, activities and the audit log alone; [ActivityStore].Prune and
+	// [AuditStore].Prune remove the last two. If the deadline of ctx leaves no time for all
+	// rows, Sweep stops before the deadline, and returns ErrUnfinished with the number of
+	// rows that it has removed.
 	Sweep(ctx context.Context, before time.Time) (int, error)
 }

@@ -33,6 +33,10 @@
 //	removal of expired rows             SweepAdapter
 //	the database's name in traces       SystemAdapter
 //
+// With stored sessions, passwords, second factors, suspensions and administrators who act
+// as users need SessionListAdapter as well, or a SessionStore. An audit log that is
+// required (latchkey.Audit.Required) needs TxAdapter.
+//
 // latchkey.New reports by name what a configuration needs and an adapter lacks.
 // A method that the tables of one installation cannot serve returns an error that
 // is [errors.ErrUnsupported].
@@ -59,16 +63,22 @@
 //   - A canceled context ends the call with the context's error.
 //   - Records are copied: a method keeps nothing of its arguments and shares
 //     nothing of its result.
-//   - Times are instants. They are kept to the millisecond at least and returned
-//     in UTC.
+//   - Times are instants, also centuries ahead. They are kept to the millisecond at least
+//     and returned in UTC.
 //   - Text is compared exactly, byte by byte. E-mail addresses arrive in lower
 //     case. A store that cannot keep a text whole, such as one that is not UTF-8,
 //     refuses the write with an error. A user agent is never refused: it may be
 //     altered.
+//   - These sizes must fit: 1,023 bytes of a CredentialID, 1,364 of a ProviderAccountID,
+//     10 KiB of each token of a provider, 20 KiB of [StoredSession].Sealed and 256 KiB of
+//     [Challenge].Data.
+//   - Numbers in Extra and in AuthorizationDetails keep all their digits. Their type may
+//     become another, such as [json.Number].
 //   - Fields that a record marks as optional read back empty if the store has no
 //     column for them.
-//   - Sessions and verification tokens that have expired are returned as they
-//     are. A store whose engine removes them may return ErrNotFound instead.
+//   - Sessions, verification tokens, challenges and browsers that have expired are
+//     returned as they are. A store whose engine removes them may return ErrNotFound
+//     instead.
 //   - Methods are safe for concurrent use.
 //
 // # Secrets

@@ -18,8 +18,9 @@ const (
 	FactorRecovery FactorKind = "recovery" // recovery codes, kept beside another factor
 )
 
-// Factor is a second factor of a user: an authenticator app, or the choice to get
-// codes by mail.
+// Factor is a second factor of a user. The library stores one for each authenticator app.
+// One of the kind FactorEmail says that the user can get codes by mail: the library
+// creates none, so an application that wants it stores the factor.
 type Factor struct {
 	hidden
 

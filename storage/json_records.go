@@ -22,7 +22,8 @@ import (
 // access_token, expires_at and expires_in (both in seconds), token_type, scope,
 // id_token, session_state and authorization_details. Names of our own are id,
 // token_extra, email and email_vouched. The members of Extra stand beside the
-// others.
+// others. A member of Extra that has one of these names is left out; names are compared
+// exactly.
 //
 //	body, err := json.Marshal(storage.AccountRecord(account))
 type AccountRecord Account

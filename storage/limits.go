@@ -7,9 +7,8 @@ import (
 
 // Rate is a limit: Events at once, and then one more each Per/Events. It is a bucket
 // (GCRA), not a window, so a refused caller never waits longer than Per/Events for the
-// next. Events and Per are positive in every call of a [Limiter]. The zero Rate stands
-// for the default of a field of latchkey.Limits; latchkey.New refuses any other Rate that
-// is not positive.
+// next. In a field of latchkey.Limits the zero Rate stands for the default; latchkey.New
+// refuses any other Rate whose Events or Per is not positive.
 type Rate struct {
 	Events int
 	Per    time.Duration
@@ -19,10 +18,14 @@ type Rate struct {
 // most 200 bytes. It is safe for concurrent use.
 type Limiter interface {
 	// Take counts one event under key and returns zero. If r is reached already,
-	// it counts nothing and returns how long until the next event fits.
+	// it counts nothing and returns how long until the next event fits. If Events or Per
+	// of r is not positive, Take counts nothing: latchkey.New calls it with the zero Rate
+	// and an empty key on a hardened site, to learn from an error that is
+	// [errors.ErrUnsupported] that the tables have no place for limits.
 	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
-	// Forget clears what was counted under key. The library does not call it: a
-	// success gives back its own event alone, by [ReturningLimiter].
+	// Forget clears what was counted under key. It does nothing if nothing is counted
+	// there. The library does not call it: a success gives back its own event alone, by
+	// [ReturningLimiter].
 	Forget(ctx context.Context, key string) error
 }
 
@@ -41,7 +44,9 @@ type ReturningLimiter interface {
 type ReplayStore interface {
 	// Use records key until expires and reports whether this was its first use. A
 	// value that has expired counts as never used. Of any number of concurrent calls
-	// with one key at most one returns true.
+	// with one key at most one returns true. latchkey.New calls Use with an empty key and
+	// the zero time on a hardened site, to learn from an error that is
+	// [errors.ErrUnsupported] that the tables have no place for used values.
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
 

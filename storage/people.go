@@ -132,7 +132,8 @@ type ActivityAdapter interface {
 
 // ActivityStore keeps the latest activities of users.
 type ActivityStore interface {
-	// Append stores a. It may return ErrNotFound for an unknown user.
+	// Append stores a. It may return ErrNotFound for an unknown user. The library uses no
+	// ID twice: what Append does with one that is taken is up to the store.
 	Append(ctx context.Context, a Activity) error
 	// List returns at most limit activities of a user, the newest first. An unknown user
 	// has none.

@@ -40,6 +40,7 @@ type Lease struct {
 	Wait time.Duration // how long the lease of another holder still lasts; 0 if Held
 	// Abandoned reports that this call has taken over the lease of another holder, which
 	// had expired without Release. It is false if Held is false, and when a holder extends
-	// its own lease. A store remembers an expired lease for at least a day.
+	// its own lease. A store remembers an expired lease for at least a day, also in
+	// [SweepAdapter].Sweep.
 	Abandoned bool
 }

@@ -100,8 +100,8 @@ func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error 
 // for requests to erase personal data. The record that voids the sessions of the user, and
 // the keyed hashes of limits, stay until they expire. Its errors are those of Delete. Call
 // Erase again if it failed, except for ErrSessionsNotEnded. If an earlier call has deleted
-// the user, Erase erases the rest and returns ErrNotFound alone. It needs an Adapter that is a
-// [storage.UserDeletionAdapter].
+// the user, Erase erases the rest and returns ErrNotFound alone. It needs an Adapter that
+// is a [storage.UserDeletionAdapter].
 func (u *Users) Erase(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Erase")
 	if err != nil {

@@ -70,7 +70,8 @@ func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error)
 // ConfirmTOTP turns an authenticator app on if the code fits, and ends all sessions of
 // the user except the one of ctx: see [Users]. enrolmentID is [Enrolment].ID, and name
 // is the name that the user gives the app; empty: none. ConfirmTOTP returns recovery
-// codes if this is the user's first factor: show them to the user once. A wrong code is
+// codes if this is the user's first factor and latchkey.Factors.Kinds has FactorRecovery:
+// show them to the user once. A wrong code is
 // ErrSecondFactor. The fifth wrong code ends the enrolment: the error is ErrFactor, as
 // for an enrolment that is over, has expired or is of another user, and for a user with
 // five apps. It needs latchkey.Config.Factors.
@@ -89,7 +90,8 @@ func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code
 }
 
 // NewRecoveryCodes replaces the recovery codes of a user and returns the new ones. A user
-// without another factor can have none: the error is ErrFactor. Browsers that were
+// without another factor can have none, nor can users of a site without FactorRecovery in
+// latchkey.Factors.Kinds: the error is ErrFactor. Browsers that were
 // remembered for the second factor are remembered no more: see latchkey.Factors.Remember.
 // It needs latchkey.Config.Factors.
 func (u *Users) NewRecoveryCodes(ctx context.Context, userID string) ([]string, error) {
@@ -123,8 +125,9 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 // one up.
 //
 // If latchkey.Site.URL is set as well, a mail tells the user of the reset. While a
-// change of the e-mail address can be undone, the former address is told, too.
-// ResetFactors needs latchkey.Config.Factors.
+// change of the e-mail address can be undone, the former address is told, too. If
+// ResetFactors cannot read the former address, it returns an error although the factors
+// are removed. It needs latchkey.Config.Factors.
 func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
 	if err != nil {

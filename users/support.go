@@ -18,7 +18,8 @@ import (
 // SendSignInLink mails a user a link that signs the user in and then leads to redirectTo,
 // a path of the site; empty: its front page. A redirectTo that is no path is an
 // [InputError]. A user without an e-mail address is ErrNotFound. Mails count for
-// latchkey.Limits.MailsPerRecipient: after too many the error is latchkey.ErrEmailSignIn.
+// latchkey.Limits.MailsPerRecipient: after too many the error is latchkey.ErrEmailSignIn with
+// the Code "limit". A mail that cannot be sent is latchkey.ErrEmailSignIn without a Code.
 // It needs latchkey.Site.URL and a latchkey.Email without SameBrowser.
 func (u *Users) SendSignInLink(ctx context.Context, userID, redirectTo string) error {
 	w, err := u.open(ctx, userID, "Users.SendSignInLink")
@@ -150,7 +151,7 @@ func BrowserOf(userAgent string) (browser, system string) { return people.Browse
 // Capabilities are what a site can do with users, by its Adapter and configuration.
 type Capabilities struct {
 	List        bool // List, All and Count; without it List finds exact e-mail addresses and ids
-	Suspend     bool // Suspend and Restore; with stored sessions they need Sessions, too
+	Suspend     bool // Suspend and Restore
 	Delete      bool // Delete and Erase
 	Accounts    bool // Accounts and Unlink
 	Passkeys    bool // Passkeys, RenamePasskey; RemovePasskey needs Accounts, too
@@ -188,8 +189,8 @@ func (u *Users) Capabilities(ctx context.Context) (Capabilities, error) {
 
 // SaveQuery returns a sealed text from which OpenQuery restores q, for the URL of a page:
 // names and e-mail addresses do not belong into URLs. OpenQuery accepts the text only with
-// the same holder, such as the id of a session, and for 15 minutes. An empty holder makes
-// a text that OpenQuery never accepts. SaveQuery does not check q: List does.
+// the same holder, such as the id of a session, and for 15 minutes. An empty holder is an
+// [InputError]. SaveQuery does not check q: List does.
 func (u *Users) SaveQuery(ctx context.Context, q Query, holder string) (string, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

@@ -58,8 +58,7 @@ func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) er
 // Restore lifts a suspension, also one that has run out: the user can sign in again.
 // Sessions from before stay ended. Restore ends those that a failed Suspend has left.
 // JWT sessions without latchkey.SessionConfig.Revocations go on, and are no error. It
-// returns ErrNotFound if the user is not suspended. It needs what
-// Suspend needs.
+// returns ErrNotFound if the user is not suspended. It needs what Suspend needs.
 func (u *Users) Restore(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Restore")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// TokenOptions say what a caller needs of an access token. The zero value asks for a
+// TokenOptions say what a caller needs of an access token. The zero value asks for any
 // token that lasts five seconds.
 type TokenOptions struct {
 	_           [0]func() // not comparable; literals name their fields
@@ -92,8 +92,9 @@ func (c within) Value(key any) any { return c.made.Value(key) }
 // the background; if KeepAtProvider of latchkey.Config.Tokens is set, it only forgets
 // them. The account and its sessions stay, and a sign-in under way stores no tokens.
 // RevokeTokens returns ErrAmbiguousAccount as AccessToken does, or ErrRefresh if other
-// calls kept changing the tokens: try again. An account without tokens is no error. It
-// needs the Adapter that AccessToken needs.
+// calls kept changing the tokens: try again. An account without tokens is no error. If
+// the provider is not configured any more, or cannot revoke tokens, RevokeTokens only
+// forgets them. It needs the Adapter that AccessToken needs.
 func (u *Users) RevokeTokens(ctx context.Context, of AccountRef) error {
 	w, err := u.open(ctx, of.UserID, "Users.RevokeTokens", directory.AbilityAccountLists, directory.AbilityTokens)
 	if err != nil {

@@ -23,8 +23,10 @@ import (
 // needs, the error without it is latchkey.ErrMissingAdapterMethods. Where the comment
 // says so, that error is errors.ErrUnsupported as well. latchkey.SessionConfig.Store
 // stands in for a [storage.SessionListAdapter]. A method that needs a field of the
-// configuration returns latchkey.ErrInvalidConfig if it is not set. An empty user id is
-// an error that is none of these.
+// configuration returns latchkey.ErrInvalidConfig if it is not set. A store that fails is
+// latchkey.ErrAdapter. With latchkey.Audit.Required a change that cannot be recorded is not
+// made, except an end of sessions, and the error is latchkey.ErrAudit. An empty user id is an
+// error that is none of these.
 //
 // A user, account, passkey, factor, browser or session that does not exist, or belongs
 // to another user, is latchkey.ErrNotFound. Methods that return a list return an empty

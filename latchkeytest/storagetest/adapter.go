@@ -29,8 +29,8 @@ import (
 //
 // except names what a store cannot keep because its schema belongs to another
 // program: promises as "interface/promise", or whole interfaces. They are logged
-// and not run. A name that does not exist fails the test. Each optional field of
-// a record, such as [storage.StoredSession].Tenant, is in a promise of its own.
+// and not run. A name that does not exist fails the test. The optional fields of a
+// record, such as [storage.StoredSession].Tenant, are together in promises of their own.
 func TestAdapter(t *testing.T, open func(t *testing.T) storage.Adapter, except ...string) {
 	t.Helper()
 	Suite{Open: open, Except: except}.TestAdapter(t)
