@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -160,20 +162,22 @@ func shapeOf(body []byte) string {
 }
 
 // TestScreens writes a picture of each shape of a page in each way into the folder that
-// LATCHKEY_SCREENS names: scripts/screenshots pages FOLDER.
+// LATCHKEY_SCREENS names: scripts/screenshots pages FOLDER. Without a folder it takes
+// pictures of one page, and each must show the whole width.
 func TestScreens(t *testing.T) {
-	folder := os.Getenv("LATCHKEY_SCREENS")
-	if folder == "" {
-		t.Skip("LATCHKEY_SCREENS names no folder for pictures")
-	}
-	tags := []string{"en", "ar"}
+	folder, tags := os.Getenv("LATCHKEY_SCREENS"), []string{"en", "ar"}
 	browser := startChromium(t, "hide-scrollbars")
 	origin, pages := serveGallery(t, tags...)
+	shown := numbers
+	if folder == "" {
+		folder, tags = t.TempDir(), tags[:1]
+		shown = func([]exhibit) []int { return []int{0} }
+	}
 	for _, way := range looks() {
 		b := openTab(t, browser, origin) // of its own: colours that the browser chose would stay
 		b.do("start")
 		for _, tag := range tags {
-			for _, i := range numbers(pages[tag]) {
+			for _, i := range shown(pages[tag]) {
 				b.open("/" + tag + "/" + strconv.Itoa(i))
 				b.keepPicture(filepath.Join(folder, tag, way.String(), pages[tag][i].name+".png"), way)
 			}
@@ -189,6 +193,9 @@ func (b *tab) keepPicture(path string, way look) {
 	way.height = max(way.height, ask[int64](b, "document.documentElement.scrollHeight"))
 	way.from(b)
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if shown, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || int64(shown.Width) != way.width {
+		b.t.Errorf("a picture in the way %s is %d pixels wide: %v", way, shown.Width, err)
+	}
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o755)
 	}
