@@ -1,13 +1,11 @@
 package arch
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,45 +25,22 @@ type guard struct {
 // notice. LATCHKEY_GUARDS is a part of what the guards keep, or all. Without it TestGuards
 // only checks that every guard is where testdata/guards says.
 func TestGuards(t *testing.T) {
-	guards := readGuards(t)
+	guards, chosen := readGuards(t), []guard(nil)
 	if len(guards) < 250 {
 		t.Errorf("only %d guards", len(guards))
 	}
 	for _, g := range guards {
-		t.Run(g.keeps, func(t *testing.T) {
-			without, err := g.switchedOff(read(t, filepath.Join(root, g.file)))
-			if err != nil {
-				t.Fatalf("%s: %v", g.file, err)
-			}
-			if wanted := os.Getenv("LATCHKEY_GUARDS"); wanted == "all" || wanted != "" && strings.Contains(g.keeps, wanted) {
-				g.mustBeMissed(t, without)
-			}
-		})
-	}
-}
-
-// mustBeMissed runs the tests of g with the file as it is without the guard. They must
-// compile, and fail.
-func (g guard) mustBeMissed(t *testing.T, without string) {
-	dir, base := t.TempDir(), absolute(t, root)
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(base, g.file): filepath.Join(dir, "without.go")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"without.go": without, "overlay.json": string(overlay)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		if _, err := g.switchedOff(read(t, filepath.Join(root, g.file))); err != nil {
+			t.Errorf("%s: %s: %v", g.keeps, g.file, err)
+		} else if wanted := os.Getenv("LATCHKEY_GUARDS"); wanted == "all" || wanted != "" && strings.Contains(g.keeps, wanted) {
+			chosen = append(chosen, g)
 		}
 	}
-	run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-ldflags=-w", "-timeout=10m",
-		"-overlay", filepath.Join(dir, "overlay.json"), "-run", "^("+g.tests+")$", g.pkg)
-	run.Dir = base
-	out, err := run.CombinedOutput()
-	switch {
-	case err == nil:
-		t.Errorf("%s passes without %q of %s:\n%s", g.tests, g.line, g.file, out)
-	case !strings.Contains(string(out), "--- FAIL: ") && !strings.Contains(string(out), "panic: "):
-		t.Errorf("%s says nothing of the guard: %v\n%s", g.pkg, err, out)
+	if t.Failed() || len(chosen) == 0 {
+		return
+	}
+	if found := weave(t, chosen); found != nil {
+		found.mustMiss(t)
 	}
 }
 
