@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -102,7 +103,7 @@ func ownUser(v *visit, here *currentUser) (*currentUser, error) {
 		return here, nil
 	}
 	v.events.Add(Event{
-		Type: event.ImpersonationRefused, Outcome: event.Failed, Reason: ErrAccessDenied, UserID: here.user.ID, SessionID: here.sessionID,
+		Type: event.ImpersonationRefused, Outcome: event.Failed, Reason: ErrAccessDenied, Detail: fault.SignInDenied, UserID: here.user.ID, SessionID: here.sessionID,
 		By: Actor{Kind: event.ActorAdmin, ID: here.actor},
 	}, nil)
 	return nil, directory.ErrActing

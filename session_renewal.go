@@ -8,8 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/explain"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -242,42 +244,49 @@ func waysJSON(p *proving) *Response {
 	return noStore(jsonBytes(http.StatusOK, body))
 }
 
-// checkProof checks the proof that a form brings. It returns the AMR of a right proof,
-// and no AMR for a wrong one. second is the code that the proof uses up; nil: none.
-// isKnown says that the user has signed in in this browser before.
-func checkProof(ctx context.Context, x *exchange, p *proving, isKnown bool) (second *directory.Second, amr []string, err error) {
+// checkedProof is what checkProof has found.
+type checkedProof struct {
+	second *directory.Second // the code that the proof uses up; nil: none
+	amr    []string          // the methods of a right proof; nil: it is wrong
+	wrong  fault.Detail      // why it is wrong
+}
+
+// checkProof checks the proof that a form brings. isKnown says that the user has signed in
+// in this browser before.
+func checkProof(ctx context.Context, x *exchange, p *proving, isKnown bool) (checkedProof, error) {
 	s, u := x.setup, &p.here.user
 	code := x.field("code")
 	x.hide(code, x.field("password"))
-	kind := FactorKind(p.way.Use)
-	switch {
+	found := checkedProof{wrong: fault.FactorWrong}
+	var err error
+	switch kind := FactorKind(p.way.Use); {
 	case p.way.Use == usePassword:
 		at, ok := s.providers[s.passwords.Provider].(*passwordProvider)
 		typed := x.field("password")
-		if !ok || typed == "" || len(typed) > longestField {
-			return nil, nil, nil
+		if found.wrong = fault.PasswordWrong; !ok || typed == "" || len(typed) > longestField {
+			return found, nil
 		}
 		shown, err := at.flows.CheckCurrent(ctx, u, typed, at.asker(ctx, s, &x.visit, &x.links))
-		if err != nil || !shown.OK {
-			return nil, nil, err
+		if err == nil && shown.OK {
+			found.amr = []string{factor.Password}
 		}
-		return nil, []string{factor.Password}, nil
+		return found, err
 	case kind == FactorPasskey:
-		amr, err := passkeyProvider(s).verifyFactor(ctx, x, proofMark(p.of.Handle), u.ID)
+		found.amr, err = passkeyProvider(s).verifyFactor(ctx, x, proofMark(p.of.Handle), u.ID)
 		if t := failure.TypeOf(err); t == ErrWebAuthnVerification || t == ErrInvalidCheck {
 			s.log.Debug(ctx, x, err)
-			return nil, nil, nil
+			return checkedProof{wrong: explain.DetailOf(err)}, nil
 		}
-		return nil, amr, err
+		return found, err
 	case kind == FactorEmail:
-		second, err = directory.CheckMailCode(ctx, s.directory, &directory.Second{Handle: p.of.Handle, UserID: u.ID, Kind: kind}, code)
+		found.second, err = directory.CheckMailCode(ctx, s.directory, &directory.Second{Handle: p.of.Handle, UserID: u.ID, Kind: kind}, code)
 	default:
-		second, _, err = s.directory.Factors.CheckSecond(ctx, p.of.Handle, &directory.Pending{UserID: u.ID, Kinds: []FactorKind{kind}}, directory.Shown{Kind: kind, Code: code, IsKnown: isKnown})
+		found.second, found.wrong, err = s.directory.Factors.CheckSecond(ctx, p.of.Handle, &directory.Pending{UserID: u.ID, Kinds: []FactorKind{kind}}, directory.Shown{Kind: kind, Code: code, IsKnown: isKnown})
 	}
-	if second == nil || err != nil {
-		return nil, nil, err
+	if found.second != nil {
+		found.amr = factor.OfKind(FactorKind(p.way.Use))
 	}
-	return second, factor.OfKind(kind), nil
+	return found, err
 }
 
 // proveAtProvider sends the browser to a provider, which has its user sign in there again

@@ -335,7 +335,7 @@ func (x *exchange) afterSignIn(ctx context.Context, who *directory.SignIn) strin
 // function of Events hears of it. A redirect or response of the application has no reason
 // in the event but ErrAccessDenied.
 func addRefusal(x *exchange, err error) {
-	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
+	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied, Detail: fault.SignInDenied}
 	if x.events.Base != nil && !isSteering(err) {
 		e.Reason, e.Detail = failure.TypeOf(err), explain.DetailOf(err)
 		e.Reference = referenceOf(x.setup, &x.visit, e.Detail)

@@ -213,7 +213,7 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 	case x.query.Get("do") == "send":
 		return sendProofCode(x.setup, ctx, &x.visit, &x.links, p)
 	case p.way.Use == "":
-		return wrongProof(&x.visit, &x.links, p, ErrReauth), nil
+		return wrongProof(&x.visit, &x.links, p, ErrReauth, fault.RequestMalformed), nil
 	case p.way.Use == useProvider:
 		return proveAtProvider(ctx, x, p)
 	}
@@ -223,25 +223,24 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 		return nil, err
 	}
 	if wait > 0 {
-		return tooSoon(x.request, wait, wrongProof(&x.visit, &x.links, p, ErrSecondFactor)), nil
+		return tooSoon(x.request, wait, wrongProof(&x.visit, &x.links, p, ErrSecondFactor, fault.LimitClient)), nil
 	}
 	if p.left, err = directory.TryProof(ctx, x.setup.directory, p.of); errors.Is(err, directory.ErrNoTries) {
-		return wrongProof(&x.visit, &x.links, p, ErrReauth), nil
+		return wrongProof(&x.visit, &x.links, p, ErrReauth, fault.LimitClient), nil
 	}
-	var second *directory.Second
-	var amr []string
+	var shown checkedProof
 	if err == nil {
-		second, amr, err = checkProof(ctx, x, p, known != nil)
+		shown, err = checkProof(ctx, x, p, known != nil)
 		err = directory.ReturnProof(ctx, x.setup.directory, p.of, err)
 	}
 	if err != nil {
 		returnTries(ctx, x, tries, !directory.IsUncounted(err))
 		return nil, err
 	}
-	if amr == nil {
-		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor), nil
+	if shown.amr == nil {
+		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor, shown.wrong), nil
 	}
-	res, err = finishProof(ctx, x, p, second, directory.Proof{AMR: amr}, tries)
+	res, err = finishProof(ctx, x, p, shown.second, directory.Proof{AMR: shown.amr}, tries)
 	return res, directory.ReturnProof(ctx, x.setup.directory, p.of, err)
 }
 
@@ -288,16 +287,16 @@ func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why err
 	if errors.Is(why, oauth.ErrUnmet) {
 		err = directory.NoteSilence(ctx, x.setup.directory, p.of)
 	}
-	return wrongProof(&x.visit, &x.links, p, ErrReauth), err
+	return wrongProof(&x.visit, &x.links, p, ErrReauth, explain.DetailOf(why)), err
 }
 
-// wrongProof answers a proof that does not fit, and adds the event. The page or script is
-// told the error type reason, but CredentialsSignin for a password.
-func wrongProof(v *visit, l *links, p *proving, reason ErrorType) *Response {
+// wrongProof answers a proof that does not fit, and adds the event with why as its Detail.
+// The page or script is told the error type reason, but CredentialsSignin for a password.
+func wrongProof(v *visit, l *links, p *proving, reason ErrorType, why fault.Detail) *Response {
 	if p.way.Use == usePassword {
 		reason = ErrCredentialsSignin
 	}
-	v.events.Add(Event{Type: event.StepUp, Outcome: event.Failed, Reason: reason, UserID: p.here.user.ID, SessionID: p.here.sessionID, Provider: p.way.Provider}, nil)
+	v.events.Add(Event{Type: event.StepUp, Outcome: event.Failed, Reason: reason, Detail: why, UserID: p.here.user.ID, SessionID: p.here.sessionID, Provider: p.way.Provider}, nil)
 	if asksForJSON(v.request) {
 		return noStore(jsonBytes(http.StatusUnauthorized, []byte(`{"error":"`+string(reason)+`","left":`+strconv.Itoa(p.left)+`}`)))
 	}
@@ -325,7 +324,7 @@ func finishProof(ctx context.Context, x *exchange, p *proving, second *directory
 	}
 	switch {
 	case errors.Is(err, directory.ErrWrongProof):
-		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor), nil
+		return wrongProof(&x.visit, &x.links, p, ErrSecondFactor, fault.FactorWrong), nil
 	case errors.Is(err, directory.ErrSessionGone), errors.Is(err, directory.ErrNoToken): // a sign-out was faster
 		return &Response{Redirect: x.links.signIn(x.callbackURL)}, nil
 	case err != nil:

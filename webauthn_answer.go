@@ -252,7 +252,7 @@ func (w *webauthnProvider) recordUse(ctx context.Context, v *visit, key *storage
 	_, err := s.RaiseCounter(ctx, key.CredentialID, shown.Counter)
 	if errors.Is(err, ErrConflict) {
 		v.events.Add(Event{
-			Type: event.PasskeyCounter, Outcome: event.Failed, Reason: ErrWebAuthnVerification,
+			Type: event.PasskeyCounter, Outcome: event.Failed, Reason: ErrWebAuthnVerification, Detail: fault.PasskeyInvalid,
 			UserID: key.UserID, Provider: w.ID, ProviderType: TypeWebAuthn,
 		}, nil)
 		return w.refused(errors.New("the counter of the passkey did not rise: there may be a copy of it"))

@@ -18,7 +18,7 @@ func (c *call) route(ctx context.Context) (*latchkey.Response, error) {
 		return c.get(ctx)
 	case http.MethodPost:
 		if err := c.core.CheckCSRF(ctx, c.r); err != nil {
-			c.tell(ctx, event.Event{Type: event.AccessRefused, Outcome: event.Failed, UserID: c.staff.ID})
+			c.tell(ctx, event.Event{Type: event.AccessRefused, Outcome: event.Failed, UserID: c.staff.ID, Err: err})
 			return c.problem(ctx, http.StatusForbidden, "MissingCSRF", "error.refused.heading", "error.refused.text")
 		}
 		return c.post(ctx)

@@ -117,7 +117,7 @@ const (
 	FactorReset       Type = "factor.reset" // all of a user, by the application
 	FactorUsed        Type = "factor.used"
 	FactorFailed      Type = "factor.failed" // at a sign-in; Detail: factor.unreadable if the secret of an app did not open, factor.wrong, or that of a passkey
-	StepUp            Type = "step_up"       // the user proved once more who they are, in a session
+	StepUp            Type = "step_up"       // the user proved once more who they are, in a session, or failed to: Detail says why
 	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
 	RecoveryUsed      Type = "recovery.used"
 	RecoveryChanged   Type = "recovery.changed"   // new recovery codes replaced the old ones

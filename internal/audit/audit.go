@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 )
@@ -138,7 +139,7 @@ func (s *Sink) drain() {
 		s.queue, s.dropped = nil, 0
 		s.mu.Unlock()
 		if lost > 0 {
-			loss := event.Event{Type: event.AuditFailed, Outcome: event.Failed, Time: s.Now().UTC(), By: event.Actor{Kind: event.ActorSystem}, Count: lost}
+			loss := event.Event{Type: event.AuditFailed, Outcome: event.Failed, Detail: fault.AuditStore, Time: s.Now().UTC(), By: event.Actor{Kind: event.ActorSystem}, Count: lost}
 			batch = append([]event.Event{loss}, batch...)
 		}
 		if s.Keep != nil {

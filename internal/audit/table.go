@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -89,7 +90,7 @@ func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	t.lost = 0
 	t.mu.Unlock()
 	if owed > 0 {
-		loss := &event.Event{Type: event.AuditFailed, Outcome: event.Failed, Time: t.Now().UTC(), By: event.Actor{Kind: event.ActorSystem}, Count: owed}
+		loss := &event.Event{Type: event.AuditFailed, Outcome: event.Failed, Detail: fault.AuditStore, Time: t.Now().UTC(), By: event.Actor{Kind: event.ActorSystem}, Count: owed}
 		events = append([]*event.Event{loss}, events...)
 	}
 	for rest := events; len(rest) > 0; {

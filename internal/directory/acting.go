@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,7 +130,11 @@ func (a *Acting) Draft(ctx context.Context, q *Outbox, link ActingLink) (handle 
 	d := a.Directory
 	defer func() {
 		if err != nil {
-			q.Add(event.Event{Type: event.ImpersonationRefused, Outcome: event.Failed, Reason: failure.TypeOf(err), UserID: link.UserID, By: link.Actor.By()}, nil)
+			why := cmp.Or(failure.DetailOf(err), fault.StoreFailed)
+			if errors.Is(err, storage.ErrNotFound) {
+				why = fault.UserMissing
+			}
+			q.Add(event.Event{Type: event.ImpersonationRefused, Outcome: event.Failed, Reason: failure.TypeOf(err), Detail: why, UserID: link.UserID, By: link.Actor.By()}, nil)
 		}
 	}()
 	if link.UserID == link.Actor.UserID {

@@ -128,7 +128,7 @@ func (signIn *SignIn) Event() event.Event {
 		e.AMR = factor.First(signIn.Account.Type, nil)
 	}
 	if signIn.IsRefused {
-		e.Outcome, e.Reason, e.SessionID = event.Failed, fault.ErrAccessDenied, ""
+		e.Outcome, e.Reason, e.Detail, e.SessionID = event.Failed, fault.ErrAccessDenied, fault.SignInDenied, ""
 	}
 	return e
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/event"
+	details "github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -30,6 +31,34 @@ func countFailed(n *int) func(context.Context, event.Event) error {
 			*n++
 		}
 		return nil
+	}
+}
+
+// TestFailedProofSaysWhy is R-824 for the proofs in a session.
+func TestFailedProofSaysWhy(t *testing.T) {
+	var told []event.Detail
+	s := newFactorSite(t, func(c *latchkey.Config) {
+		c.Events.Observe = func(_ context.Context, e event.Event) error {
+			if e.Type == event.StepUp && e.Outcome == event.Failed {
+				told = append(told, e.Detail)
+			}
+			return nil
+		}
+	})
+	b := s.inSession()
+	s.clock.Advance(time.Hour)
+	b.post("/auth/reauth?for=recent", "use", "totp", "code", wrongCode(s.code(0)))
+	b.post("/auth/reauth?for=recent", "use", "none that there is")
+	for range 10 { // more than a proof may have
+		b.post("/auth/reauth?for=recent", "use", "totp", "code", wrongCode(s.code(0)))
+	}
+	for i, want := range []event.Detail{details.FactorWrong, details.RequestMalformed} {
+		if len(told) <= i || told[i] != want {
+			t.Fatalf("the events have the details %q, want %q first", told, want)
+		}
+	}
+	if last := told[len(told)-1]; last != details.LimitClient {
+		t.Errorf("after too many tries the event has the detail %q", last)
 	}
 }
 
