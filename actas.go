@@ -131,9 +131,10 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 // signing in or by a later proof: otherwise the error is ErrAccessDenied. It is
 // ErrAccessDenied, too, for a suspended user and for the administrator's own id, and
 // ErrNotFound for an unknown userID. A request other than GET or HEAD that the browser
-// marks as another site's is ErrMissingCSRF. Without [SessionConfig].ActAs, and if the
-// store gives sessions no ids, the error is ErrInvalidConfig. Other errors are
-// ErrUntrustedHost and those of a store.
+// marks as another site's, or a sibling host's, is ErrMissingCSRF, unless
+// [Security].SkipCSRFCheck is set. Without [SessionConfig].ActAs, and if the store gives
+// sessions no ids, the error is ErrInvalidConfig. Other errors are ErrUntrustedHost and
+// those of a store.
 func (a *Auth) ActAsLink(r *http.Request, userID, reason string) (string, error) {
 	return a.Core().ActAsLink(r.Context(), requestHead(r), userID, reason)
 }

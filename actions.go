@@ -39,8 +39,12 @@ import (
 // page is the handler that shows the form. If the sign-in fails, it is called to show the
 // form once more: it finds the reason with [FormFailureFrom], and can read the body of
 // the request again. With a nil page the browser is led to the sign-in page with the
-// error, as by the routes. If the browser says that another site sent the form to sign in
-// with a provider, or a malformed one, the answer is status 403, and page is not called.
+// error, as by the routes.
+//
+// A form of another site that names a provider, or has a malformed field, gets status 403,
+// and page is not called. The browser has to say that the form is from another site, or
+// from a sibling host without a valid csrfToken. With [Security].SkipCSRFCheck no form is
+// refused for that.
 //
 // Clients that ask for JSON get the URL to go to, {"url":…}, or the [FormFailure] as
 // JSON. The forms of SvelteKit, use:enhance, get an ActionResult. For both, page is not
@@ -192,11 +196,13 @@ func (c *Core) CheckCSRF(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// Tell hands [Events].Observe and the audit log an event that a handler of the
-// application has caused, such as a look at a user. It sets Time, Tenant, Client,
-// UserAgent and RequestID from r, and Outcome and By if they are zero. It logs the Err of
-// the event. If there is no configuration for r, or its host is not trusted, it logs that
-// and does nothing else.
+// Tell hands [Events].Observe and the audit log an event that a handler has caused, such
+// as a look at a user. Types that begin with "app." are the application's own. Tell drops
+// an event without a Type. It sets Time, Tenant, Client, UserAgent and RequestID from r.
+// A zero Outcome becomes success. A zero By becomes a visitor, even if a user is signed
+// in: set By for a user. Tell logs the Err of the event. If the audit log cannot store the
+// event, Tell logs that, also with [Audit].Required. If there is no configuration for r,
+// or its host is not trusted, Tell logs that and does nothing else.
 func (c *Core) Tell(ctx context.Context, r *Request, e Event) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {

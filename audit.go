@@ -24,10 +24,10 @@ type AuditQuery struct {
 	Type      event.Type    // with a point at its end, all types that begin so: "account."
 	Outcome   event.Outcome // success or failure
 	Client    string        // as Audit.Address keeps it
-	Reference string        // the reference code of a failure; the library looks for it in the events of that time
+	Reference string        // the reference code of a failure; only events from 5 minutes before to 10 minutes after the code was made are searched
 	From      time.Time     // at this instant or later
 	Before    time.Time     // before this instant
-	After     string        // the Next of the page before; empty: the newest events
+	After     string        // the Next of the page before, of the same query and at most a day old; empty: the newest events
 	Limit     int           // events of a page, at most 1000; 0: 100
 }
 
@@ -65,9 +65,10 @@ func (l *AuditLog) List(ctx context.Context, q AuditQuery) (AuditPage, error) {
 	return AuditPage(page), nil
 }
 
-// All returns an iterator over the events of all pages of List, from q.After on. It reads
-// a page when the loop gets there. At its start each loop records an event audit.read. An
-// error, one of those of List, is the last that it yields, with the zero Event.
+// All returns an iterator over all events of q, the newest first, whatever q.After is. It
+// reads q.Limit events at a time while the loop consumes them. At its start each loop
+// records an event audit.read. An error, one of those of List, is the last that it yields,
+// with the zero Event.
 func (l *AuditLog) All(ctx context.Context, q AuditQuery) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		s, r, err := l.reader(ctx)

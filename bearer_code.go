@@ -136,8 +136,9 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 // r must come from a browser in which a user is signed in: otherwise, and for a request
 // with a bearer token, the error is ErrNoSession. If an administrator acts as the user,
 // it is ErrAccessDenied. A request other than GET or HEAD that the browser marks as
-// another site's is ErrMissingCSRF, and a malformed challenge is ErrInvalidCheck. Without
-// [SessionConfig].Bearer the error is ErrInvalidConfig.
+// another site's, or a sibling host's, is ErrMissingCSRF, unless [Security].SkipCSRFCheck
+// is set. A malformed challenge is ErrInvalidCheck. Without [SessionConfig].Bearer the
+// error is ErrInvalidConfig. Other errors are ErrUntrustedHost and those of a store.
 func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 	return a.Core().BearerCode(r.Context(), requestHead(r), challenge)
 }

@@ -81,12 +81,12 @@ type SignInAttempt struct {
 // Account.ProviderAccountID. An address may decide only where Account.EmailVouched
 // is true, and then it is Account.Email.
 type TokenInfo struct {
-	Claims  Claims  // change and return these, or return others
-	Trigger Trigger // why
-	User    *User   // at sign-in and sign-up
-	Account *Account
-	Profile Claims
-	IDToken Claims // at sign-in and sign-up: what the ID token said, verified; nil: there is none
+	Claims  Claims   // change and return these, or return others
+	Trigger Trigger  // why
+	User    *User    // on TriggerSignIn, TriggerSignUp and TriggerActAs; nil: a session is read or updated
+	Account *Account // as User; on TriggerActAs it names no account
+	Profile Claims   // at sign-in and sign-up: what an OAuth provider said; nil: other kinds
+	IDToken Claims   // at sign-in and sign-up: what the ID token said, verified; nil: there is none
 	// Update is what the browser sent, as JSON decodes it, on TriggerUpdate.
 	// Check it before use.
 	Update any

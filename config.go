@@ -149,9 +149,9 @@ type Operations struct {
 // Theme colours the built-in pages.
 type Theme struct {
 	ColorScheme string // "auto", "light" or "dark"; empty: auto
-	BrandColor  string // CSS colour
+	BrandColor  string // CSS colour; empty: Latchkey's blue
 	ButtonText  string // CSS colour; empty: what is readable on BrandColor
-	Logo        string // URL of an image
+	Logo        string // an http(s) URL, a path of the site, or a data: URL of an image; empty: none
 	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
 	Name        string // of the site, in the titles and headings of pages and as what the logo says; empty: its host, and a logo without words
 	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: refusals name no contact
@@ -252,7 +252,7 @@ type Limits struct {
 	// dozen calls in one transaction, those of Session.Revocations and of the audit log among
 	// them.
 	StoreTimeout    time.Duration
-	CallbackTimeout time.Duration // of one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
+	CallbackTimeout time.Duration // of one call of Callbacks, Credentials.Authorize, Factors.Require, WebAuthn.UserInfo, a Ceremony, or JWTConfig's Encode and Decode; 0: 10 s
 	MailTimeout     time.Duration // of one call of Email.Send; 0: 10 s
 	EventTimeout    time.Duration // of one call of a function of Events; 0: 5 s
 
@@ -285,8 +285,10 @@ const (
 	EditName AccountEdit = 1 << iota
 	EditImage
 	// EditEmail is the e-mail address, which changes by a link to the new one. With a
-	// [Password] users can change it in any case. It needs Mail and an Adapter that is a
-	// [storage.ChallengeAdapter].
+	// [Password] users can change it without this bit, too. EditEmail needs a way to send
+	// mails, which is Mail or an [Email] provider; an Adapter that is a
+	// [storage.ChallengeAdapter]; and a [storage.RevocationStore], which is the Adapter or
+	// [SessionConfig].Revocations.
 	EditEmail
 )
 

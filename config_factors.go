@@ -10,8 +10,10 @@ import (
 
 // Factors switches second factors on. The zero value is off. They need an Adapter
 // that is a [storage.FactorAdapter], a [storage.ChallengeAdapter] and a
-// [storage.BrowserAdapter], and a place for the instant at which the sessions of a
-// user ended: see [SessionConfig].Revocations.
+// [storage.BrowserAdapter], and a [storage.RevocationStore], which is the Adapter or
+// [SessionConfig].Revocations. Stored sessions also need a [storage.SessionListAdapter].
+// FactorEmail and RecoveryDelay need a way to send mails, which is [Config].Mail or an
+// [Email] provider.
 //
 // A user with a factor is asked for it at every sign-in, whatever the provider, unless one
 // of these is true:
@@ -44,7 +46,7 @@ type Factors struct {
 	// RecoveryDelay lets users who have lost every factor remove them all, this long
 	// after they have asked: the first factor was right, and the mails at once, half-way
 	// and in the end have a link that stops it, or does it. 0: off; else 24 hours to 30
-	// days. It sends mails.
+	// days.
 	RecoveryDelay time.Duration
 }
 

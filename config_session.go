@@ -61,8 +61,9 @@ type SessionConfig struct {
 
 // ActAs says how long an administrator may act as a user: see [Auth.ActAsLink]. It
 // needs an Adapter that is a [storage.ChallengeAdapter]. Stored sessions also need a
-// [storage.SessionListAdapter], which is the Adapter or [SessionConfig].Store; JWTSessions
-// also need [SessionConfig].Revocations.
+// [storage.SessionListAdapter], which is the Adapter or [SessionConfig].Store. JWTSessions
+// also need a [storage.RevocationStore], which is the Adapter or SessionConfig.Revocations.
+// Notify needs a way to send mails, which is [Config].Mail or an [Email] provider.
 type ActAs struct {
 	Max    time.Duration // of a session, which is never extended; 0: off; at most an hour
 	Notify bool          // mail the user, at a proven address, that an administrator has begun
@@ -84,10 +85,13 @@ type SessionCache struct {
 // everyone.
 type JWTConfig struct {
 	MaxAge time.Duration // from a token's iat, whatever its exp says; 0: Session.MaxAge
-	// Encode and Decode replace the sealed token of package jwt, each for itself:
-	// one of them alone is for sites that move from one kind of token to
-	// another. Decode reports any token that is not to be believed with an
-	// error.
+	// Encode and Decode replace the sealed token of package jwt. Each may be set without
+	// the other, for sites that move from one kind of token to another. Both are called
+	// concurrently. Encode writes iat and exp itself: Claims has none at a sign-in, and
+	// later those of the former token. Decode returns all claims that Encode was given, and
+	// iat and exp: MaxAge counts from iat. It returns an error for any token that it does
+	// not accept, expired ones included. If the error is jwt.ErrExpired, the session counts
+	// as expired.
 	Encode func(ctx context.Context, p JWTParams) (string, error)
 	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
 }
@@ -96,10 +100,10 @@ type JWTConfig struct {
 type JWTParams struct {
 	hidden
 
-	Claims  Claims   // Encode only
-	Secrets []string // newest first
-	Salt    string   // the name of the session cookie
-	MaxAge  time.Duration
+	Claims  Claims        // for Encode; nil for Decode
+	Secrets []string      // newest first
+	Salt    string        // the name of the session cookie
+	MaxAge  time.Duration // for Encode: how long the token lives from now, negative if it has expired already; for Decode: JWTConfig.MaxAge
 }
 
 // check adds an error to f if MaxAge or Size is out of bounds.

@@ -12,8 +12,9 @@ import (
 // WithEnv returns c with what it leaves empty taken from the environment, as [New]
 // does on its own with os.Getenv. Use it where the environment comes from elsewhere.
 // It is what Auth.js calls setEnvDefaults: New then reads nothing but what getenv
-// answers, which is "" for what is not set. If WithEnv is called several times, each
-// variable comes from the first call whose getenv has it.
+// answers, which is "" for what is not set. If WithEnv is called several times, a later
+// call only fills in what is still empty or false. The variables of providers come from
+// the first call whose getenv has them.
 //
 //   - AUTH_SECRET, alias NEXTAUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3 in
 //     front of it, the highest number first

@@ -65,9 +65,9 @@ type LinkAccountEvent = event.AccountPayload
 // when their e-mail address was proven for the first time.
 type EvictEvent = event.EvictPayload
 
-// Invitation is what an e-mail address is invited with: Email, CallbackURL, Data and
-// Expires. With NoMail the application hands the URL over itself. See
-// [users.Users.Invite].
+// Invitation is what an e-mail address is invited with: Email, CallbackURL, Data, Expires
+// and NoMail, which says that the application hands the URL over itself. Its fields are
+// documented in package event. See [users.Users.Invite].
 type Invitation = event.Invitation
 
 // Audit says where security events are kept. The zero value keeps none. See

@@ -54,8 +54,8 @@ func (e *FieldErrors) all() []string {
 
 func (e *FieldErrors) any() bool { return len(e.all()) > 0 }
 
-// Messages returns all texts of the failure, in the order in which to show
-// them.
+// Messages returns all texts of the failure, in the order in which to show them. f must
+// not be nil.
 func (f *FormFailure) Messages() []string { return append(f.FieldErrors.all(), f.FormErrors...) }
 
 // wire returns the failure as a script gets it, as a value for package json.

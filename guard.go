@@ -47,7 +47,8 @@ func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
 // the user was read together with the session, so the call makes no query; with
 // JWTSessions the first call makes one; without an Adapter the user is what the token
 // says. It returns ErrNoSession if no user is signed in, if the user was deleted, and if
-// neither [Auth.LoadSession] nor one of the guards is in front.
+// neither [Auth.LoadSession] nor one of the guards is in front. Any other error is a
+// fault, such as an ErrAdapter: the user may be signed in. [Auth.WriteError] answers it.
 func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 	state := stateIn(ctx)
 	if state == nil || !state.concerns(a) {
@@ -61,10 +62,11 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 // HX-Redirect. Scripts, WebSockets, streams of events and API clients get status 401 with
 // a challenge. A request is one of these if
 //
+//   - it has Upgrade: websocket; or
 //   - it has a Sec-Fetch-Mode that is not navigate; or
 //   - it has no Sec-Fetch-Mode, and X-Requested-With is XMLHttpRequest; or
 //   - it has no Sec-Fetch-Mode, does not accept text/html, and has Authorization or an
-//     Accept for JSON.
+//     Accept for JSON or text/event-stream.
 //
 // A request for one of [Pages] that a visitor needs to sign in is passed to next without a
 // session, too; [Pages] says which. After a refused request of another method than GET or
@@ -101,7 +103,9 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 //
 //   - [RespondWith] answers with a response of the application's.
 //   - [NeedRecent] and [NeedFactor] lead a signed-in user to the page that asks for the
-//     proof, unless the session has it: then the request passes. Scripts get status 401.
+//     proof, unless the session has it: then the request passes. On a site with neither
+//     [Config].Factors nor a [Password], NeedRecent leads to the sign-in page. Scripts get
+//     status 401.
 //   - [RedirectTo] sends the browser elsewhere; scripts get status 401. Another site has
 //     to be accepted by [Callbacks].Redirect: otherwise the answer is status 500.
 //   - A panic of decide is logged and answered with status 500.
@@ -151,8 +155,8 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 
 // RequireRecent returns a guard that passes a request if the user of the session has
 // proven their identity at most d ago. It leads any other signed-in user to the page that
-// asks for a proof, and a visitor without a session to the sign-in page. See
-// [NeedRecent].
+// asks for a proof, or to the sign-in page on a site with neither [Config].Factors nor a
+// [Password]. It leads a visitor without a session to the sign-in page. See [NeedRecent].
 func (a *Auth) RequireRecent(d time.Duration) func(http.Handler) http.Handler {
 	return a.Authorize(func(*http.Request, *Session) error { return NeedRecent(d) })
 }

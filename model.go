@@ -44,15 +44,18 @@ const (
 	TypeWebAuthn    = storage.TypeWebAuthn
 )
 
-// Rate is a limit: Events times in each period of Per.
+// Rate is a rate limit: Events at once, and then one more each Per/Events. It is a bucket
+// (GCRA), not a window. In a field of [Limits] the zero Rate stands for the default.
 type Rate = storage.Rate
 
 // Session is who is signed in: what the browser may see, and what only the
 // server knows.
 //
-// In JSON there are User, Expires and the members of Extra. The other fields
-// never leave the server; no callback and no update can change them. All who
-// ask [SessionFrom] in one request get the same Session: do not change it.
+// In JSON there are User, Expires, the members of Extra and, if an administrator acts as
+// the user, the administrator's id. The other fields never leave the server. Neither
+// [Callbacks].Session nor an update can change UserID or any field after it.
+// [Callbacks].Token can set the UserID of a JWT session, as the claim sub, at the sign-in.
+// All who ask [SessionFrom] in one request get the same Session: do not change it.
 type Session struct {
 	_ [0]func() // not comparable; literals name their fields
 
@@ -64,14 +67,13 @@ type Session struct {
 	// say. Without an Adapter it is made up at each OAuth sign-in, and another sign-in of
 	// the same user has another one: keep the provider's id with [Callbacks].Token.
 	UserID string
-	// ID is the same for the whole life of the session. With JWTSessions it is empty,
-	// unless [SessionConfig].AbsoluteMaxAge is set or revocations are kept, in
-	// SessionConfig.Revocations or in an Adapter that is a [storage.RevocationStore], as
-	// most are.
+	// ID is the same for the whole life of the session. With JWTSessions it is empty on a
+	// site that has none of what [Assurance] lists for the times. A stored session has the
+	// ID that the store gives it; empty: the store gives none.
 	ID string
 
 	Tenant   string     // name of the tenant, on sites made with [NewTenants]; empty: there is one site
-	Provider string     // id of the provider that opened it; empty: unknown, as with JWTSessions
+	Provider string     // id of the provider that opened it; empty: unknown, as with JWTSessions unless a provider has a [Logout]
 	Via      SessionVia // what the request proved the session with
 	Assurance
 
@@ -83,7 +85,9 @@ type Session struct {
 	said *jwtclaims.Said // what the session token says in the fields of User that are empty; nil: there is none
 }
 
-// Actor is an administrator, or another cause of an event: Kind and ID.
+// Actor names the cause of an event, or the administrator who acts as a user, by Kind and
+// ID. Its kinds, such as event.ActorAdmin, are documented in package event. The zero Actor
+// names none.
 type Actor = event.Actor
 
 // SessionUser is the user of a [Session], as the browser may see them. The id is
@@ -109,14 +113,17 @@ const (
 	ViaBearer SessionVia = "bearer" // the Authorization header, with [SessionConfig].Bearer
 )
 
-// Assurance is how, and how recently, the user of a session proved who they
-// are. What is unknown is zero: in sessions made elsewhere, and in JWTSessions
-// without [SessionConfig].Revocations and AbsoluteMaxAge.
+// Assurance says how, and how recently, the user of a session proved their identity. A
+// field that is not known is zero. The sign-in is not known in a session that another
+// program made. AMR and ACR are not known without [Config].Factors. With JWTSessions the
+// times are known only if the site has a [storage.RevocationStore] in use, Factors, an
+// [AccountPage], SessionConfig.AbsoluteMaxAge, TokenConfig.Cookie or a provider with a
+// [Logout]. All fields are zero in a session in which an administrator acts as the user.
 type Assurance struct {
-	AuthTime time.Time // the sign-in
-	Proved   time.Time // the latest proof: AuthTime, where nothing later is kept
-	AMR      []string  // the methods, in the names of RFC 8176
-	ACR      string    // the level reached (OpenID Connect Core 1.0, section 2)
+	AuthTime time.Time // when the user signed in
+	Proved   time.Time // when the user last gave a proof; AuthTime if nothing later is kept
+	AMR      []string  // the methods: names of RFC 8176, and fed (a provider), email, recovery and browser (a remembered one)
+	ACR      string    // the level: aal1, aal2, or what OAuth.Assurance returned (OpenID Connect Core 1.0, section 2)
 }
 
 // hidden is embedded in every exported type that holds a secret, so that none

@@ -39,8 +39,7 @@ type Field struct {
 	Required     bool   // the browser sends no form without it; Authorize gets what was sent all the same
 }
 
-// Check is a value that proves that an OAuth callback belongs to a sign-in
-// begun in the same browser.
+// Check is a value that proves that an OAuth callback belongs to a sign-in begun in the same browser.
 type Check string
 
 // The checks an OAuth provider can use.
@@ -76,8 +75,7 @@ type SigningKey struct {
 	Algorithm string        // such as "ES256"; empty: RS256, ES256, ES384, ES512 or EdDSA, as suits Key
 }
 
-// EmailTrust says whether a provider vouches that an e-mail address is the
-// person's.
+// EmailTrust says whether a provider vouches that an e-mail address is the person's.
 type EmailTrust int
 
 // The values of [EmailTrust].
@@ -101,22 +99,22 @@ type Grant struct {
 type Identity struct {
 	// Subject is the provider's own immutable id for the person, never a handle or an e-mail
 	// address. It becomes [Account].ProviderAccountID, with [NewTenants] after a prefix that stands
-	// for the issuer. Empty: the sign-in is refused. The sub of an ID token has at most 255
-	// characters, all of them printable ASCII, or the token is refused (OpenID Connect Core 1.0,
-	// section 2).
+	// for the issuer. A Subject that is empty, "0" or over 1023 bytes is refused, as
+	// ErrOAuthProfileParse. So is an ID token unless its sub has at most 255 characters, all of
+	// them printable ASCII (OpenID Connect Core 1.0, section 2).
 	Subject string
-	Name    string
-	Email   string         // normalised by the library
-	Image   string         // URL of a picture; anything but http and https becomes empty
+	Name    string         // cut to 512 bytes
+	Email   string         // normalised by the library; an invalid address is an ErrOAuthProfileParse
+	Image   string         // URL of a picture, at most 2 KiB; anything but http and https becomes empty
 	Extra   map[string]any // becomes [User].Extra
 
-	// Photo is the picture itself, for providers that have no URL of it: a JPEG, PNG, GIF or WebP.
-	// It becomes a data URL, and wins over Image. nil: none.
+	// Photo is the picture itself, for providers that have no URL of it: a JPEG, PNG, GIF or WebP
+	// of at most 48 KiB. It becomes a data URL, and wins over Image. If Photo or Image is longer,
+	// the user has no picture. nil: none.
 	Photo []byte
 
-	// WithoutImage says that an empty Image means that there is no picture: the
-	// session then has "image": null, where it otherwise says nothing. Auth.js
-	// makes that difference for some providers.
+	// WithoutImage says that an empty Image means that there is no picture: the session then has
+	// "image": null, where it otherwise says nothing. Auth.js does so for some providers.
 	WithoutImage bool
 
 	// EmailTrust says whether the provider vouches for Email. EmailProven and
@@ -139,17 +137,15 @@ type OAuth struct {
 
 	ClientID     string // empty: AUTH_<ID>_ID
 	ClientSecret string // empty: AUTH_<ID>_SECRET
-	// NewClientSecret makes a secret when one is needed, such as a signed JWT.
-	// nil: ClientSecret.
+	// NewClientSecret makes a secret when one is needed, such as a signed JWT. nil: ClientSecret.
 	NewClientSecret func(ctx context.Context, now time.Time) (string, error)
 	ClientAuth      ClientAuth // empty: client_secret_basic, which needs a secret; a public client sets ClientAuthNone
 	SigningKey      SigningKey // for private_key_jwt
 	// AssertionAudience is the aud of client assertions. Empty: the issuer.
 	AssertionAudience string
 
-	// Issuer identifies an OpenID Provider, written as the provider writes it,
-	// to the slash at its end; endpoints left out are discovered there (OpenID
-	// Connect Discovery 1.0). Empty: AUTH_<ID>_ISSUER.
+	// Issuer identifies an OpenID Provider, written as the provider writes it, to the slash at its
+	// end; endpoints left out are discovered there (OpenID Connect Discovery 1.0). Empty: AUTH_<ID>_ISSUER.
 	Issuer string
 	// MatchIssuer replaces the comparison with Issuer, for providers whose
 	// issuer depends on the person. claims is nil for the discovery document.
@@ -195,10 +191,9 @@ type OAuth struct {
 	AcceptIDToken bool
 	// NativeClientIDs are clients whose ID tokens count too, such as an app's bundle id.
 	NativeClientIDs []string
-	// ProfileFromUserInfo takes the profile of an OIDC provider from the
-	// userinfo endpoint instead of the ID token, which is verified all the
-	// same. false: the endpoint is called only if the ID token lacks a claim that the
-	// scopes promise: name with the scope profile, or email with the scope email.
+	// ProfileFromUserInfo takes the profile of an OIDC provider from the userinfo endpoint instead
+	// of the ID token, which is verified all the same. false: the endpoint is called only if the ID
+	// token lacks a claim that the scopes promise: name for profile, or email for email.
 	ProfileFromUserInfo bool
 
 	// Identify maps what the provider handed over to a person. nil: sub or id;
@@ -214,8 +209,7 @@ type OAuth struct {
 	Offline    bool
 	Refresh    Refresh  // what is special about the refresh tokens
 	Revocation Endpoint // of RFC 7009; URL empty: discovered
-	// Revoke replaces the request of RFC 7009. nil: that request, where there is an
-	// endpoint.
+	// Revoke replaces the request of RFC 7009. nil: that request, where there is an endpoint.
 	Revoke func(ctx context.Context, c *http.Client, t Tokens) error
 
 	// Logout says what a sign-out has to do with the provider. The zero value: nothing.
@@ -232,28 +226,29 @@ type OAuth struct {
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
 	// with the same e-mail address, if the provider says that it is verified.
 	AllowDangerousEmailAccountLinking bool
-	// TrustUnverifiedEmail lets AllowDangerousEmailAccountLinking link whatever
-	// the provider says about the e-mail address. Anybody who can enter your
-	// user's address there takes over the account. Logs a warning.
+	// TrustUnverifiedEmail lets AllowDangerousEmailAccountLinking link whatever the provider says of
+	// the address. Anybody who can enter your user's address there takes over the account. Logs a warning.
 	TrustUnverifiedEmail bool
 
-	// Assurance says what an OpenID Provider has proven, by its IDToken; see [UpstreamMFA].
-	Assurance func(Grant) Assurance // nil: one factor, now
-	ACRValues []string              // asked for where Assurance and [Factors].Require are set
+	// Assurance returns what an OpenID Provider has proven, by the IDToken of the Grant; see
+	// [UpstreamMFA]. It is called only with OIDC and [Config].Factors. Of the result AuthTime is
+	// ignored. A zero Proved, or one over a minute in the future, means now. AMR is added to "fed".
+	// An empty ACR means the level that AMR reaches. Only aal2 counts as two factors. nil: one
+	// factor, now.
+	Assurance func(Grant) Assurance
+	ACRValues []string // asked for where Assurance and [Factors].Require are set
 
 	// RedirectProxyURL overrides [Site].RedirectProxyURL for this provider.
 	RedirectProxyURL string
-	// AllowPlainHTTP accepts http endpoints on hosts other than loopback. Logs
-	// a warning.
+	// AllowPlainHTTP accepts http endpoints on hosts other than loopback. Logs a warning.
 	AllowPlainHTTP bool
 
 	Protocol Protocol // replaces OAuth 2, for services that do not speak it
 	Style    Style
 
-	// Derive sets what follows from ClientID, ClientSecret and Issuer, for
-	// catalogues: [New] calls it when it has them all, from the environment too.
-	// p is a copy of New's own, with its maps and slices. An error fails New; it says what
-	// to set. nil: nothing follows.
+	// Derive sets what follows from ClientID, ClientSecret and Issuer, for catalogues: [New] calls it
+	// when it has them all, from the environment too. p is a copy of New's own, with its maps and
+	// slices. An error fails New; it says what to set. nil: nothing follows.
 	Derive func(p *OAuth) error
 
 	// FetchProfile replaces the userinfo request, and is called at each sign-in, of
@@ -339,11 +334,11 @@ type Credentials struct {
 	// Authorize returns the user who has these credentials. It refuses with a zero User,
 	// ErrNotFound, ErrCredentialsSignin or [CredentialsError], all of which lead back to the form;
 	// [RedirectTo] and [RespondWith] lead elsewhere; any other error is an error page. fields holds
-	// everything that was posted, untouched, at most 32 fields of 4 KiB, but for what is ours or
-	// the browser client's: csrfToken, callbackUrl, json, redirect.
+	// everything that was posted, untouched, except csrfToken, callbackUrl, json and redirect.
+	// Authorize is not called for a form with more than 32 fields, a name or value over 4 KiB, or a
+	// JSON value that is no text. Such a form is refused like wrong credentials.
 	Authorize func(ctx context.Context, fields map[string]string, r *Request) (User, error)
-	// AccountField names the field that failed tries are counted under. Empty:
-	// the first of Fields.
+	// AccountField names the field that failed tries are counted under. Empty: the first of Fields.
 	AccountField string
 	Style        Style
 }

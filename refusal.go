@@ -247,10 +247,10 @@ func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof, guards boo
 	return ledTo(x.request, to)
 }
 
-// Unmet compares the demands of [NeedRecent] and [NeedFactor] in demand, also if
-// errors.Join combines them, with s. It returns nil if s meets all of them, and otherwise
-// an error for the first that s does not meet. It returns demand as it is if s is nil or
-// if demand is any other error, or nil. Unmet is for guards of integrations; ctx comes
+// Unmet checks whether s has the proofs that demand asks for: an error of [NeedRecent] or
+// [NeedFactor], or several that errors.Join combines. It returns nil if s has all of them,
+// and otherwise the error for the first that is missing. If s is nil, or if demand is nil
+// or any other error, it returns demand. Unmet is for guards of integrations; ctx comes
 // from [Core.Attach].
 func (c *Core) Unmet(ctx context.Context, s *Session, demand error) error {
 	wanted, now := wantedIn(demand), time.Now

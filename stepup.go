@@ -37,18 +37,21 @@ func (w *wantedProof) Error() string {
 
 // NeedRecent returns an error for the decide function of [Auth.Authorize] and of every
 // framework's guard. The request passes if the user of the session has proven their
-// identity at most d ago. Otherwise the browser is led to {base path}/reauth and comes
-// back afterwards; scripts get status 401 as in RFC 9470, and a visitor without a session
-// what [ErrNoSession] gets. Give d time for the way back: with a d of zero or less no
-// request passes.
+// identity at most d ago. With a d of zero or less no request passes: d has to leave time
+// for the proof and the way back. If the proof is too old, the browser is led to the page
+// that asks for another, {base path}/reauth or [Pages].Reauth, and comes back afterwards.
+// A site with neither [Config].Factors nor a [Password] leads it to the sign-in page.
+// Scripts get status 401 (RFC 9470). A visitor without a session gets what
+// [ErrNoSession] gets. With JWTSessions the site has to keep the time of sign-ins, as
+// [Assurance] says: otherwise the answer is status 500.
 func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Within: d}} }
 
 // NeedFactor returns an error as [NeedRecent] does. The request passes if a proof of one
 // of the kinds was given in the session beside another proof, however long ago: a magic link
 // alone is no mailed code, and a passkey alone counts with user verification. Without kinds
 // the request passes if [Assurance].ACR is aal2, which a passkey with user verification
-// reaches alone. errors.Join combines the error with one of NeedRecent. NeedFactor needs
-// [Config].Factors.
+// reaches alone. errors.Join combines the error with one of NeedRecent. Without
+// [Config].Factors the answer is status 500.
 func NeedFactor(kinds ...FactorKind) error {
 	return &wantedProof{factor.Wanted{IsFactor: true, Kinds: slices.Clone(kinds)}}
 }

@@ -23,11 +23,13 @@ var ErrAmbiguousAccount = users.ErrAmbiguousAccount
 // does, which documents the errors. Without a session it returns ErrNoSession. It reads
 // the session, and so may set a cookie: call it before writing the body.
 //
-// With [TokenConfig].Cookie a renewed token is kept in a cookie, too, and a browser
-// without tokens of the provider is ErrReconnect. Once the response has begun, no token
-// is renewed: one that needs it is ErrRefresh. AccessToken notices that behind
-// [Auth.Middleware], [Auth.LoadSession] and the guards, and by a w with a method
-// Written() bool.
+// With [TokenConfig].Cookie the tokens are in a cookie, which a renewal sets anew. The
+// error is then ErrReconnect for a browser without tokens of the provider, and ErrRefresh
+// for a token that needs a renewal after the response has begun. AccessToken notices that
+// the response has begun behind [Auth.Middleware], [Auth.LoadSession] and the guards, and
+// by a w with a method Written() bool.
+//
+// In a session in which an administrator acts as the user the error is ErrAccessDenied.
 func (a *Auth) AccessToken(w http.ResponseWriter, r *http.Request, provider string, o TokenOptions) (Tokens, error) {
 	session, err := a.ReadSession(w, r)
 	if err != nil {

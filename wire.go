@@ -12,8 +12,9 @@ import (
 // How users and sessions look in JSON: to browsers, and to the clients of
 // Auth.js, which tell an absent member from null.
 
-// MarshalJSON implements [json.Marshaler]: user, expires, and the members of
-// Extra. A zero User is left out.
+// MarshalJSON implements [json.Marshaler]. It writes user, expires, the members of Extra
+// and, if Actor is not nil, act with the administrator's id as sub. It leaves out a zero
+// User.
 func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
 // UnmarshalJSON reads what MarshalJSON writes: it sets User, Expires and Extra, and

@@ -48,8 +48,8 @@ type Event struct {
 	// Count is for how many equal failures the event stands in an audit log. 0: one.
 	Count int
 
-	// AMR and ACR are what a completed sign-in or step-up has proven: the methods, in the
-	// names of RFC 8176, and the level, as in latchkey.Assurance. Empty: not known.
+	// AMR and ACR are the methods and the level that a completed sign-in or step-up has
+	// proven, in the words of latchkey.Assurance. Empty: not known.
 	AMR []string
 	ACR string
 	// Name is a keyed hash of the name or e-mail address of a failed sign-in, if that is not
