@@ -110,20 +110,20 @@ func keeperOf(ctx context.Context, s *setup, flows *passwords.Flows, mails bool)
 			mailLater(ctx, s.mails, by, &l, flows.Provider, write)
 		},
 	}, Send: func(ctx context.Context, m passwords.Mail) error {
-		err := tooManyIf(s.mails.send(ctx, wordedMail(&l, flows.Provider, m), by))
-		if err != nil && !errors.Is(err, ErrEmailSignIn) {
-			err = failure.Wrap(ErrEmailSignIn, err)
-		}
-		return err
+		return mailFailure(s.mails.send(ctx, wordedMail(&l, flows.Provider, m), by))
 	}}, nil
 }
 
-// tooManyIf returns an ErrEmailSignIn for a mail too many, and any other error as it is.
-func tooManyIf(err error) error {
-	if errors.Is(err, errTooManyMails) {
+// mailFailure returns err, of a mail that was not sent, as an ErrEmailSignIn: with the Code
+// limit for one too many. It returns nil for nil.
+func mailFailure(err error) error {
+	switch {
+	case errors.Is(err, errTooManyMails):
 		return &Error{Type: ErrEmailSignIn, Code: "limit", Detail: fault.LimitMails, Err: err}
+	case err == nil || errors.Is(err, ErrEmailSignIn):
+		return err
 	}
-	return err
+	return failure.Wrap(ErrEmailSignIn, err)
 }
 
 // SignInLink mails a user a link that signs them in, and leads to redirectTo, a path of
@@ -187,8 +187,7 @@ func (b usersBackend) Inviter(ctx context.Context) (*users.Inviter, error) {
 	}
 	if s.mails.mail.Send != nil {
 		in.Mail = func(ctx context.Context, to, url string, expires time.Time) error {
-			err := s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by)
-			return tooManyIf(err)
+			return mailFailure(s.mails.send(ctx, outgoing{Message: Message{Kind: MessageInvitation, To: to, URL: url, Expires: expires}}, by))
 		}
 	}
 	return in, nil

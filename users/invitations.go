@@ -49,9 +49,8 @@ type Inviter struct {
 // [storage.ChallengeAdapter], and latchkey.Site.URL. Without in.NoMail it also needs a
 // way to send mails: latchkey.Mail.Send, or a latchkey.Email provider. Mails count for
 // latchkey.Limits.MailsPerRecipient. If a mail cannot be sent, Invite revokes the
-// invitation and returns an error with the text of that of Mail.Send. If the address has
-// had too many mails, it revokes the invitation and returns a latchkey.ErrEmailSignIn with
-// the Code "limit".
+// invitation and returns a latchkey.ErrEmailSignIn with the text of the error of
+// Mail.Send. If the address has had too many mails, the Code of the ErrEmailSignIn is "limit".
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {
