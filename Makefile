@@ -75,7 +75,7 @@ test-all: ## and those that take long: servers that are killed, databases and pr
 	go test -timeout 60m work
 
 # The tests that choose at random what happens: each takes STEPS steps, and prints its seed.
-WALKS := TestAnswersAreThoseThatWereAskedFor|TestEndIsFinal|TestGuessesAtAnAccountNeverExceedTheRate|TestPrincipalsAreApart
+WALKS := TestAnswersAreThoseThatWereAskedFor|TestClientsAreApart|TestEndIsFinal|TestGuessesAtAnAccountNeverExceedTheRate|TestPrincipalsAreApart
 
 walks: ## the property tests of docs/internals/invariants.md, at length
 	LATCHKEY_WALK=$(STEPS) go test -v $(FAST) -timeout 60m -run '^($(WALKS))$$' ./internal/sitetest

@@ -108,21 +108,22 @@ func (i *issued) foreign(issuer *latchkeytest.Issuer) string {
 // under, and a logout for its client finds it under every other (R-650). Without the client in the seal it fails at once: "a refresh token reached
 // a provider that has not issued it".
 func TestClientsAreApart(t *testing.T) {
-	seed, rounds := race.Steps(t, 2)
-	for component, change := range map[string]func(*party){
+	others := map[string]func(*party){
 		"secret":  func(c *party) { c.secret = "the secret of another, long enough" },
 		"tenant":  func(c *party) { c.tenant = "blue" },
 		"site":    func(c *party) { c.origin = "https://two.example" },
 		"issuer":  func(*party) {}, // another one is started
 		"client":  func(c *party) { c.id = "another" },
 		"account": func(c *party) { c.sub = "bob" },
-	} {
+	}
+	seed, steps := race.Walk(t, 40, 2*len(others)-1)
+	for component, change := range others {
 		both(t, "P-B "+component, func(t *testing.T, strategy latchkey.Strategy) {
 			if component == "secret" && strategy == latchkey.DatabaseSessions {
 				return
 			}
 			random := rand.New(rand.NewPCG(seed, 10))
-			for range rounds {
+			for taken := 0; taken < steps; taken += 20 {
 				clock := newTestClock()
 				issuer, own := newCountedIssuer(t, clock)
 				here := &party{secret: "the secret of one site, long enough", tenant: "red", origin: "https://one.example", id: issuer.Provider().ClientID, sub: "ada", issuer: issuer}
