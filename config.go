@@ -117,9 +117,9 @@ const (
 // AllowedHosts alone. Empty: the built-in page.
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
-	SignOut       string
+	SignOut       string // asks whether to sign out
 	Error         string // gets error=<type>, from guards too
-	VerifyRequest string
+	VerifyRequest string // says that a mail was sent; gets provider and type, and error=Verification after a wrong code
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
 	Reauth        string // asks a signed-in user for another proof; gets for=recent or factor, callbackUrl, and error=<type> after a wrong one
 	Password      string // gets the query parameters "do", "token" of a link, and after a refusal "error" and "code"; see docs/passwords.md
@@ -264,7 +264,7 @@ type Limits struct {
 // user sees linked accounts and devices there, unlinks accounts, ends sessions
 // and deletes the user.
 type AccountPage struct {
-	Enabled bool
+	Enabled bool        // it needs an Adapter that is a storage.AccountAdapter
 	Edit    AccountEdit // what users change of themselves there, such as EditName | EditImage
 	// Activity keeps the latest sign-ins and changes of each user for 90 days, and shows
 	// them on the page: see Users.Activity. [Auth.Sweep] removes older ones. It needs an
@@ -273,7 +273,8 @@ type AccountPage struct {
 	// Export lets users download everything that is kept of them, five times a day.
 	Export bool
 	// ExportMore returns what the application keeps of a user, as a value for JSON. It is
-	// the member "application" of every export, that of [Users] included. nil: nothing.
+	// the member "application" of every export, that of [Users] included. An error, and
+	// taking longer than 30 seconds, fails the export. nil: nothing.
 	ExportMore func(ctx context.Context, u User) (any, error)
 }
 

@@ -39,14 +39,14 @@ type Factors struct {
 	// goroutines at once.
 	Require func(ctx context.Context, q FactorQuestion) (FactorDemand, error)
 
-	Recent   time.Duration // how recent a proof has to be for changes of factors; 0: 10 minutes
+	Recent   time.Duration // how recent a proof has to be for changes of factors, and where other comments name Recent; 0: 10 minutes
 	Pending  time.Duration // how long a sign-in waits for the factor; 0: 10 minutes, at most an hour
 	Remember time.Duration // how long a browser is remembered whose user asks for it; 0: 30 days; negative: never
 
-	// RecoveryDelay lets users who have lost every factor remove them all, this long
-	// after they have asked: the first factor was right, and the mails at once, half-way
-	// and in the end have a link that stops it, or does it. 0: off; else 24 hours to 30
-	// days.
+	// RecoveryDelay lets users who have lost every factor remove them all, this long after
+	// they have asked for it, which takes a right first factor. Mails at once and half-way
+	// have a link that stops the removal. The mail after the delay has a link that removes
+	// the factors. 0: off; else 24 hours to 30 days.
 	RecoveryDelay time.Duration
 }
 

@@ -87,11 +87,11 @@ type JWTConfig struct {
 	MaxAge time.Duration // from a token's iat, whatever its exp says; 0: Session.MaxAge
 	// Encode and Decode replace the sealed token of package jwt. Each may be set without
 	// the other, for sites that move from one kind of token to another. Both are called
-	// concurrently. Encode writes iat and exp itself: Claims has none at a sign-in, and
-	// later those of the former token. Decode returns all claims that Encode was given, and
-	// iat and exp: MaxAge counts from iat. It returns an error for any token that it does
-	// not accept, expired ones included. If the error is jwt.ErrExpired, the session counts
-	// as expired.
+	// concurrently, and have to heed their context. Encode writes iat and exp itself: Claims
+	// has none at a sign-in, and later those of the former token. Decode returns all claims
+	// that Encode was given, and iat and exp: MaxAge counts from iat. It returns an error
+	// for any token that it does not accept, expired ones included. If the error is
+	// jwt.ErrExpired, the session counts as expired.
 	Encode func(ctx context.Context, p JWTParams) (string, error)
 	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
 }

@@ -21,8 +21,8 @@ type TokenConfig struct {
 	// Plain stores tokens unencrypted, for other programs that read the same rows.
 	Plain bool
 	// Cookie keeps the tokens in a sealed cookie of the browser, for sites without an
-	// Adapter. Only [Auth.AccessToken] returns them then, and of few and small accounts.
-	// false: without an Adapter nothing keeps them.
+	// Adapter. Only [Auth.AccessToken] returns them then. The cookie has room for few and
+	// small accounts. false: without an Adapter nothing keeps them.
 	Cookie bool
 	// Early is how long before its expiry a token is renewed, at most a fifth of its
 	// lifetime. 0: a minute.
@@ -51,7 +51,7 @@ type Refresh struct {
 	// Refused are error codes that mean what invalid_grant means: the refresh token is
 	// dead. They win over their usual meaning.
 	Refused  []string
-	Lifetime time.Duration // of access tokens whose answer names none; 0: until an API refuses them
+	Lifetime time.Duration // of access tokens for which the provider names none; 0: they count as valid until TokenOptions.Rejected names them
 	// Do replaces the refresh request. With it, a token can be renewed without a refresh
 	// token as long as it is valid. An answer without a refresh token keeps t's. nil: the
 	// request of RFC 6749, section 6.
@@ -90,7 +90,7 @@ type Logout struct {
 	OmitIDToken  bool // keep no ID token, and never send id_token_hint
 }
 
-// LogoutRequest is what a provider is told of a logout.
+// LogoutRequest holds what [Logout].URL puts into its address.
 type LogoutRequest struct {
 	hidden
 

@@ -41,7 +41,7 @@ const (
 	ErrMissingWebAuthnAutocomplete = fault.ErrMissingWebAuthnAutocomplete // no field of a passkey form is marked for passkeys
 	ErrOAuthAccountNotLinked       = fault.ErrOAuthAccountNotLinked       // of accounts at providers and of links in mails: the account, or its e-mail address, belongs to another user
 	ErrOAuthCallback               = fault.ErrOAuthCallback               // the provider refused, or the visitor pressed Cancel there
-	ErrOAuthProfileParse           = fault.ErrOAuthProfileParse           // Identify failed, or found no Subject
+	ErrOAuthProfileParse           = fault.ErrOAuthProfileParse           // Identify failed, or its Identity is of no use, such as one without a Subject
 	ErrOAuthSignIn                 = fault.ErrOAuthSignIn                 // a sign-in could not be begun
 	ErrFactor                      = fault.ErrFactor                      // a second factor could not be asked for, set up or removed; a wrong code is ErrSecondFactor
 	ErrReauth                      = fault.ErrReauth                      // the user of a session has not proven who they are once more

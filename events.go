@@ -21,7 +21,7 @@ type Events struct {
 	CreateUser  func(ctx context.Context, u User) error
 	UpdateUser  func(ctx context.Context, u User) error
 	LinkAccount func(ctx context.Context, e LinkAccountEvent) error
-	Session     func(ctx context.Context, e SessionEvent) error
+	Session     func(ctx context.Context, e SessionEvent) error // of each session that is read, so of most requests
 
 	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
 	DeleteUser    func(ctx context.Context, u User) error

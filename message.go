@@ -38,13 +38,13 @@ type Message struct {
 	Kind     MessageKind
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
-	URL      string // what the mail's button opens; in a mail without a button, a page of the site: the mail names its host
-	OtherURL string // of MessageAccountExists: where a forgotten password is replaced; else empty
-	Token    string // the secret inside URL; empty: there is none
-	Code     string // digits to type where the mail was asked for; empty: there is none
-	Left     int    // of MessageRecoveryUsed: the recovery codes that are left
-	Expires  time.Time
-	Provider string // id; empty: the mail is not one of a provider
+	URL      string    // what the mail's button opens; in a mail without a button, a page of the site: the mail names its host
+	OtherURL string    // of MessageAccountExists: where a forgotten password is replaced; else empty
+	Token    string    // the secret inside URL; empty: there is none
+	Code     string    // digits to type where the mail was asked for; empty: there is none
+	Left     int       // of MessageRecoveryUsed: the recovery codes that are left
+	Expires  time.Time // when the link ends, or a Code without a link; in notices as the comment of Kind says; zero: nothing ends
+	Provider string    // id; empty: the mail is not one of a provider
 	Theme    Theme
 	Language string // of the browser that asked for the mail, one of Texts.Languages; empty: English
 	Texts    Texts
@@ -60,9 +60,9 @@ type MessageKind string
 const (
 	MessageSignIn        MessageKind = "sign_in"        // its URL, or its code, signs the user in
 	MessageVerify        MessageKind = "verify"         // its URL, or its code, proves the address of a new user
-	MessageAccountExists MessageKind = "account_exists" // the address that was to sign up has a user
+	MessageAccountExists MessageKind = "account_exists" // a sign-up named this address, which has a user already
 	MessagePasswordReset MessageKind = "password_reset" // its URL asks for a new password
-	MessageNewPassword   MessageKind = "new_password"   // its URL does, because the old password may be known to others
+	MessageNewPassword   MessageKind = "new_password"   // its URL asks for a new password, because the old one may be known to others
 	MessageNewEmail      MessageKind = "new_email"      // its URL, or its code, proves the new address of a user
 	MessageFactorCode    MessageKind = "factor_code"    // its code is a second factor
 	MessageRecoveryReady MessageKind = "recovery_ready" // its URL removes the second factors, in the browser that asked
@@ -74,13 +74,13 @@ const (
 	MessageEmailChanged    MessageKind = "email_changed"    // to the former address of a user who has lost the mailbox; its URL undoes the change
 	MessageEmailLost       MessageKind = "email_lost"       // to the address of that user, which is replaced at Expires; its URL stops that
 	MessageFactorAdded     MessageKind = "factor_added"     // a second factor was added
-	MessageFactorRemoved   MessageKind = "factor_removed"   // one was removed
-	MessageFactorsReset    MessageKind = "factors_reset"    // an administrator has removed all of them
+	MessageFactorRemoved   MessageKind = "factor_removed"   // a second factor was removed
+	MessageFactorsReset    MessageKind = "factors_reset"    // an administrator has removed all second factors
 	MessageRecoveryUsed    MessageKind = "recovery_used"    // a recovery code was used
 	MessageRecoveryMade    MessageKind = "recovery_made"    // new recovery codes were made
 	MessageWrongCodes      MessageKind = "wrong_codes"      // several wrong codes were typed after a right first factor
 	MessageRecoveryStarted MessageKind = "recovery_started" // the second factors are removed at Expires; its URL stops that
-	MessageRecoverySoon    MessageKind = "recovery_soon"    // the same, half-way
+	MessageRecoverySoon    MessageKind = "recovery_soon"    // as MessageRecoveryStarted, when half of the delay is over
 	MessageActedAs         MessageKind = "acted_as"         // an administrator acts as the user, until Expires
 )
 

@@ -70,7 +70,7 @@ const (
 type SigningKey struct {
 	hidden
 
-	Key       crypto.Signer // RSA, ECDSA or Ed25519
+	Key       crypto.Signer // RSA of 2048 bits or more, ECDSA on P-256, P-384 or P-521, or Ed25519
 	KeyID     string        // kid
 	Algorithm string        // such as "ES256"; empty: RS256, ES256, ES384, ES512 or EdDSA, as suits Key
 }
@@ -156,7 +156,7 @@ type OAuth struct {
 	UserInfo      Endpoint
 	JWKS          string // URL of the key set; empty: discovered
 
-	Scopes         []string // empty: openid profile email
+	Scopes         []string // nil: openid profile email, without OIDC too; empty and not nil: none
 	ScopeSeparator string   // empty: a space
 	// ClientIDParam names one more parameter that carries the client id in
 	// authorization and token requests. Empty: none.
@@ -336,7 +336,8 @@ type Credentials struct {
 	// [RedirectTo] and [RespondWith] lead elsewhere; any other error is an error page. fields holds
 	// everything that was posted, untouched, except csrfToken, callbackUrl, json and redirect.
 	// Authorize is not called for a form with more than 32 fields, a name or value over 4 KiB, or a
-	// JSON value that is no text. Such a form is refused like wrong credentials.
+	// JSON value that is no text. Such a form is refused like wrong credentials. Without stored
+	// sessions, a User without an ID gets a random one at each sign-in.
 	Authorize func(ctx context.Context, fields map[string]string, r *Request) (User, error)
 	// AccountField names the field that failed tries are counted under. Empty: the first of Fields.
 	AccountField string

@@ -39,7 +39,7 @@ const (
 	ErrMissingWebAuthnAutocomplete ErrorType = "MissingWebAuthnAutocomplete" // no field of a passkey form is marked for passkeys
 	ErrOAuthAccountNotLinked       ErrorType = "OAuthAccountNotLinked"       // of accounts at providers and of links in mails: the account, or its e-mail address, belongs to another user
 	ErrOAuthCallback               ErrorType = "OAuthCallbackError"          // the provider refused, or the visitor pressed Cancel there
-	ErrOAuthProfileParse           ErrorType = "OAuthProfileParseError"      // Identify failed, or found no Subject
+	ErrOAuthProfileParse           ErrorType = "OAuthProfileParseError"      // Identify failed, or its Identity is of no use, such as one without a Subject
 	ErrOAuthSignIn                 ErrorType = "OAuthSignInError"            // a sign-in could not be begun
 	ErrFactor                      ErrorType = "FactorError"                 // a second factor could not be asked for, set up or removed; a wrong code is ErrSecondFactor
 	ErrReauth                      ErrorType = "Reauth"                      // the user of a session has not proven who they are once more
