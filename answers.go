@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
@@ -145,3 +146,7 @@ func asJSON(r *Response) *Response {
 func optionsRefused(reason string) *Response {
 	return noStore(jsonBytes(http.StatusBadRequest, append(jsonscan.AppendText([]byte(`{"error":`), reason), '}')))
 }
+
+// secondsOf returns d in whole seconds, rounded up, for Retry-After (RFC 9110, section
+// 10.2.3).
+func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

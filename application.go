@@ -199,6 +199,15 @@ func addSignOut(events *directory.Outbox, ended endedSession, e SignOutEvent) {
 	}, payload)
 }
 
+// addSignIn queues the event of a completed sign-in.
+func addSignIn(events *directory.Outbox, who *directory.SignIn) {
+	var payload any
+	if events.Wants(event.SignIn) {
+		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IDToken: who.IDToken, IsNewUser: who.IsNew, Invitation: who.Invitation.Shown()}
+	}
+	events.Add(who.Event(), payload)
+}
+
 // endLate repeats end, which has just failed to end a session, after the response. Once
 // it succeeds, endLate tells the events that it has added. If end returns ErrNotFound or
 // directory.ErrNoToken, nothing is left to end, and endLate stops without an event.

@@ -119,8 +119,8 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 		return nil, failure.Wrap(ErrAccessDenied, err)
 	}
 	q := factor.Question{Offered: s.config.Factors.Kinds, Held: held, Demand: demand, AMR: in.AMR, ACR: in.ACR, Now: s.now()}
-	outcome, kinds := q.Decide()
-	isEnrol := outcome == factor.Enrol
+	next, kinds := q.Decide()
+	isEnrol := next == factor.Enrol
 	if isEnrol && user != &in.Person && !slices.Contains(in.AMR, factor.Email) && s.mails.mail.Send != nil { // mails can be proven
 		byMail, err := s.directory.Factors.EnrolsByMail(ctx, user)
 		if err != nil {
@@ -131,14 +131,14 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 		}
 	}
 	switch {
-	case outcome == factor.Enter && known != nil && shownByPasskey(in):
+	case next == factor.Enter && known != nil && shownByPasskey(in):
 		return nil, s.directory.Factors.StopLostOf(ctx, &x.events, nil, known.ID)
-	case outcome == factor.Enter:
+	case next == factor.Enter:
 		return nil, nil
-	case outcome == factor.Remind:
+	case next == factor.Remind:
 		x.callbackURL = x.url("factor?do=later")
 		return nil, nil
-	case outcome == factor.Ask:
+	case next == factor.Ask:
 		trusted, err := s.directory.Factors.IsTrusted(ctx, x.cookies.Known(s.tenant, s.now()).ID, user.ID)
 		if trusted {
 			in.AMR = factor.Join(in.AMR, []string{factor.Browser})

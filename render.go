@@ -171,15 +171,15 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 		return nil
 	}
 	account := x.url("account")
-	fromAccount := x.setup.config.AccountPage.Enabled && (isTaken || x.callbackURL == account)
+	toAccount := x.setup.config.AccountPage.Enabled && (isTaken || x.callbackURL == account)
 	switch {
 	case errors.Is(err, directory.ErrNotFresh):
 		return proofForLink(ctx, x.setup, &x.visit, &x.links, x.callbackURL)
-	case fromAccount && isStale:
+	case toAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
-	case fromAccount && isTaken:
+	case toAccount && isTaken:
 		return backToAccount(&x.links, &x.visit, noticeTaken, who.ID)
-	case fromAccount:
+	case toAccount:
 		return backToAccount(&x.links, &x.visit, noticeNotLinked, who.ID)
 	case isStale && opensPage(x.request.Header):
 		res, err := signedInPage(ctx, x, who)
@@ -323,10 +323,6 @@ func refuseSuspended(x *exchange, err error, res *Response) *Response {
 	}
 	return res
 }
-
-// secondsOf returns d in whole seconds, rounded up, for Retry-After (RFC 9110, section
-// 10.2.3).
-func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // crossSite answers a post that another site sent with status 403.
 func crossSite(ctx context.Context, x *exchange) *Response {

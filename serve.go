@@ -112,14 +112,15 @@ func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trust
 		return x, nil, bad
 	}
 	x.trusted = trusted
-	if untrusted := x.resolveOrigin(); fault == nil { // an error page is better off knowing where the site is
-		fault = untrusted
+	early := fault
+	if untrusted := x.resolveOrigin(); early == nil { // an error page is better off knowing where the site is
+		early = untrusted
 	}
-	if fault == nil && x.action != "backchannel-logout" { // which reads no cookie
-		fault = x.checkCallbackURLs()
+	if early == nil && x.action != "backchannel-logout" { // which reads no cookie
+		early = x.checkCallbackURLs()
 	}
-	if fault != nil {
-		return x, nil, &configFault{fault}
+	if early != nil {
+		return x, nil, &configFault{early}
 	}
 	return x.serve(s.in(ctx))
 }

@@ -176,13 +176,13 @@ func (x *exchange) admit(ctx context.Context, in *directory.Assertion) (*Respons
 	if err := openSession(ctx, x.setup, &x.visit, &x.events, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
-	said := "signed in"
+	text := "signed in"
 	if who.IsRefused {
-		said = "no session was opened for a sign-in, because Callbacks.Token returned no claims"
+		text = "no session was opened for a sign-in, because Callbacks.Token returned no claims"
 	} else if err := errors.Join(keepBrowser(ctx, x.setup, &x.visit, in, who), carryOver(ctx, x, who), leaveFresh(ctx, x, who)); err != nil {
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the user may be asked for more again
 	}
-	x.setup.log.Info(ctx, x, said, "user", who.User.ID, "new", who.IsNew)
+	x.setup.log.Info(ctx, x, text, "user", who.User.ID, "new", who.IsNew)
 	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
 	return &Response{Redirect: x.afterSignIn(ctx, who)}, nil
@@ -308,15 +308,6 @@ func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 	x.trail.Decided("session=opened")
 	x.setup.log.Count(ctx, sign)
 	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsOpened, Value: string(x.setup.config.Session.Strategy)})
-}
-
-// addSignIn queues the event of a completed sign-in.
-func addSignIn(events *directory.Outbox, who *directory.SignIn) {
-	var payload any
-	if events.Wants(event.SignIn) {
-		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IDToken: who.IDToken, IsNewUser: who.IsNew, Invitation: who.Invitation.Shown()}
-	}
-	events.Add(who.Event(), payload)
 }
 
 // afterSignIn returns where the browser goes after a sign-in.

@@ -176,7 +176,8 @@ func audienceOf(claims map[string]any) ([]string, bool) {
 	return nil, false
 }
 
-// checkTimes requires exp and iat, and compares them and nbf with the clock.
+// checkTimes requires exp and iat, and compares them and nbf with the clock. checkDates
+// has checked that those which are there are numbers.
 func (c *Client) checkTimes(claims map[string]any) error {
 	now := float64(c.config.Time().UnixMilli()) / 1000
 	leeway := c.config.Leeway.Seconds()
@@ -194,10 +195,8 @@ func (c *Client) checkTimes(claims map[string]any) error {
 	if iat > now+maxFuture.Seconds() {
 		return clockError(CheckEarly, "from the future: iat is", iat, now)
 	}
-	if value, stated := claims["nbf"]; stated {
-		if nbf, ok := seconds(value); !ok || nbf > now+leeway {
-			return clockError(CheckEarly, "not valid yet: nbf is", nbf, now)
-		}
+	if nbf, stated := seconds(claims["nbf"]); stated && nbf > now+leeway {
+		return clockError(CheckEarly, "not valid yet: nbf is", nbf, now)
 	}
 	return nil
 }
