@@ -15,8 +15,9 @@ import (
 
 // checkCallbackURLs sets x.rememberedURL to the URL of the callback cookie. It returns
 // ErrInvalidCallbackURL if the query parameter callbackUrl is malformed, or if
-// reportsCookie says so of a malformed cookie; any other malformed cookie counts as none.
-// takeCallbackURL decides later where a well-formed URL may lead.
+// reportsCookie says so of a malformed cookie, which a sign-out also clears. Any other
+// malformed cookie counts as none. takeCallbackURL decides later where a well-formed URL
+// may lead.
 func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
 		return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
@@ -43,7 +44,8 @@ func (x *exchange) checkCallbackURLs() error {
 
 // reportsCookie reports whether a callback cookie with a URL of another scheme than
 // http(s) is a fault. As in Auth.js it is one where sessions are read and ended. Other
-// pages and sign-ins ignore such a cookie, which an attacker may have planted.
+// pages and sign-ins ignore such a cookie, which an attacker may have planted. A value of
+// 2 KiB or more, or one that does not parse as a URL, is no fault either.
 func reportsCookie(action, to string) bool {
 	_, _, hasScheme := strings.Cut(to, ":")
 	return (action == "session" || action == "signout") && hasScheme && !weburl.IsHTTP(to) && weburl.Parses(to) && len(to) < longestCookie/2

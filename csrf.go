@@ -37,11 +37,12 @@ func withOrigin(h http.Header, origin string, err error) error {
 	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, texts.Cut(from, 64), origin)
 }
 
-// takeCSRF sets x.csrfToken to the CSRF token of the browser's cookie, or makes a token
-// and sets its cookie. For a post it records in x.csrfVerified whether the browser says
-// that a page of this origin sent it, or the posted token is right; it refuses nothing.
-// With SkipCSRFCheck, and if the application itself asks, x.csrfVerified is true and
-// there is no token.
+// takeCSRF sets x.csrfToken to the token of the browser's CSRF cookie. If the cookie is
+// missing or invalid, it makes a token and sets the cookie, except for a post that is
+// verified already, and at the callback of a provider that answers by form_post. For a
+// post it records in x.csrfVerified whether the browser says that a page of this origin
+// sent it, or the posted token is right; it refuses nothing. With SkipCSRFCheck, and if
+// the application itself asks, x.csrfVerified is true and there is no token.
 func (x *exchange) takeCSRF() {
 	if x.trusted || x.setup.config.Security.SkipCSRFCheck {
 		x.csrfVerified = true
@@ -95,11 +96,11 @@ func (x *exchange) isCrossSite() bool {
 }
 
 // isForeignPart reports whether the browser says that a page of another site loads the
-// answer as a part of itself, such as an image, or by a script. Such an answer sets no
+// response as a part of itself, such as an image, or by a script. Such a response sets no
 // cookie, and isForeignQuestion refuses what counts against a limit of the client
-// . An answer that the browser opens as a page is no part: it follows links in
-// this way, and providers send it back so, by form_post even where it names no mode. For
-// a request with a bearer token isForeignPart returns false.
+// . A navigation is no part, because links and providers lead to the site by one,
+// except that of an embed or object. Nor is the form_post of a provider if the browser
+// names no mode. For a request with a bearer token isForeignPart returns false.
 func isForeignPart(x *exchange) bool {
 	h := x.request.Header
 	if browser.FetchSite(h) != "cross-site" || x.credential.Bearer != nil {

@@ -247,8 +247,9 @@ func (x *exchange) field(name string) string {
 // isPost reports whether the request is a POST, and so may change something.
 func (x *exchange) isPost() bool { return x.request.Method == http.MethodPost }
 
-// wantsJSON reports whether a script asks, by the header X-Auth-Return-Redirect, for URLs
-// instead of redirects.
+// wantsJSON reports whether a client of Auth.js asks, by the header
+// X-Auth-Return-Redirect, for URLs instead of redirects. asksForJSON takes other signs of
+// a script, too.
 func (x *exchange) wantsJSON() bool {
 	_, asked := x.request.Header["X-Auth-Return-Redirect"]
 	return asked

@@ -105,8 +105,8 @@ func hostOf(site string) string {
 // into the assertion what is proven. If the user should set up a factor soon, it changes
 // x.callbackURL to the page that says so. A sign-in by a passkey with user verification
 // stops a pending removal of the user's factors. It returns an ErrAccessDenied if
-// Factors.Require fails, or wants a factor that the user can neither prove nor set up now.
-// Errors of the store come back as they are.
+// Factors.Require fails, or wants a factor that the user can neither prove nor set up
+// now. Errors of the store come back as they are.
 func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	s := x.setup
 	firstProof(in)
@@ -174,8 +174,9 @@ func firstProof(in *directory.Assertion) {
 }
 
 // heldBy returns the user that a sign-in ends in, and the user's factors. known is the
-// stored user, or nil if the caller has found none. If the store does not have the user,
-// heldBy returns the pointer &in.Person itself, and no factors.
+// stored user, or nil if the caller has found none: heldBy then looks for a user that the
+// application names. If the store does not have the user, heldBy returns the pointer
+// &in.Person itself, which callers compare, and no factors.
 func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User) (*User, *factor.Held, error) {
 	if in.Vouched && known == nil {
 		stored, err := guarded.Optional(s.store.User(ctx, in.Person.ID))
@@ -222,7 +223,8 @@ func provedOf(in *directory.Assertion) time.Time {
 // suspend stores a sign-in until its second factor is right, and redirects the browser to
 // the page that asks for one of kinds. With isEnrol the user sets up an authenticator app
 // there instead, and proves one of kinds before that if there are any. It replaces
-// another sign-in of this browser that waits.
+// another sign-in of this browser that waits. If in names no session that it was begun
+// in, suspend records that of the request.
 func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
 	s := x.setup
 	if in.BegunIn == nil && !in.NamesUser() { // the user who is signed in now has begun it, and has to end it

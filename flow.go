@@ -49,9 +49,9 @@ func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin strin
 	return f, nil
 }
 
-// stateOrigin returns the callback URL to which a redirect proxy sends an answer with
-// this state on, or "" if there is none. It returns an error if the state was not sealed
-// by this site or has expired.
+// stateOrigin opens a sealed state. It returns the callback URL to which a redirect proxy
+// sends the answer on, or "" if the state names none. It returns an error if this site
+// did not seal the state, or if the state has expired.
 func (s *setup) stateOrigin(state string) (string, error) {
 	claims, err := s.stateCodec.OpenClaims(state, s.now(), browser.CheckMaxAge)
 	if err != nil {
@@ -129,10 +129,12 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 	return v.cookies.End(f, now)
 }
 
-// checksNow returns the checks of a sign-in that begins now: p.Checks, and with
-// exactChecks nothing else. Otherwise it adds state, and nonce at an OpenID Provider,
-// unless PKCE is among them and the provider's metadata says that it supports S256
-// . It returns an error if it needs that metadata and cannot have it.
+// checksNow returns the checks of a sign-in that begins now. A callback uses them for a
+// flow of Auth.js, and for a state that names no flow. They are p.Checks, and with
+// exactChecks, or without p.Checks, nothing else. Otherwise it adds state, and nonce at
+// an OpenID Provider, unless PKCE is among them and the provider's metadata says that it
+// supports S256. It returns an error if it needs that metadata and cannot have
+// it.
 func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil

@@ -77,13 +77,13 @@ func (p *oauthProvider) authorizationRequest(ctx context.Context, asked oneCall,
 	})
 }
 
-// receive completes a sign-in, or the proof of a session's user. A proof that fails
-// leads back to the page that asked for it.
+// receive completes a sign-in, or the proof of a session's user (a step-up). If a step-up
+// fails, the response leads back to the page that asked for it.
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if x.stepUp == nil {
 		return receiveAnswer(ctx, x, p)
 	}
-	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now())
+	state, flows := p.params(x.request).Get("state"), x.cookies.Flows(p.ID, x.now()) // before receiveAnswer, since a flow that is spent leaves the cookies
 	out, err := receiveAnswer(ctx, x, p)
 	if err == nil && out.proof != nil { // with all the time of the request, as a sign-in has
 		out.response, err = x.stepUp.complete(ctx, x, out.proof, out.assertion)
@@ -99,10 +99,11 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 
 // receiveAnswer does the work of receive. An ID token that the client brings, an answer
 // for a preview deployment and a post without its session cookie end early. For all
-// others it checks the state, then the error that the provider states, then PKCE and
-// nonce: the code is not redeemed before the browser has proven that it began the flow.
-// Only discovery may be asked earlier. On an error the response sets no cookie, so that
-// the browser keeps those of the flow.
+// others it checks the state, then the error that the provider states, and then that the
+// browser has kept the value of each check. Only after that it has redeem trade the code,
+// and compare the nonce with that of the ID token. Only discovery may be asked earlier.
+// If a redirect proxy cannot use the state, the error that the provider states wins. On
+// an error the response sets no cookie, so that the browser keeps those of the flow.
 func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
@@ -241,9 +242,9 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 	return f, p.compare(f, back, checks)
 }
 
-// answerNamed checks an answer with the state of flow f, and notes that f was answered.
-// It returns the provider's error if the answer is one, and ErrInvalidCheck for any
-// answer to f but the first.
+// answerNamed notes that flow f was answered, and then checks the answer. It notes first,
+// so that an answer that fails counts, too. It returns the error of CheckResponse, and
+// ErrInvalidCheck for every answer but the first.
 func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
 	isFirst := noteAnswer(ctx, p, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
@@ -256,10 +257,12 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 }
 
 // statelessFlow chooses the flow of a callback whose state names no flow of this browser
-// if the callback has no state, the newest one that Auth.js began without a
-// state; else, with Security.SkipStateCheck and without CheckState, the newest; else, for
-// a provider without checks, a flow without values. Otherwise it returns an error: that of
-// the provider, if the callback says that it refused the sign-in, else ErrInvalidCheck.
+// . A callback without a state belongs to the newest flow that Auth.js began
+// without one. With Security.SkipStateCheck and without CheckState, a callback belongs to
+// the newest flow. For a provider without checks there is a flow without values.
+// statelessFlow returns the error of CheckResponse for the flow that it has chosen. If it
+// has chosen none, it returns ErrInvalidCheck, or the provider's error if no flow is
+// under way or the state is no check.
 func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1
 	if answer.State == "" {
@@ -325,8 +328,8 @@ func (p *oauthProvider) params(r *Request) url.Values {
 	return params
 }
 
-// refusal returns err as an ErrOAuthCallback if the provider itself stated it in the
-// callback, and unchanged otherwise.
+// refusal returns an ErrOAuthCallback if the provider itself stated err in the callback,
+// with a hint if the provider wants a nonce. It returns any other err as it is.
 func (p *oauthProvider) refusal(err error) error {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && said.Step == oauth.StepAuthorization {
 		if wantsNonce(said) && !slices.Contains(p.Checks, CheckNonce) {

@@ -138,7 +138,8 @@ const (
 
 // assertionOf returns the assertion that a sign-in with g makes. It returns
 // ErrOAuthProfileParse if Identify fails, or returns no usable subject or an invalid
-// e-mail address. A name that is too long is cut.
+// e-mail address. The error of a KeepTokens or Assurance that panics comes back as it is.
+// A name that is too long is cut.
 func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	id, err := guarded.ContainResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
@@ -202,8 +203,8 @@ func UpstreamMFA(acr ...string) func(Grant) Assurance {
 
 // provenUpstream returns the factors that the provider's Assurance says it has proven.
 // Its AMR begins with the word for a sign-in at a provider. It returns the zero Assurance
-// if there is no such function, no ID token, or the site keeps no assurance. A Proved in
-// the future is removed.
+// if there is no such function, no ID token, or the site keeps no assurance. A Proved
+// that is more than a minute in the future is removed.
 func provenUpstream(p *oauthProvider, g Grant) (a Assurance, err error) {
 	if p.Assurance == nil || !p.OIDC || !assures(p.setup) || g.IDToken == nil {
 		return a, nil
@@ -221,12 +222,12 @@ func provenUpstream(p *oauthProvider, g Grant) (a Assurance, err error) {
 // change the ids of stored accounts.
 const longestAccountID = 255
 
-// accountID returns the id of an account. Tenants may share an Adapter and call
-// different issuers by one provider id, so that of a tenant names the issuer, too:
-// by a hash of one length, which no subject can imitate. A provider without an
-// issuer is named by the endpoint that describes the user. A subject that would make the
-// id longer than longestAccountID is replaced by its hash. The id of a site without
-// tenants is the subject itself, of up to longestSubject bytes.
+// accountID returns the id of an account. On a site without tenants it is the subject, of
+// up to longestSubject bytes. Tenants may share an Adapter and use one provider id for
+// different issuers. So the id of a tenant begins with a hash of the issuer, of one
+// length, which no subject can imitate. Without an issuer it is a hash of the userinfo
+// endpoint, or else of the token endpoint. If the id would be longer than
+// longestAccountID, a hash takes the place of the subject.
 func accountID(p *OAuth, tenant, subject string) string {
 	prefix := accountPrefix(p, tenant)
 	if prefix == "" {
@@ -311,8 +312,9 @@ func textOf(c Claims, keys ...string) (string, error) {
 	return "", nil
 }
 
-// sessionAtProvider returns the provider's names for the session, and what a logout there
-// needs, from a verified ID token. It returns nil if the provider's Logout is off.
+// sessionAtProvider returns hashes of sid and sub of a verified ID token, and the hint
+// for a logout at the provider. A claim of more than 255 bytes counts as missing. It
+// returns nil if the provider's Logout is off.
 func sessionAtProvider(p *oauthProvider, g *Grant) *directory.AtProvider {
 	if !p.tracked {
 		return nil

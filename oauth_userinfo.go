@@ -69,9 +69,9 @@ func (p *oauthProvider) grantedScopes(t Tokens) []string {
 	return strings.Fields(cmp.Or(t.Scope, p.client.Scope()))
 }
 
-// merged returns the profile with what userinfo adds to it. The ID token wins.
-// email_verified is taken from the answer that has the e-mail address: no
-// answer vouches for an address of the other.
+// merged returns the profile with the members that userinfo adds to it. A member of the
+// ID token wins, unless it is null. email_verified comes from the answer that has the
+// e-mail address, because no answer vouches for an address of the other.
 func merged(profile, more Claims) Claims {
 	both := Claims{}
 	maps.Copy(both, more)

@@ -11,10 +11,12 @@ import (
 // The redirect proxy: a stable deployment whose URL is registered with the
 // providers, and which sends callbacks on to previews that are not.
 
-// sendOn returns the URL that a proxy sends a callback on to, or "" if this callback is
-// for this deployment. Code and state go to listed origins only: it returns
-// ErrInvalidCheck for any other, and for a state that is missing or cannot be opened.
-// With form_post a state that cannot be opened is of this deployment.
+// sendOn returns the URL to which this deployment, as a redirect proxy, sends a callback
+// on. It returns "" if this deployment is no proxy, or if the callback is its own. Code
+// and state go to listed origins only. It returns ErrInvalidCheck if the state is
+// missing, cannot be opened, or names no URL or an origin that is not listed, and for a
+// post that another deployment should get. With form_post a state that cannot be opened
+// is of this deployment.
 func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.Values) (string, error) {
 	if !p.isRedirectProxy(l.origin) {
 		return "", nil

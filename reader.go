@@ -26,7 +26,9 @@ func opensPage(h http.Header) bool {
 // isScript reports whether a script asks, which could not tell a page from what it asked
 // for: a part of a page, a socket, a stream of events, or JSON. A browser that opens a
 // page is no script, whatever else it sends (a WebView of Android names its app in
-// X-Requested-With, and a proxy may ask every visitor for a password).
+// X-Requested-With, and a proxy may ask every visitor for a password). isScript is for
+// guards, which know no form: asksForJSON is for the answer to one, and
+// exchange.wantsJSON for clients of Auth.js.
 func isScript(h http.Header) bool {
 	if isHTMX(h) || strings.EqualFold(h.Get("Upgrade"), "websocket") {
 		return true
@@ -48,8 +50,9 @@ func isScript(h http.Header) bool {
 // own kind, Hx-Redirect.
 func isHTMX(h http.Header) bool { return h.Get("HX-Request") == "true" }
 
-// asksForJSON reports whether a script sent the form and reads the result
-// itself.
+// asksForJSON reports whether a script sent the form and reads the result itself. It says
+// so by the header of exchange.wantsJSON, by Accept, or by a body of JSON. Unlike
+// isScript it takes htmx for a browser.
 func asksForJSON(r *Request) bool {
 	if _, asked := r.Header["X-Auth-Return-Redirect"]; asked {
 		return true

@@ -117,8 +117,10 @@ func renderNoTenant(ctx context.Context, s *setup, r *Request, u *unknownTenant)
 	return problemPage(ctx, x, view)
 }
 
-// renderFault answers a fault of the configuration: with the error page for a person, and
-// for any client of a route that is a page; else with JSON.
+// renderFault answers a configFault. A browser that opens a page gets the error page: a
+// redirect to Pages.Error, or the built-in page if there is none, or if Pages.Error
+// itself asks for a sign-in. So does any client that gets a route which is a page. Every
+// other client gets JSON.
 func renderFault(ctx context.Context, x *exchange) *Response {
 	person := opensPage(x.request.Header)
 	switch x.action {
@@ -157,8 +159,11 @@ func pathOf(to string) string {
 	return u.Path
 }
 
-// renderForVisitor answers a failed callback of a signed-in user who went back to a
-// completed step, or wanted to link an account. It returns nil for any other failure.
+// renderForVisitor answers a failed callback of a signed-in user. If linking takes a
+// recent proof, it redirects to the page that asks for one. It redirects to the account
+// page if the browser was to go there, or if the account belongs to another user. After a
+// step that was completed before, it returns a page that says so. It returns nil for any
+// other failure, for a script, and if the session cannot be read.
 func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	t := failure.TypeOf(err)
 	isStale := t == ErrInvalidCheck || t == ErrVerification

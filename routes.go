@@ -65,9 +65,9 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for GET")))
 }
 
-// proofTakers returns the functions that take the answer of a provider that was asked to
-// prove a session's user again (a step-up). It returns nil if the action is no callback,
-// or no page asks for such proofs.
+// proofTakers returns the functions that handle the callback of a provider that was asked
+// to prove a session's user again (a step-up). It returns nil if the action is no
+// callback, or if the site asks for no such proofs.
 func proofTakers(c *Config, action string) *providerProof {
 	if action != "callback" || !c.stepsUp() {
 		return nil
@@ -75,8 +75,9 @@ func proofTakers(c *Config, action string) *providerProof {
 	return &providerProof{completeAtProvider, failedAtProvider}
 }
 
-// routeOpen answers requests that neither a CSRF token nor a callback URL belongs to. It
-// returns nil for all others.
+// routeOpen answers the routes that need neither a CSRF token nor a callback URL:
+// providers, client, and those of a logout at a provider. It returns nil and no error for
+// every other request.
 func routeOpen(ctx context.Context, x *exchange) (*Response, error) {
 	switch {
 	case x.action == "providers" && !x.isPost():

@@ -13,10 +13,11 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
 
-// respond answers r with s. An error, be it the fault of the configuration or one on the
-// way, becomes a page, a redirect or JSON, as the browser expects it. After an error of a
-// route the response sets no cookie, so that the browser keeps those of a flow. s is nil
-// only with a fault.
+// respond answers r with s. It renders an error as a page, a redirect or JSON, as the
+// client expects. After an error of a route it drops the cookies that the route has set,
+// so that the browser keeps those of a flow; only a flash message is added. After a
+// configFault, which comes before any route, it keeps the cookies. s is nil only if fault
+// is not nil.
 func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	ctx, step := beginRequest(ctx, s, r)
 	var x *exchange
@@ -100,9 +101,11 @@ func answerTraced(ctx context.Context, s *setup, fault error, r *Request, truste
 	return answerRequest(ctx, s, fault, r, trusted)
 }
 
-// answerRequest handles every request below the base path: it reads the request, decides
-// whether to believe it, and routes it. trusted means that the application itself asks.
-// The exchange is nil if s is nil; fault then says why.
+// answerRequest parses a request below the base path, checks its host and its callback
+// URLs, and serves it. fault is what is wrong with the configuration, or nil. With
+// trusted, the application itself makes the request. An error of the configuration, the
+// host or the callback URLs is a configFault. Errors of newExchange and serve come back
+// as they are. The exchange is nil only if s is nil.
 func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*exchange, *Response, error) {
 	if s == nil {
 		return nil, nil, &configFault{fault}
@@ -125,8 +128,10 @@ func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trust
 	return x.serve(s.in(ctx))
 }
 
-// serve answers a request that is believed, and returns x. It refuses a post of another
-// site with status 403. A panic becomes an error, and the events are told in any case.
+// serve routes a request and returns x. It answers with status 403 if the browser says
+// that another site has sent a post, loads a callback as a part of its page, or asks for
+// the options of a passkey. It turns a panic into an error. In every case it delivers the
+// events that were queued.
 func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {

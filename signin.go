@@ -50,9 +50,10 @@ func errNoProvider(id string) error {
 	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: failure.Of(fault.ProviderUnknown, fmt.Errorf("no provider has the id %q", texts.Cut(id, 64)))})
 }
 
-// conclude completes the sign-in of an assertion, or else returns the provider's
-// response. A failure adds and counts the event of a refused one, unless it has only been
-// asked for or is a step-up. An answer of the application is not counted.
+// conclude completes the sign-in of out.assertion, or else returns out.response. If that
+// fails, it adds the event of a refused sign-in and counts it, unless the request only
+// begins a sign-in or was a step-up. A redirect or response that the
+// application returns as an error becomes the response, and is not counted.
 func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
 	res := out.response
 	if err == nil && out.assertion != nil {
@@ -77,7 +78,8 @@ const mostAsked = 3
 
 // completeSignIn completes every kind of sign-in: it finds the user, asks the application
 // and for a second factor, writes the records, and opens the session. If a concurrent
-// change makes another user of it, it starts again with that user. It may change in.
+// change makes the sign-in end in another user, it starts again with that user. After
+// mostAsked users it returns the OtherUser. It may change in.
 func (x *exchange) completeSignIn(ctx context.Context, in *directory.Assertion) (*Response, error) {
 	if in.Person.ID == "" {
 		in.Person.ID = secret.NewUserID()
@@ -203,9 +205,12 @@ func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, w
 	return s.sessions.endFormer(ctx, v)
 }
 
-// commit has the directory write the sign-in and its session in one transaction. Without
-// a directory, and for a JWT session of a user that the application itself named, there is
-// no more to do than to check that nothing has ended the sign-in.
+// commit has the directory write the sign-in and its session in one transaction. The
+// signed-in user becomes the actor of the events. If the sign-in links an account and
+// leads to the account page, commit leaves a flash message for that page. Without a
+// directory, and for a JWT session of a user that the application itself named, it writes
+// no sign-in. It then checks that nothing has ended the sign-in, and calls
+// directory.AcceptVouched if there is a directory.
 func (x *exchange) commit(ctx context.Context, in *directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
 	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {
@@ -237,10 +242,12 @@ func (x *exchange) commit(ctx context.Context, in *directory.Assertion) (*direct
 	return who, err
 }
 
-// findLinkingUser returns the signed-in user that a new account should be linked to, or
-// nil: for a sign-in that names its user, or a flow that was begun signed out. The session
-// that a flow names must be alive and that of this browser, or the error is
-// in.SessionGone. It sets Joined, JoinedNames, IsAdopted and IsStale of in.
+// findLinkingUser returns the signed-in user in whose session the sign-in was begun, to
+// whom a new account is linked. It returns nil for a flow that was begun signed out, and
+// for a sign-in that names its user. The session that a flow names must be alive and be
+// that of the request, or the error is in.SessionGone. If an administrator acts
+// as the user, the error is directory.ErrActing. It sets Joined, JoinedNames, IsAdopted
+// and IsStale of in.
 func findLinkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
 	if in.NamesUser() || in.BegunIn != nil && in.BegunIn.UserID == "" {
 		return nil, nil

@@ -271,9 +271,11 @@ func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *d
 	return finishProof(ctx, x, p, nil, directory.Proof{AMR: amr, ACR: in.ACR, AtProvider: in.AtProvider}, nil)
 }
 
-// failedAtProvider leads back to the page that asked, after a callback that proves
-// nothing. A second callback of one flow is no failed proof: the first one decides, and
-// the browser goes where that would lead it.
+// failedAtProvider logs why a callback proves nothing, and redirects to the page that
+// asked for the proof. It returns an outage instead. A second callback of one flow is no
+// failed proof: the first one decides, and the browser goes where the flow ends. If the
+// ID token does not meet what was demanded, failedAtProvider calls directory.NoteSilence,
+// and returns the error of that beside the response.
 func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why error) (*Response, error) {
 	if isOutage(why) {
 		return nil, why

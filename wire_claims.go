@@ -318,7 +318,9 @@ func readMembersAssurance(a *Assurance, members []jsonscan.Member) time.Time {
 // life is as long as the configuration says.
 type life struct{ until time.Time }
 
-// of returns the life of a token issued now, at most maxAge; negative: it has ended.
+// of returns how long a token that is issued now may live: maxAge, or less if l.until
+// comes earlier. The result is negative if that time is over. It is never zero, which
+// would stand for the default.
 func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
 	if l.until.IsZero() {
 		return maxAge

@@ -61,11 +61,11 @@ func (d *Directory) awaitProof(ctx context.Context, s *Store, signIn *SignIn, u 
 
 // evict removes the sign-in methods of signIn.User that do not vouch for the e-mail
 // address, and ends all sessions of the user: an attacker may have attached them
-// by claiming the address. If every sign-in method and stored session comes from a
-// provider that vouches, evict leaves all of them. JWT sessions end in any case, because
-// a token does not say which account opened it, and that account may have been unlinked
-// since. With RefuseEviction evict removes nothing and returns ErrAccessDenied if
-// there is anything to end.
+// by claiming the address. If sessions are stored, and every sign-in method and session
+// comes from a provider that vouches, evict leaves all of them. JWT sessions end in any
+// case, because a token does not say which account opened it, and that account may have
+// been unlinked since. With RefuseEviction evict removes nothing and returns
+// ErrAccessDenied if there is anything to end.
 func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	found, err := d.attached(ctx, s, &signIn.User)
 	if err != nil || found.isVouched() && d.StoredSessions {

@@ -53,7 +53,8 @@ func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.
 	return found, nil
 }
 
-// foresee does what Foresee does, without a look at suspensions.
+// foresee does what Foresee does, without a look at suspensions. Its rules are those of
+// resolve: a change of one needs a change of the other.
 func foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	owner, err := d.KnownUser(ctx, d.Store, in)
 	if err == nil {

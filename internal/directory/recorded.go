@@ -45,8 +45,9 @@ func (o *Outbox) inTx(ctx context.Context, s *Store, f func(context.Context, *St
 	return o.runTx(ctx, s, f, false)
 }
 
-// runTx does one run of InTx. With records it stores the events in the audit log; if the
-// log does not take them, the error is a notRecorded.
+// runTx does one run of InTx. With records it stores the events in the audit log. If the
+// log does not take them, the error is a notRecorded. If the transaction was committed,
+// it counts the events as written, also if a call after the commit failed.
 func (o *Outbox) runTx(ctx context.Context, s *Store, f func(context.Context, *Store) error, records bool) error {
 	begun, foretold, written := o.mark(), len(o.foretold), 0
 	err := s.InTx(ctx, func(ctx context.Context, s *Store) error {
@@ -147,11 +148,11 @@ func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *S
 	return nil
 }
 
-// RecordSignIn stores the event of a sign-in whose session no store keeps. The caller
-// calls it when the session is made, so that a sign-in that fails later is in the log
-// once, and adds the event afterwards. RecordSignIn returns ErrAudit if the log is
-// required and does not take the event. It does nothing if no audit log takes part in the
-// transactions of s.
+// RecordSignIn stores the event of a sign-in whose session no store keeps, in a
+// transaction that stores nothing else. The caller calls it when the session is made, so
+// that a sign-in that fails later is in the log once, and adds the event afterwards.
+// RecordSignIn returns ErrAudit if the log is required and does not take the event. It
+// does nothing if no audit log takes part in the transactions of s.
 func (o *Outbox) RecordSignIn(ctx context.Context, s *Store, in *SignIn) error {
 	if !o.recordsIn(s) {
 		return nil

@@ -12,8 +12,9 @@ import (
 // What stops the change of an address that staff has asked for: the link in the former
 // mailbox, a sign-in, and a mail that could not be sent.
 
-// endStaffWork ends what staff may do, or has begun, for a user who has not signed in: it
-// claims signIn.User, and ends a change of address as endRegain does.
+// endStaffWork ends what administrators may do before the first sign-in of a user: it
+// clears Provisioned of signIn.User. It also ends a change of address that an
+// administrator has asked for, as endRegain does.
 func endStaffWork(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
 	if err := claim(ctx, s, &signIn.User); err != nil {
 		return err

@@ -50,12 +50,14 @@ func checkConnect(in *Assertion, owner, current *storage.User) error {
 	return nil
 }
 
-// claimSession locks the user of the session in which the sign-in was begun, and returns
-// ErrSessionGone if it finds that this session has ended. If sessions take part in the
+// claimSession locks the user of the session in which the sign-in was begun, and sets
+// heldOf. It returns ErrSessionGone if it finds that this session has ended. With a nil
+// plan it looks for the session among the revocations. If sessions take part in the
 // transaction, it ends the session at once: a concurrent call waits, and then finds the
-// session that takes its place. Otherwise storeSession ends it after everything
-// is written, and undoes the sign-in if the session is gone by then. claimSession does
-// nothing for a sign-in that was begun in no session.
+// session that takes its place. In a store apart it only looks for the session,
+// and without transactions it does not look. In both cases storeSession ends the session
+// after everything is written, and undoes the sign-in if the session is gone by then.
+// claimSession does nothing for a sign-in that was begun in no session.
 func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
 	if current == nil || signIn.BegunIn == nil {
 		return nil
@@ -119,7 +121,8 @@ func (d *Directory) endFormer(ctx context.Context, s *Store, signIn *SignIn, pla
 // storeSession stores the session that plan describes and ends the one that the request
 // came with, even if that belonged to another user. A token never survives a sign-in
 // . Outside of a transaction it also confirms the new session as confirmSession
-// does. With a nil plan it does nothing.
+// does. If it cannot end the old session there, it deletes the new one, and undoes the
+// link of a sign-in that was begun in the old one. With a nil plan it does nothing.
 func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan == nil {
 		return nil
@@ -197,10 +200,10 @@ func undoSession(ctx context.Context, s *Store, signIn *SignIn) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// undoLink deletes the session and the account that a sign-in has stored without a
-// transaction, because the session in which it was begun has ended meanwhile or cannot be
-// ended. It returns reason, with ErrSessionGone in place of ErrNotFound, joined with
-// errors of its own.
+// undoLink deletes the session that a sign-in has stored without a transaction and, if
+// linkAccount has set Account.UserID, unlinks the account. It does so because the session
+// in which the sign-in was begun has ended meanwhile, or cannot be ended. It returns
+// reason, with ErrSessionGone in place of ErrNotFound, joined with errors of its own.
 func (d *Directory) undoLink(ctx context.Context, s *Store, signIn *SignIn, reason error) error {
 	err := undoSession(ctx, s, signIn)
 	if signIn.Account.UserID != "" && s.AccountLists != nil {

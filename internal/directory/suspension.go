@@ -90,9 +90,9 @@ func gate(ctx context.Context, d *Directory, in *Assertion, u *storage.User) err
 }
 
 // gateUnderLock refuses the sign-in of a user who was suspended after the user was read.
-// It does not ask the store if the sign-in holds a live session of the user. Nor does it
-// if revocations are stored and none is on record for the user, because each suspension
-// makes one.
+// A suspension ends all sessions of the user and leaves a revocation. So gateUnderLock
+// does not ask the store if claimSession has claimed a live session of the user. Nor does
+// it if revocations are stored and none is on record for the user.
 func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) error {
 	if signIn.isHeld() && d.Revocations != nil { // a live session proves it
 		return nil

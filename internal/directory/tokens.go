@@ -67,11 +67,11 @@ func newTokens(ctx context.Context, d *Directory, s *Store, signIn *SignIn) (sto
 	return d.Tokens.ForRow(a.Provider, a.ProviderAccountID, a.Tokens, signIn.Keep), nil
 }
 
-// replaceTokens stores the tokens that a sign-in brought in the place of older ones.
-// row is the account as it was read. It stores nothing if the account was disconnected
-// since the code was sent, or if others keep changing the row: theirs are newer. It
-// returns ErrConflict if the account is gone after a conflict, so that the sign-in is
-// decided once more.
+// replaceTokens stores the tokens that a sign-in brought in the place of older ones. row
+// is the account as it was read. It stores nothing if the account was disconnected since
+// the code was sent, or is gone. After mostSwaps conflicts it gives up without an error,
+// because the row has newer tokens. It returns ErrConflict if the account is gone after a
+// conflict, so that the sign-in is decided once more.
 func replaceTokens(ctx context.Context, d *Directory, s *Store, signIn *SignIn, row storage.Account) error {
 	if d.Tokens == nil || !hasTokens(&signIn.Keep) {
 		return nil

@@ -242,11 +242,11 @@ func (d *Directory) EndSession(ctx context.Context, q *Outbox, userID, sessionID
 	return q.InTxAnyway(ctx, d.Store, end)
 }
 
-// yieldToProof unlinks an account that was linked to u while the e-mail address was being
-// proven, and returns ErrConflict: the proof may have looked before the account was
-// there. It does nothing with transactions, because one of the two has waited, and
-// nothing if the account vouches for the address. The end of the client's connection does
-// not stop it.
+// yieldToProof unlinks the account that the caller has just linked to u, if a concurrent
+// sign-in has proven the e-mail address of u meanwhile. It then returns ErrConflict: the
+// proof may have looked before the account was there. It does nothing with transactions,
+// where one of the two waits, nor if the account vouches for the address. The end of the
+// client's connection does not stop it.
 func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User, linked *storage.Account) error {
 	if d.Store.Tx != nil || s.AccountLists == nil || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil

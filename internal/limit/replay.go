@@ -28,10 +28,10 @@ func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
 }
 
 // Show records that a client has brought a value, such as the state of a callback, and
-// reports whether that is the first time as far as this process knows. It does not use
-// the value up: only Use decides whether a value was used. A client can bring any number
-// of values at no cost, so Show keeps them in this process alone, and forgets some when
-// its memory is full. The arguments are those of Use.
+// reports whether this process sees it for the first time. It does not use the value up:
+// only Use decides whether a value was used. A client can bring any number of values at
+// no cost, so Show keeps them in this process alone, and forgets some when its memory is
+// full. The arguments are those of Use.
 func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
 	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
 }

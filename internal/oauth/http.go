@@ -119,9 +119,8 @@ var errRedirect = errors.New("redirects are not followed")
 // call makes one request and reads the whole answer, within the limits. It calls
 // Config.Trace before and after. It changes header, which must not be nil. Every status
 // but a redirect is an answer without an error, so the caller checks the status. A
-// redirect is errRedirect. Every error is a *StepError. Beside an error, call returns
-// the status and the headers of an answer that cannot be used, or nil if there was no
-// answer.
+// redirect is errRedirect. Beside an error, call returns the status and the headers of an
+// answer that cannot be used, or nil if there was no answer. Every error is a *StepError.
 func (b *backChannel) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	if b.config.Trace == nil {
 		return b.send(ctx, step, method, endpoint, header, body)

@@ -75,6 +75,7 @@ func (c *Client) VerifyIDToken(ctx context.Context, idToken string, want IDToken
 	return token.claims, nil
 }
 
+// checkIDToken returns the first error that VerifyIDToken finds in the claims, or nil.
 func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) error {
 	claims := token.claims
 	if err := checkDates(claims); err != nil {
@@ -111,6 +112,7 @@ func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) err
 	return checkACR(claims, want.ACR)
 }
 
+// checkIssuerClaim requires iss to be the issuer, as issuedBy judges it.
 func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
 	issuer, ok := claims["iss"].(string)
 	switch {
