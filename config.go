@@ -20,8 +20,9 @@ type Config struct {
 	Adapter   storage.Adapter // nil: no database; sessions live in the cookie
 
 	// Secrets seal tokens and sign cookies. The newest comes first: it makes
-	// new values; the others still open older ones. Empty: AUTH_SECRET, with
-	// AUTH_SECRET_1 to AUTH_SECRET_3 in front of it.
+	// new values; the others still open older ones. New refuses one that is empty or a
+	// published placeholder, and when Hardened one that may be guessed. Empty:
+	// AUTH_SECRET, with AUTH_SECRET_1 to AUTH_SECRET_3 in front of it.
 	Secrets []string
 
 	// Hardened switches on every stricter default that an existing site may notice; see
@@ -253,7 +254,7 @@ type Limits struct {
 	// them.
 	StoreTimeout    time.Duration
 	CallbackTimeout time.Duration // of one call of Callbacks, Credentials.Authorize, Factors.Require, WebAuthn.UserInfo, a Ceremony, or JWTConfig's Encode and Decode; 0: 10 s
-	MailTimeout     time.Duration // of one call of Email.Send; 0: 10 s
+	MailTimeout     time.Duration // of one call of Email.Send or Mail.Send; 0: 10 s
 	EventTimeout    time.Duration // of one call of a function of Events; 0: 5 s
 
 	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all. Its keys are kept for an hour at most

@@ -90,7 +90,7 @@ type Logout struct {
 	OmitIDToken  bool // keep no ID token, and never send id_token_hint
 }
 
-// LogoutRequest holds what [Logout].URL puts into its address.
+// LogoutRequest holds the arguments of [Logout].URL: what the provider is told of a logout.
 type LogoutRequest struct {
 	hidden
 

@@ -32,7 +32,7 @@ type Forms struct {
 	Session    *Session     // nil: no user is signed in
 
 	SignInURL  string // the sign-in page, with a way back to RedirectTo
-	SignOutURL string // where a sign-out is posted, or asked for
+	SignOutURL string // where a form posts a sign-out; a link to it shows the page that asks first
 	AccountURL string // the account page; empty: it is switched off
 	SignUpURL  string // where an account with a password is created; empty: nowhere
 	ForgotURL  string // where a forgotten password is replaced; empty: nowhere
@@ -41,8 +41,9 @@ type Forms struct {
 
 	Language  string // as in <html lang>
 	Direction string // as in <html dir>: ltr or rtl
-	// Text is a text of the pages by its key in docs/translations.md, with its
-	// places filled when values are given. Unknown keys have none.
+	// Text returns a text of the pages by its key in docs/translations.md, and "" for an
+	// unknown key. If values are given, they fill the places of the text, such as {name},
+	// in the order of the English text.
 	Text func(key string, values ...string) string
 }
 
