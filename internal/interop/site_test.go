@@ -64,6 +64,7 @@ type theirIssuer struct {
 	URL    string `json:"url"`
 	ID     string `json:"id"`
 	Secret string `json:"secret"`
+	Fields object `json:"fields,omitempty"` // more of the provider object
 }
 
 // atIssuer is one provider as both sites know it.

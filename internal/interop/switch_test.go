@@ -107,7 +107,7 @@ func (b *browser) cookieValue(name string) string {
 // sessionJSON is the answer of the session route, as it is.
 func (b *browser) sessionJSON() (s map[string]any) {
 	b.t.Helper()
-	ok(b.t, json.Unmarshal(b.Get("/auth/session").Body, &s))
+	ok(b.t, json.Unmarshal(b.Get(b.BasePath+"/session").Body, &s))
 	return s
 }
 

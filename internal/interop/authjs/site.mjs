@@ -1,6 +1,6 @@
 // A site with Auth.js on Express, built as its documentation says. Run: node site.mjs CONFIG, where CONFIG is
-// JSON {"secrets", "secure", "basePath", "issuer": {"url", "id", "secret"}}. Prints {"url"} when it listens, and
-// ends with its standard input.
+// JSON {"secrets", "secure", "basePath", "issuer": {"url", "id", "secret", "fields"}}, and fields are more of the
+// provider object. Prints {"url"} when it listens, and ends with its standard input.
 import { ExpressAuth } from "@auth/express"
 import express from "express"
 
@@ -25,6 +25,7 @@ const oidc = config.issuer && {
   clientId: config.issuer.id,
   clientSecret: config.issuer.secret,
   checks: ["pkce", "state", "nonce"],
+  ...config.issuer.fields,
 }
 
 // As much of an adapter as sending a magic link takes.
