@@ -83,7 +83,7 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 	for i, c := range configured {
 		demanded[i] = browser.Check(c)
 	}
-	if err := f.Fault(a, demanded); err != nil {
+	if err := f.Mismatch(a, demanded); err != nil {
 		return failure.WrapFor(ErrInvalidCheck, p.ID, err)
 	}
 	return nil
@@ -96,7 +96,7 @@ func noteAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow
 	if f.Key() == "" {
 		return true
 	}
-	return p.setup.replay.Show(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), v.now().Add(spentMaxAge))
+	return p.setup.replay.MarkSeen(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), v.now().Add(spentMaxAge))
 }
 
 // spentMaxAge is how long a flow is remembered: longer than any of its cookies
@@ -129,13 +129,13 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 	return v.cookies.End(f, now)
 }
 
-// checksNow returns the checks of a sign-in that begins now. A callback uses them for a
+// currentChecks returns the checks of a sign-in that begins now. A callback uses them for a
 // flow of Auth.js, and for a state that names no flow. They are p.Checks, and with
 // exactChecks, or without p.Checks, nothing else. Otherwise it adds state, and nonce at
 // an OpenID Provider, unless PKCE is among them and the provider's metadata says that it
 // supports S256. It returns an error if it needs that metadata and cannot have
 // it.
-func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
+func (p *oauthProvider) currentChecks(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil
 	}

@@ -122,7 +122,7 @@ func backFrom(ctx context.Context, x *exchange, p *oauthProvider) string {
 	if p.isRedirectProxy(x.origin) {
 		claims, err := p.setup.stateCodec.OpenClaims(state, x.now(), browser.CheckMaxAge)
 		if err == nil && claims.String("purpose") == "logout" {
-			if to := onward(p, &x.links, claims.String("origin"), "/signed-out/"); to != "" {
+			if to := acceptedTarget(p, &x.links, claims.String("origin"), "/signed-out/"); to != "" {
 				return weburl.ReplaceQuery(to, url.Values{"state": {state}})
 			}
 		}

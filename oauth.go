@@ -42,7 +42,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if p.postsCrossSite() && !x.origin.Secure && !weburl.IsLoopback(x.origin.Host()) {
 		return "", errors.New("response_mode form_post needs https: browsers send no cookie with the provider's post otherwise")
 	}
-	checks, err := p.checksNow(ctx)
+	checks, err := p.currentChecks(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -116,18 +116,18 @@ func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome,
 	if err != nil {
 		return outcome{}, err
 	}
-	onward, err := p.sendOn(&x.links, x.isPost(), answer.State, params)
+	elsewhere, err := p.sendOn(&x.links, x.isPost(), answer.State, params)
 	if err != nil {
 		if stated := p.client.CheckResponse(ctx, answer); stated != nil && answer.IsError() {
-			err = p.refusal(stated) // for whichever deployment it was
+			err = p.providerError(stated) // for whichever deployment it was
 		}
 		return outcome{}, err
 	}
-	if onward != "" {
-		return outcome{response: &Response{Redirect: onward}}, nil
+	if elsewhere != "" {
+		return outcome{response: &Response{Redirect: elsewhere}}, nil
 	}
 	if !answer.IsError() && x.field(fieldAgain) == "" && p.lacksSession(&x.visit) {
-		res, err := p.askAgain(ctx, x, params)
+		res, err := p.repeatPost(ctx, x, params)
 		return outcome{response: res}, err
 	}
 	f, err := p.matchFlow(ctx, &x.visit, answer, answerAt(p, &x.links, answer.State))
@@ -191,9 +191,9 @@ func (p *oauthProvider) lacksSession(v *visit) bool {
 	return slices.ContainsFunc(v.cookies.Flows(p.ID, v.now()), func(f *browser.Flow) bool { return f.UserID != "" })
 }
 
-// askAgain returns a page of this site that has the browser repeat the provider's post,
+// repeatPost returns a page of this site that has the browser repeat the provider's post,
 // so that its session cookie comes along. Nothing is spent yet.
-func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Values) (*Response, error) {
+func (p *oauthProvider) repeatPost(ctx context.Context, x *exchange, params url.Values) (*Response, error) {
 	v := page.Confirm{
 		AtOnce: true, Action: x.path("callback/" + p.ID), Host: x.origin.Host(),
 		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}}, FormOrigins: x.setup.formOrigins(&x.links, ""),
@@ -224,7 +224,7 @@ func answerAt(p *oauthProvider, l *links, state string) browser.Answer {
 // answer says (RFC 9700 section 4.2.4). It returns the provider's error if the answer
 // states one, and ErrInvalidCheck if the answer belongs to no sign-in of this browser.
 func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback, back browser.Answer) (f *browser.Flow, err error) {
-	checks, err := p.checksNow(ctx)
+	checks, err := p.currentChecks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
 	isFirst := noteAnswer(ctx, p, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
-		return p.refusal(err)
+		return p.providerError(err)
 	}
 	if !isFirst {
 		return errCheck(p, fault.FlowReplayed, shownText)
@@ -276,7 +276,7 @@ func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oau
 		return nil, errCheck(p, v.cookies.MissingFlow(v.now()), "the state is missing, or names no sign-in that is under way in this browser")
 	}
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
-		return nil, p.refusal(err)
+		return nil, p.providerError(err)
 	}
 	if i < 0 {
 		return &browser.Flow{Provider: p.ID}, nil
@@ -328,9 +328,9 @@ func (p *oauthProvider) params(r *Request) url.Values {
 	return params
 }
 
-// refusal returns an ErrOAuthCallback if the provider itself stated err in the callback,
+// providerError returns an ErrOAuthCallback if the provider itself stated err in the callback,
 // with a hint if the provider wants a nonce. It returns any other err as it is.
-func (p *oauthProvider) refusal(err error) error {
+func (p *oauthProvider) providerError(err error) error {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && said.Step == oauth.StepAuthorization {
 		if wantsNonce(said) && !slices.Contains(p.Checks, CheckNonce) {
 			err = fmt.Errorf("%w: it wants a nonce, so add latchkey.CheckNonce to the provider's Checks", err)

@@ -43,15 +43,15 @@ func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.V
 		return "", nil
 	case isPost:
 		return "", errCheck(p, fault.FlowMode, "a form_post callback cannot be sent on")
-	case onward(p, l, target, "/callback/") == "":
+	case acceptedTarget(p, l, target, "/callback/") == "":
 		return "", errCheck(p, fault.FlowOrigin, "the state names an origin that is not in RedirectProxyOrigins")
 	}
 	return weburl.ReplaceQuery(target, params), nil
 }
 
-// onward returns target if a proxy may send a browser there: a route of the provider at
+// acceptedTarget returns target if a proxy may send a browser there: a route of the provider at
 // another origin that is accepted. It returns "" otherwise.
-func onward(p *oauthProvider, l *links, target, route string) string {
+func acceptedTarget(p *oauthProvider, l *links, target, route string) string {
 	u, err := url.Parse(target)
 	if err != nil || !weburl.IsHTTP(target) {
 		return ""

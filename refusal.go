@@ -159,7 +159,7 @@ func leadsHere(x *exchange, to string) bool {
 // contain that of the page. An empty page is none.
 func isFor(x *exchange, page string) bool {
 	to, err := url.Parse(x.absolute(page))
-	if page == "" || err != nil || !opensPages(x.request.Method) || !x.setup.trust.cameTo(x.request, x.origin) {
+	if page == "" || err != nil || !isPageMethod(x.request.Method) || !x.setup.trust.cameTo(x.request, x.origin) {
 		return false
 	}
 	if page[0] != '/' && (weburl.NewOrigin(to.Scheme, to.Host).Text != x.origin.Text || !x.setup.trust.isConfigured(x.origin)) {
@@ -169,8 +169,8 @@ func isFor(x *exchange, page string) bool {
 	return path == x.prefix+sentPath(x.request.URL) && weburl.IsResolved(path) && isWhole(&x.links, x.request) && weburl.HasQuery(x.request.URL.RawQuery, to.RawQuery)
 }
 
-// opensPages reports whether browsers open pages, and post forms, by the method.
-func opensPages(method string) bool {
+// isPageMethod reports whether browsers open pages, and post forms, by the method.
+func isPageMethod(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodPost
 }
 

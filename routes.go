@@ -30,7 +30,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if err := x.takeCallbackURL(ctx); err != nil {
 		return nil, err
 	}
-	if x.stepUp = proofTakers(&x.setup.config, x.action); x.isPost() {
+	if x.stepUp = stepUpHandlers(&x.setup.config, x.action); x.isPost() {
 		return x.post(ctx)
 	}
 	switch x.action {
@@ -65,10 +65,10 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	return nil, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("no such route for GET")))
 }
 
-// proofTakers returns the functions that handle the callback of a provider that was asked
+// stepUpHandlers returns the functions that handle the callback of a provider that was asked
 // to prove a session's user again (a step-up). It returns nil if the action is no
 // callback, or if the site asks for no such proofs.
-func proofTakers(c *Config, action string) *providerProof {
+func stepUpHandlers(c *Config, action string) *providerProof {
 	if action != "callback" || !c.stepsUp() {
 		return nil
 	}

@@ -131,7 +131,7 @@ func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Re
 		if x.isPost() {
 			return &Response{Redirect: back}, nil
 		}
-		return askAgain(ctx, x.setup, &x.visit, &x.links, back)
+		return signInAgainPage(ctx, x.setup, &x.visit, &x.links, back)
 	}
 	to := reauthURL(&x.links, byFactor, back)
 	if asksForJSON(x.request) {
@@ -140,9 +140,9 @@ func askProof(ctx context.Context, x *exchange, byFactor bool, back string) (*Re
 	return &Response{Redirect: to}, nil
 }
 
-// askAgain returns the page that asks the user to sign in again, which leads to the URL
+// signInAgainPage returns the page that asks the user to sign in again, which leads to the URL
 // to.
-func askAgain(ctx context.Context, s *setup, v *visit, l *links, to string) (*Response, error) {
+func signInAgainPage(ctx context.Context, s *setup, v *visit, l *links, to string) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, v).Reauth(page.Reauth{
 		SignInURL: l.signIn(to), CancelURL: l.url("account"), Host: l.origin.Host(), Deletes: to == l.deletion(), Exports: to == ownExport(l),
 	}))

@@ -160,13 +160,13 @@ func (f *Flow) Record(redirectURI string, d Demands) {
 	f.Demands = d
 }
 
-// Fault returns an error if an answer does not fit the flow, or nil. The caller has found
-// the flow by the state of the answer, which Fault does not compare. For a flow of ours
+// Mismatch returns an error if an answer does not fit the flow, or nil. The caller has found
+// the flow by the state of the answer, which Mismatch does not compare. For a flow of ours
 // the browser must have kept the value of each check that was sent. The answer must come
 // to the redirect URI that was sent, and in the response mode that was asked for (RFC
 // 9700, section 4.4.2.2). Auth.js does not record what it sent. So a flow of Auth.js
 // needs the values of the configured checks, and nothing else.
-func (f *Flow) Fault(a Answer, configured []Check) error {
+func (f *Flow) Mismatch(a Answer, configured []Check) error {
 	demanded := f.Sent.Checks
 	if f.ID == "" {
 		demanded = configured

@@ -49,7 +49,7 @@ func TestAnswerOfAFlow(t *testing.T) {
 					continue
 				}
 				found = true
-				if err := f.Fault(a, nil); (err == nil) != c.ok {
+				if err := f.Mismatch(a, nil); (err == nil) != c.ok {
 					t.Errorf("%v", err)
 				}
 			}
@@ -60,7 +60,7 @@ func TestAnswerOfAFlow(t *testing.T) {
 	}
 	t.Run("R-504 a flow of which only a foreign cookie is left", func(t *testing.T) {
 		f := &Flow{ID: "id", Provider: "p", State: "state"}
-		if f.Fault(Answer{State: "state", RedirectURI: back}, nil) == nil {
+		if f.Mismatch(Answer{State: "state", RedirectURI: back}, nil) == nil {
 			t.Error("a flow that does not say what was sent is completed")
 		}
 	})

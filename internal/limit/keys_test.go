@@ -101,13 +101,13 @@ func TestShownValues(t *testing.T) {
 	once := NewOnce(NewUsedValues(clock.Now), recent, keys.New([]string{"secret"}, "", ""))
 	until := clock.Now().Add(time.Hour)
 	t.Run("R-507 R-394 a value is shown first once", func(t *testing.T) {
-		if !once.Show(t.Context(), "", "p", "v", until) || once.Show(t.Context(), "", "p", "v", until) {
+		if !once.MarkSeen(t.Context(), "", "p", "v", until) || once.MarkSeen(t.Context(), "", "p", "v", until) {
 			t.Error("not once")
 		}
 	})
 	t.Run("R-507 whatever is shown, there is room for what is used", func(t *testing.T) {
 		for i := range 2 * mostRecent {
-			once.Show(t.Context(), fmt.Sprintf("2001:db8:%x::1", i%50000), "p", fmt.Sprint(i), until)
+			once.MarkSeen(t.Context(), fmt.Sprintf("2001:db8:%x::1", i%50000), "p", fmt.Sprint(i), until)
 		}
 		if n := recent.shown.Len(); n > mostRecent {
 			t.Errorf("%d values, want %d at most", n, mostRecent)

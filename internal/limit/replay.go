@@ -27,13 +27,13 @@ func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
 	return &Once{store: store, recent: recent, keys: k}
 }
 
-// Show records that a client has brought a value, such as the state of a callback, and
+// MarkSeen records that a client has brought a value, such as the state of a callback, and
 // reports whether this process sees it for the first time. It does not use the value up:
 // only Use decides whether a value was used. A client can bring any number of values at
-// no cost, so Show keeps them in this process alone, and forgets some when its memory is
+// no cost, so MarkSeen keeps them in this process alone, and forgets some when its memory is
 // full. The arguments are those of Use.
-func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
-	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
+func (o *Once) MarkSeen(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
+	return o.recent.markSeen(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
 }
 
 // Use records the value until expires and reports whether this was its first use. purpose
@@ -65,9 +65,9 @@ func NewRecent(now func() time.Time) *Recent {
 	return &Recent{cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent / 16, Evict: true, Now: now})}
 }
 
-// show records key until expires and reports whether key was not on record. A nil Recent
+// markSeen records key until expires and reports whether key was not on record. A nil Recent
 // records nothing and returns true.
-func (r *Recent) show(ctx context.Context, key string, expires time.Time) (first bool) {
+func (r *Recent) markSeen(ctx context.Context, key string, expires time.Time) (first bool) {
 	if r == nil {
 		return true
 	}

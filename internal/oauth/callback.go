@@ -64,7 +64,7 @@ func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	}
 	switch {
 	case cb.hasIssuer && !c.issuedBy(m, cb.issuer, nil):
-		return fail(StepAuthorization, "the response is from another issuer: "+c.differs(cb.issuer, m))
+		return fail(StepAuthorization, "the response is from another issuer: "+c.issuerMismatch(cb.issuer, m))
 	case !cb.hasIssuer && m.IssuerInResponse:
 		return fail(StepAuthorization, "the response lacks the iss parameter that the provider promises")
 	case cb.err != nil:
@@ -75,9 +75,9 @@ func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	return nil
 }
 
-// differs returns the text of an error that names both issuers and the cure. stated is
+// issuerMismatch returns the text of an error that names both issuers and the cure. stated is
 // untrusted text.
-func (c *Client) differs(stated string, m *Metadata) string {
+func (c *Client) issuerMismatch(stated string, m *Metadata) string {
 	return fmt.Sprintf("iss is \"%s\", and the configured issuer \"%s\"; write Issuer to the letter as the provider has it, or accept several by MatchIssuer",
 		printable(stated, maxIssuer), printable(cmp.Or(c.config.Issuer, m.Issuer), maxIssuer))
 }

@@ -119,7 +119,7 @@ func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
 	case !ok:
 		return failed(CheckIssuer, "iss is not the configured issuer: it is missing or no text")
 	case !c.issuedBy(m, issuer, claims):
-		return failed(CheckIssuer, "iss is not the configured issuer: %s", c.differs(issuer, m))
+		return failed(CheckIssuer, "iss is not the configured issuer: %s", c.issuerMismatch(issuer, m))
 	}
 	return nil
 }
