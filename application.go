@@ -230,11 +230,11 @@ func endLate(ctx context.Context, s *setup, v *visit, end func(context.Context, 
 	})
 }
 
-// shown returns u as the callbacks of a sign-in with account a get it. When Hardened, and
+// withoutUnprovenEmail returns u as the callbacks of a sign-in with account a get it. When Hardened, and
 // a is an account at an OAuth provider, it empties an e-mail address that neither the
 // user nor that provider has proven, so that no callback gives rights by it. The
 // account still has it. In any other case it returns u as it is.
-func (c *Config) shown(u User, a *Account) User {
+func (c *Config) withoutUnprovenEmail(u User, a *Account) User {
 	isProvider := a.Type == TypeOAuth || a.Type == TypeOIDC
 	if c.Hardened && isProvider && u.EmailVerified.IsZero() && !(a.EmailVouched && a.Email == u.Email) {
 		u.Email = ""

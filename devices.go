@@ -77,7 +77,7 @@ func beginToAct(ctx context.Context, x *exchange) (*Response, error) {
 		return nil, err
 	}
 	if err = s.sessions.open(ctx, &x.visit, who); err == nil {
-		err = s.sessions.endFormer(ctx, &x.visit)
+		err = s.sessions.revokeFormer(ctx, &x.visit)
 	}
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func Plug(a *Auth, p Plugs) {
 			if known != nil {
 				user = *known
 			}
-			return p.Pause(ctx, user, func(ctx context.Context) (*Response, error) { return x.admit(ctx, in) })
+			return p.Pause(ctx, user, func(ctx context.Context) (*Response, error) { return x.finishSignIn(ctx, in) })
 		}
 	}
 	if p.Principal != nil {

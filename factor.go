@@ -151,7 +151,7 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 	case user == &in.Person && in.Vouched:
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.FactorRequired, errors.New("Factors.Require wants a second factor of a user whom the Adapter does not have: create the user first")))
 	}
-	return suspend(ctx, x, in, user, kinds, isEnrol)
+	return askForFactor(ctx, x, in, user, kinds, isEnrol)
 }
 
 // shownByPasskey reports whether a sign-in by a passkey has proven two factors, so that
@@ -220,12 +220,12 @@ func provedOf(in *directory.Assertion) time.Time {
 	return in.Proved
 }
 
-// suspend stores a sign-in until its second factor is right, and redirects the browser to
+// askForFactor stores a sign-in until its second factor is right, and redirects the browser to
 // the page that asks for one of kinds. With isEnrol the user sets up an authenticator app
 // there instead, and proves one of kinds before that if there are any. It replaces
 // another sign-in of this browser that waits. If in names no session that it was begun
 // in, suspend records that of the request.
-func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
+func askForFactor(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
 	s := x.setup
 	if in.BegunIn == nil && !in.NamesUser() { // the user who is signed in now has begun it, and has to end it
 		here, err := s.sessions.current(ctx, &x.visit)

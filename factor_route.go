@@ -191,7 +191,7 @@ func resume(ctx context.Context, x *exchange, p *directory.Pending, second *dire
 			return nil, err
 		}
 		x.callbackURL = p.CallbackURL
-		return suspend(ctx, x, &in, &User{ID: p.UserID, Name: p.Name}, nil, true)
+		return askForFactor(ctx, x, &in, &User{ID: p.UserID, Name: p.Name}, nil, true)
 	}
 	in.AMR = factor.Join(in.AMR, second.AMR)
 	if level := factor.Level(in.AMR); level == factor.AAL2 {
@@ -200,7 +200,7 @@ func resume(ctx context.Context, x *exchange, p *directory.Pending, second *dire
 	in.Second, in.Started, in.Proved = second, started, started
 	in.IssuedHere = in.IssuedHere && x.setup.mark.isIn(p.Process)
 	x.callbackURL = p.CallbackURL
-	res, err := x.admit(ctx, &in)
+	res, err := x.finishSignIn(ctx, &in)
 	if errors.Is(err, directory.ErrUserChanged) {
 		return nil, failure.Wrap(ErrAccessDenied, err)
 	}

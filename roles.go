@@ -126,9 +126,9 @@ type sessionStrategy interface {
 	plan(v *visit) *directory.SessionPlan
 	// open puts the session of a sign-in into the cookie of the response.
 	open(ctx context.Context, v *visit, who *directory.SignIn) error
-	// endFormer ends the session that the browser brought to a sign-in, unless that was
+	// revokeFormer ends the session that the browser brought to a sign-in, unless that was
 	// done when the sign-in was stored. Nothing that can fail follows it.
-	endFormer(ctx context.Context, v *visit) error
+	revokeFormer(ctx context.Context, v *visit) error
 	// read returns the session, keeps it alive and queues its event.
 	// A nil reading means signed out. An error is a fault: it neither signs in nor
 	// out.
@@ -175,7 +175,7 @@ type principal func(ctx context.Context, x *exchange) (*reading, error)
 
 // pause is asked about a sign-in that was allowed, before anything of it is written. If
 // it returns a response, the browser gets that instead of a session. The function then
-// keeps the assertion, and a later request passes it to exchange.admit. It may write
+// keeps the assertion, and a later request passes it to exchange.finishSignIn. It may write
 // into the assertion.
 type pause func(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error)
 

@@ -59,8 +59,8 @@ func (d *databaseStrategy) open(_ context.Context, v *visit, who *directory.Sign
 	return nil
 }
 
-// endFormer does nothing: the former row was deleted when the sign-in was stored.
-func (*databaseStrategy) endFormer(context.Context, *visit) error { return nil }
+// revokeFormer does nothing: the former row was deleted when the sign-in was stored.
+func (*databaseStrategy) revokeFormer(context.Context, *visit) error { return nil }
 
 // rowToken returns the key that a request shows, or "" if no store can have made it
 // or it is of another kind.

@@ -38,7 +38,7 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
 // open makes a token and puts it into the session cookie. If Callbacks.Token returns no
-// claims, it sets IsRefused and opens no session, and endFormer ends the one before. As
+// claims, it sets IsRefused and opens no session, and revokeFormer ends the one before. As
 // in Auth.js the browser is led on then and Events.SignIn is told; all else says that the
 // sign-in was refused.
 func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
@@ -67,7 +67,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if who.Actor == nil && assures(t.setup) {
 		putAssurance(claims, who.Proof())
 	}
-	user := t.setup.config.shown(who.User, &who.Account)
+	user := t.setup.config.withoutUnprovenEmail(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
 	former := t.formerJar(ctx, v)
 	claims, err := t.shape(ctx, v, info) // sub is the application's to choose, now
@@ -89,9 +89,9 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	return t.seal(ctx, v, claims, life{who.Until})
 }
 
-// endFormer revokes the token that the browser brought to a sign-in. It
+// revokeFormer revokes the token that the browser brought to a sign-in. It
 // leaves a token of another tenant alone.
-func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
+func (t *tokenStrategy) revokeFormer(ctx context.Context, v *visit) error {
 	token := v.credential.Token()
 	if token.Text == "" || t.setup.revocations == nil {
 		return nil

@@ -20,7 +20,7 @@ import (
 
 // Signing in. A provider begins it, and later says who the user is. From there on the way
 // is the same for all providers: signIn or callback, conclude, completeSignIn (whose
-// sign-in is it?), askAbout (may they come in?), admit (commit, then open the session).
+// sign-in is it?), askAbout (may they come in?), finishSignIn (commit, then open the session).
 
 // signIn answers POST /signin and /signin/:provider.
 func (x *exchange) signIn(ctx context.Context) (*Response, error) {
@@ -100,7 +100,7 @@ func (x *exchange) completeSignIn(ctx context.Context, in *directory.Assertion) 
 		if res, err := askAbout(ctx, x, in, known); res != nil || err != nil {
 			return res, err
 		}
-		res, err := x.admit(ctx, in)
+		res, err := x.finishSignIn(ctx, in)
 		other, ok := errors.AsType[*directory.OtherUser](err)
 		if !ok || len(in.Allowed) >= mostAsked {
 			return res, err
@@ -152,18 +152,18 @@ func attemptOf(s *setup, in *directory.Assertion, known *User) SignInAttempt {
 			a.Account.UserID = known.ID
 		}
 	}
-	a.User = s.config.shown(a.User, &in.Account)
+	a.User = s.config.withoutUnprovenEmail(a.User, &in.Account)
 	return a
 }
 
-// admit writes a sign-in that was allowed, and opens the session. It returns an error
+// finishSignIn writes a sign-in that was allowed, and opens the session. It returns an error
 // that is an OtherUser if the application was not asked about the user that the sign-in
 // ends in now.
 //
 // Once the session is open, nothing ends the sign-in: with an error the browser would get
 // no cookie, while its former session has ended and the new one is stored. What
 // fails from there on is logged.
-func (x *exchange) admit(ctx context.Context, in *directory.Assertion) (*Response, error) {
+func (x *exchange) finishSignIn(ctx context.Context, in *directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
 	if other, ok := errors.AsType[*directory.OtherUser](err); ok && in.Second != nil {
 		return nil, failure.Wrap(ErrAccessDenied, failure.Of(fault.AccountOther, other)) // the factor was another user's
@@ -202,7 +202,7 @@ func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, w
 			return err
 		}
 	}
-	return s.sessions.endFormer(ctx, v)
+	return s.sessions.revokeFormer(ctx, v)
 }
 
 // commit has the directory write the sign-in and its session in one transaction. The
