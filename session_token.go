@@ -51,7 +51,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		if who.IsLink && who.IsAdopted {
 			who.Session.ID = jwtclaims.AdoptedID(who.Session.ID)
 		}
-		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
+		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.StampAuthTime()
 	}
 	if err := t.nameSession(v, who.AtProvider, who.Session.ID, who.Account.Provider, claims); err != nil {
 		return err

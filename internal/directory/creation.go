@@ -36,7 +36,7 @@ func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn 
 
 // linkAccount stores the account of a sign-in for signIn.User, with its tokens and its
 // new passkey. It adds the event AccountLinked, and ends the record of an interrupted
-// sign-up. It returns ErrConflict if another user has the account, or if yieldToProof has
+// sign-up. It returns ErrConflict if another user has the account, or if unlinkIfProven has
 // unlinked it again.
 func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	signIn.Account.UserID = signIn.User.ID
@@ -55,7 +55,7 @@ func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn
 			return err
 		}
 	}
-	if err := d.yieldToProof(ctx, s, &signIn.User, &row); err != nil {
+	if err := d.unlinkIfProven(ctx, s, &signIn.User, &row); err != nil {
 		return err
 	}
 	if d.Store.remembersSignUps() {

@@ -172,7 +172,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if err := enrolSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
-		return storeTogether(ctx, d, q, s, signIn, plan)
+		return storeSessionInTx(ctx, d, q, s, signIn, plan)
 	})
 	if err == nil && !d.Store.SessionsInTx() { // sessions take part in no transaction; the end of the client's connection does not stop this
 		ctx := context.WithoutCancel(ctx)
@@ -234,13 +234,13 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 		if err := replaceTokens(ctx, d, s, signIn, row); err != nil {
 			return err
 		}
-		signIn.keepNames()
+		signIn.keepJoinedNames()
 		return d.awaitProof(ctx, s, signIn, owner)
 	case current != nil && signIn.IsStale:
 		return failure.WrapFor(notLinkedType(&signIn.Assertion), signIn.Account.Provider, failure.Of(fault.AccountFresh, ErrNotFresh))
 	case current != nil:
 		signIn.IsLink = true
-		signIn.keepNames()
+		signIn.keepJoinedNames()
 		if err := d.recognise(ctx, s, signIn, *current); err != nil {
 			return err
 		}

@@ -113,10 +113,10 @@ func (at *AtProvider) kept(provider string) []ProviderNames {
 	return append(slices.Clone(at.Former), at.ProviderNames)
 }
 
-// keepNames adds the names of the current session to those of a sign-in that links or
+// keepJoinedNames adds the names of the current session to those of a sign-in that links or
 // connects an account in it: the session goes on, by another token. For any other sign-in
 // it does nothing.
-func (signIn *SignIn) keepNames() {
+func (signIn *SignIn) keepJoinedNames() {
 	if signIn.IsLink || signIn.Connects {
 		signIn.AtProvider = signIn.AtProvider.Beside(signIn.JoinedNames)
 	}

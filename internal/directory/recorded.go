@@ -134,10 +134,10 @@ func (signIn *SignIn) Event() event.Event {
 	return e
 }
 
-// storeTogether stores the session of a sign-in in the transaction of s, and foretells
+// storeSessionInTx stores the session of a sign-in in the transaction of s, and foretells
 // the event of the sign-in. It does nothing if plan is nil or if sessions take no part in
 // the transaction.
-func storeTogether(ctx context.Context, d *Directory, q *Outbox, s *Store, in *SignIn, plan *SessionPlan) error {
+func storeSessionInTx(ctx context.Context, d *Directory, q *Outbox, s *Store, in *SignIn, plan *SessionPlan) error {
 	if plan == nil || !d.Store.SessionsInTx() {
 		return nil
 	}

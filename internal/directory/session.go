@@ -70,9 +70,9 @@ func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, 
 	case plan == nil:
 		return goneIf(d.Revocations.checkIn(ctx, s, originOfRef(*signIn.BegunIn)), ErrNoToken)
 	case d.Store.SessionsInTx():
-		return goneIf(d.endFormer(ctx, s, signIn, plan), storage.ErrNotFound)
+		return goneIf(d.endClaimed(ctx, s, signIn, plan), storage.ErrNotFound)
 	case d.Store.Apart != nil:
-		return goneIf(d.findFormer(ctx, s, signIn, plan), storage.ErrNotFound)
+		return goneIf(d.checkClaimed(ctx, s, signIn, plan), storage.ErrNotFound)
 	}
 	return nil
 }
@@ -82,9 +82,9 @@ func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, 
 // says nothing about that.
 func (signIn *SignIn) isHeld() bool { return signIn.heldOf != "" && signIn.heldOf == signIn.User.ID }
 
-// findFormer returns ErrNotFound if the session in which the sign-in was begun
+// checkClaimed returns ErrNotFound if the session in which the sign-in was begun
 // has ended.
-func (d *Directory) findFormer(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
+func (d *Directory) checkClaimed(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan.Former != "" {
 		_, err := s.Session(ctx, plan.Former)
 		return err
@@ -104,10 +104,10 @@ func goneIf(err, gone error) error {
 	return err
 }
 
-// endFormer ends the session that the request came with. If the request came with none,
+// endClaimed ends the session that the request came with. If the request came with none,
 // it ends the session in which the sign-in was begun. It returns ErrNotFound if that
 // session has ended already, or if the store cannot end it by its id.
-func (d *Directory) endFormer(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
+func (d *Directory) endClaimed(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan.Former != "" {
 		_, err := s.DeleteSession(ctx, plan.Former)
 		return err
@@ -148,7 +148,7 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	switch {
 	case d.Store.SessionsInTx():
 		if err == nil && !signIn.isHeld() {
-			err = endReplaced(ctx, s, plan)
+			err = endBrought(ctx, s, plan)
 		}
 		return err
 	case err != nil && signIn.isHeld():
@@ -159,27 +159,27 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	if err := d.confirmSession(ctx, s, signIn); err != nil {
 		return err
 	}
-	return endOlder(ctx, d, s, signIn, plan)
+	return endPrevious(ctx, d, s, signIn, plan)
 }
 
-// endOlder ends the session that a new one, stored outside of any transaction, replaces.
+// endPrevious ends the session that a new one, stored outside of any transaction, replaces.
 // If it cannot, it deletes the new one. Nothing that can fail follows it.
-func endOlder(ctx context.Context, d *Directory, s *Store, signIn *SignIn, plan *SessionPlan) error {
+func endPrevious(ctx context.Context, d *Directory, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if signIn.isHeld() {
-		if err := d.endFormer(ctx, s, signIn, plan); err != nil {
+		if err := d.endClaimed(ctx, s, signIn, plan); err != nil {
 			return d.undoLink(ctx, s, signIn, err)
 		}
 		return nil
 	}
-	if err := endReplaced(ctx, s, plan); err != nil {
+	if err := endBrought(ctx, s, plan); err != nil {
 		return errors.Join(err, undoSession(ctx, s, signIn))
 	}
 	return nil
 }
 
-// endReplaced ends the session that the request came with, if it came with one of the
+// endBrought ends the session that the request came with, if it came with one of the
 // same tenant. It returns nil if that session is gone.
-func endReplaced(ctx context.Context, s *Store, plan *SessionPlan) error {
+func endBrought(ctx context.Context, s *Store, plan *SessionPlan) error {
 	if plan.Former == "" {
 		return nil
 	}
@@ -213,11 +213,11 @@ func (d *Directory) undoLink(ctx context.Context, s *Store, signIn *SignIn, reas
 	return errors.Join(goneIf(reason, storage.ErrNotFound), err)
 }
 
-// SignInTime returns auth_time for the token that a sign-in opens: the start of
+// StampAuthTime returns auth_time for the token that a sign-in opens: the start of
 // the request that completed it, so that a later end of the user's sessions voids
 // the token. A sign-in that only linked an account counts from the sign-in of its
-// session (ASVS 7.5.1). SignInTime also writes the time into Since.
-func (signIn *SignIn) SignInTime() json.Number {
+// session (ASVS 7.5.1). StampAuthTime also writes the time into Since.
+func (signIn *SignIn) StampAuthTime() json.Number {
 	at := signIn.begun
 	if signIn.IsLink && !signIn.Joined.IsZero() {
 		at = signIn.Joined

@@ -124,7 +124,7 @@ func (d *Directory) bringBackLast(ctx context.Context, s *Store, u *storage.User
 	}
 	linked := s.linkAccount(ctx, *gone)
 	if linked == nil {
-		linked = d.yieldToProof(ctx, s, u, gone)
+		linked = d.unlinkIfProven(ctx, s, u, gone)
 	}
 	return errors.Join(err, linked)
 }
@@ -242,12 +242,12 @@ func (d *Directory) EndSession(ctx context.Context, q *Outbox, userID, sessionID
 	return q.InTxAnyway(ctx, d.Store, end)
 }
 
-// yieldToProof unlinks the account that the caller has just linked to u, if a concurrent
+// unlinkIfProven unlinks the account that the caller has just linked to u, if a concurrent
 // sign-in has proven the e-mail address of u meanwhile. It then returns ErrConflict: the
 // proof may have looked before the account was there. It does nothing with transactions,
 // where one of the two waits, nor if the account vouches for the address. The end of the
 // client's connection does not stop it.
-func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User, linked *storage.Account) error {
+func (d *Directory) unlinkIfProven(ctx context.Context, s *Store, u *storage.User, linked *storage.Account) error {
 	if d.Store.Tx != nil || s.AccountLists == nil || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
 	}
