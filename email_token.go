@@ -275,37 +275,39 @@ func (p *emailProvider) redeemCode(ctx context.Context, v *visit, typed string) 
 	if kept.For != p.ID {
 		return row, "", wrong(errors.New("the code was asked for in another browser"))
 	}
-	stands, fits, err := p.codes.TryCode(ctx, kept.Handle, p.ID)
-	if errors.Is(err, ErrNotFound) || errors.Is(err, challenges.ErrSpent) {
-		return row, "", wrong(errors.New("the code has expired, was used, or was tried too often"))
-	}
-	if err != nil {
-		return row, "", err
-	}
 	limits := p.setup.limits
-	user, err := guarded.Optional(p.setup.store.UserByEmail(ctx, stands.Identifier))
-	if err != nil {
-		return row, "", err
-	}
-	try, err := limits.Take(ctx, limits.CodeTry(stands.Identifier, p.setup.requesterOf(ctx, v, func(k browser.Known) bool {
-		return user != nil && isKnownFor(ctx, p.setup, k, user.ID)
-	})))
+	var try limit.Try
+	err = directory.TryMailCode(ctx, p.codes, kept.Handle, p.ID, func(stands challenges.MailCode, fits func(string) error) error {
+		user, err := guarded.Optional(p.setup.store.UserByEmail(ctx, stands.Identifier))
+		if err != nil {
+			return err
+		}
+		try, err = limits.Take(ctx, limits.CodeTry(stands.Identifier, p.setup.requesterOf(ctx, v, func(k browser.Known) bool {
+			return user != nil && isKnownFor(ctx, p.setup, k, user.ID)
+		})))
+		switch {
+		case err != nil:
+			return err
+		case try.Wait > 0:
+			return wrong(errors.New("too many wrong codes for one mailbox, or of one client"))
+		}
+		if err := fits(typed); err != nil {
+			return wrong(err)
+		}
+		to = stands.CallbackURL
+		row, err = p.take(ctx, v, stands.Identifier, stands.Link)
+		return err
+	})
 	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, challenges.ErrSpent):
+		return row, "", wrong(errors.New("the code has expired, was used, or was tried too often"))
 	case err != nil:
-		return row, "", err
-	case try.Wait > 0:
-		return row, "", wrong(errors.New("too many wrong codes for one mailbox, or of one client"))
-	}
-	if err := fits(typed); err != nil {
-		return row, "", wrong(err)
-	}
-	if row, err = p.take(ctx, v, stands.Identifier, stands.Link); err != nil {
 		return row, "", err
 	}
 	if undo := errors.Join(limits.Return(ctx, try), limits.ReturnMail(ctx, row.Identifier), p.codes.End(ctx, challenges.Code, kept.Handle)); undo != nil {
 		p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, failure.Of(fault.AnswerLost, undo)))
 	}
-	return row, stands.CallbackURL, nil
+	return row, to, nil
 }
 
 // take removes the link with a hash and returns it. It returns ErrVerification if the

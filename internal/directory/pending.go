@@ -124,6 +124,20 @@ func (d *Factors) ReturnSecond(ctx context.Context, handle string, err error) er
 	return returnTry(ctx, d.Directory, challenge.SignIn, handle, err)
 }
 
+// TryMailCode counts one try at the code with a handle, and calls judge with what
+// [challenge.Rows.TryCode] returns. If the error of judge [IsUncounted], it gives the try
+// back. It returns the error of TryCode, or else that of judge.
+func TryMailCode(ctx context.Context, rows *challenge.Rows, handle, purpose string, judge func(c challenge.MailCode, fits func(typed string) error) error) error {
+	stands, fits, err := rows.TryCode(ctx, handle, purpose)
+	if err != nil {
+		return err
+	}
+	if err = judge(stands, fits); IsUncounted(err) {
+		err = errors.Join(err, rows.Return(ctx, challenge.Code, handle))
+	}
+	return err
+}
+
 // returnTry gives the try that was counted at a challenge back if err IsUncounted. It
 // returns err, joined with an error of giving back.
 func returnTry(ctx context.Context, d *Directory, p challenge.Purpose, handle string, err error) error {

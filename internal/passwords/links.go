@@ -153,23 +153,27 @@ func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, f
 		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.CodeWrong, errors.New(why))})
 	}
 	rows := f.Directory.Waiting(f.Directory.Store)
-	stands, fits, err := rows.TryCode(ctx, handle, purpose)
+	var try limit.Try
+	err = directory.TryMailCode(ctx, rows, handle, purpose, func(stands challenge.MailCode, fits func(string) error) (err error) {
+		try, err = f.Limits.Take(ctx, f.Limits.CodeTry(stands.Identifier, from.Requester(stands.UserID)))
+		switch {
+		case err != nil:
+			return err
+		case try.Wait > 0:
+			return wrong("too many wrong codes for one mailbox, or of one client")
+		case fits(typed) != nil:
+			return wrong("the code does not fit")
+		}
+		link = stands.Link
+		return nil
+	})
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, challenge.ErrSpent):
 		return "", wrong("the code has expired, was used, was tried too often, or was asked for in another browser")
 	case err != nil:
 		return "", err
 	}
-	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(stands.Identifier, from.Requester(stands.UserID)))
-	switch {
-	case err != nil:
-		return "", err
-	case try.Wait > 0:
-		return "", wrong("too many wrong codes for one mailbox, or of one client")
-	case fits(typed) != nil:
-		return "", wrong("the code does not fit")
-	}
-	return stands.Link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
+	return link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
 }
 
 // Move begins a change of the address of u to the address to: it stores the links and

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -204,6 +205,29 @@ func TestTriesAtCodes(t *testing.T) {
 				t.Error("the link is dead")
 			}
 		})
+		for _, call := range []string{"GetUserByEmail", "UseVerificationToken"} {
+			t.Run("R-709 an outage counts no code: "+call, func(t *testing.T) {
+				plan := newFaultyStore()
+				s := newSite(func(c *latchkey.Config) {
+					c.Adapter, c.Runtime.Logger = proofFaults{memoryadapter.New(memoryadapter.Options{}), plan}, quiet
+				})
+				b := s.newBrowser()
+				code, _ := b.askForCode("ada@example.com")
+				for range 4 {
+					codeRefused(t, b.typeCode(wrongCode(code)))
+				}
+				plan.fail(call, faultAway)
+				for range 6 {
+					if a := b.typeCode(code); a.error() != "Configuration" {
+						t.Fatalf("an outage: %d to %q", a.Code, a.location())
+					}
+				}
+				plan.mend()
+				if a := b.typeCode(code); !a.signsIn() {
+					t.Errorf("afterwards: %d to %q", a.Code, a.location())
+				}
+			})
+		}
 		t.Run("F-071 F-094 of parallel tries five are compared", func(t *testing.T) {
 			s := newSite()
 			b := s.newBrowser()

@@ -30,6 +30,16 @@ func (s proofFaults) GetUser(ctx context.Context, id string) (storage.User, erro
 	return attempt(ctx, s.plan, "GetUser", func(ctx context.Context) (storage.User, error) { return s.Adapter.GetUser(ctx, id) })
 }
 
+func (s proofFaults) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
+	return attempt(ctx, s.plan, "GetUserByEmail", func(ctx context.Context) (storage.User, error) { return s.Adapter.GetUserByEmail(ctx, email) })
+}
+
+func (s proofFaults) UseVerificationToken(ctx context.Context, email, hash string) (storage.VerificationToken, error) {
+	return attempt(ctx, s.plan, "UseVerificationToken", func(ctx context.Context) (storage.VerificationToken, error) {
+		return s.Adapter.UseVerificationToken(ctx, email, hash)
+	})
+}
+
 func (s proofFaults) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	return attempt(ctx, s.plan, "UpdateUser", func(ctx context.Context) (storage.User, error) { return s.Adapter.UpdateUser(ctx, id, c) })
 }
