@@ -1,12 +1,12 @@
-// The browser functions of next-auth/react, unmodified, with a cookie jar around fetch. Takes one call a line
-// on standard input, as JSON {"call", "args"}, and answers with {"result", "location"}: what the function
-// returned, and where it sent the window. "useSession" is a call, too: a component reads the session, and with
-// an argument updates it. Run: node browser.mjs ORIGIN
+// The browser functions of next-auth/react or @hono/auth-js/react, unmodified, with a cookie jar around fetch. Takes
+// one call a line on standard input, as JSON {"call", "args"}, and answers with {"result", "location"}: what the
+// function returned, and where it sent the window. "useSession" is a call, too: a component reads the session, and with
+// an argument updates it. Run: node browser.mjs ORIGIN MODULE
 import { createInterface } from "node:readline"
 import React from "react"
 import { act, create } from "react-test-renderer"
 
-const origin = process.argv[2]
+const [origin, module] = process.argv.slice(2)
 const jar = new Map()
 
 // Its timers and listeners would keep the process alive, and there are no other tabs.
@@ -35,8 +35,10 @@ globalThis.window = { ...deaf, location: { href: `${origin}/here`, reload() {} }
 globalThis.document = { ...deaf, visibilityState: "visible" }
 globalThis.IS_REACT_ACT_ENVIRONMENT = true
 
-const client = { ...(await import("next-auth/react")) }
-Object.assign(client.__NEXTAUTH, { baseUrl: origin, basePath: "/auth" })
+const client = { ...(await import(module)) }
+const place = { baseUrl: origin, basePath: "/auth" }
+if (client.__NEXTAUTH) Object.assign(client.__NEXTAUTH, place)
+else client.authConfigManager.setConfig(place)
 
 client.useSession = inComponent(client.useSession)
 
