@@ -27,6 +27,7 @@
 //	latest activities of a user         ActivityAdapter
 //	audit log                           AuditAdapter
 //	provider tokens                     TokenAdapter, AccountAdapter; TokenSharer, if other programs read them
+//	provider tokens under another key   AccountWalker, for the command latchkey
 //	one renewal of several processes    LeaseStore
 //	sign-out that ends JWT sessions     RevocationStore
 //	limits and used values, shared      Limiter, ReturningLimiter, ReplayStore

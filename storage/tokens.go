@@ -22,6 +22,18 @@ type TokenSharer interface {
 	SharesTokens() bool
 }
 
+// AccountWalker is an [Adapter] that can hand over the accounts of all users. The commands
+// latchkey reseal and latchkey doctor need it, together with an [AccountAdapter] and a
+// [TokenAdapter].
+type AccountWalker interface {
+	// EachAccount calls f for each account with its tokens as stored, in any order, and
+	// ends with the first error of f. An account that is there all the time is handed over
+	// at least once; one that is linked or unlinked meanwhile may be left out. f may call
+	// the store, and so may others. The store is read in pages, of which an account may be
+	// as old as the time that f took for those before it. Nothing but ctx bounds the whole.
+	EachAccount(ctx context.Context, f func(Account) error) error
+}
+
 // LeaseStore lets one of several processes do a piece of work. Keys and holders are
 // opaque text of at most 200 bytes. It is safe for concurrent use.
 type LeaseStore interface {

@@ -60,6 +60,32 @@ func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []stora
 	return list, err
 }
 
+// EachAccount implements [storage.AccountWalker]. It hands over the accounts as they are
+// when it is called, in the order of provider and id.
+func (a *Adapter) EachAccount(ctx context.Context, f func(storage.Account) error) error {
+	var list []storage.Account
+	err := a.withData(ctx, func(d *data) error {
+		for _, found := range d.accounts {
+			account, err := copyAccount(found)
+			if err != nil {
+				return err
+			}
+			list = append(list, account)
+		}
+		return nil
+	})
+	slices.SortFunc(list, byAccountKey)
+	for _, account := range list {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = f(account)
+		}
+	}
+	return err
+}
+
 // UnlinkAccount implements [storage.AccountAdapter].
 func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (account storage.Account, err error) {
 	err = a.withData(ctx, func(d *data) error {

@@ -36,6 +36,7 @@ var (
 	_ storage.SweepAdapter             = (*Adapter)(nil)
 	_ storage.RevocationStore          = (*Adapter)(nil)
 	_ storage.TokenAdapter             = (*Adapter)(nil)
+	_ storage.AccountWalker            = (*Adapter)(nil)
 	_ storage.LeaseStore               = (*Adapter)(nil)
 	_ storage.SessionRenewalAdapter    = (*Adapter)(nil)
 	_ storage.ProviderLogoutAdapter    = (*Adapter)(nil)

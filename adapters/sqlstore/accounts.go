@@ -114,6 +114,55 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage
 	return list, fail(ctx, "list accounts", err)
 }
 
+// accountPage is how many accounts are read at once.
+const accountPage = 100
+
+// EachAccount implements [storage.AccountWalker]. It reads 100 accounts at a time, in the
+// order of the unique key. Without that key, as in tables of other programs, each page
+// makes the database look at every row.
+func (s *Store) EachAccount(ctx context.Context, f func(storage.Account) error) error {
+	var last storage.Account
+	for {
+		page, err := s.db.accountsFrom(ctx, last.Provider, last.ProviderAccountID)
+		if err != nil {
+			return fail(ctx, "each account", err)
+		}
+		for _, a := range page {
+			if a.Provider == last.Provider && a.ProviderAccountID == last.ProviderAccountID {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := f(a); err != nil {
+				return err
+			}
+		}
+		if len(page) < accountPage {
+			return nil
+		}
+		last = page[len(page)-1]
+	}
+}
+
+// accountsFrom returns at most accountPage accounts from a key on, with the account of the
+// key itself: other accounts may be equal to it in the collation of the columns.
+func (db *database) accountsFrom(ctx context.Context, provider, id string) (page []storage.Account, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = db.conn.Each(ctx, db.q.accountsFrom, []any{provider, provider, id}, func(scan func(...any) error) error {
+		var row accountRow
+		if err := scan(db.into("accounts", row.dest())...); err != nil {
+			return err
+		}
+		a, err := row.read()
+		page = append(page, a)
+		return err
+	})
+	return page, err
+}
+
 // UnlinkAccount implements [storage.AccountAdapter]. It returns the account as removed,
 // or ErrNotFound for an unknown account.
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {

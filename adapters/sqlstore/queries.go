@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
@@ -11,7 +12,7 @@ type queries struct {
 	insertUser, insertAccount, insertSession, insertToken, insertAuthenticator insert
 
 	userByID, plainUser, holdUser, userByEmail, userByAccount, updateUser, deleteUser string
-	account, accountsOf, deleteAccount, deleteAccountsOf                              string
+	account, accountsOf, accountsFrom, deleteAccount, deleteAccountsOf                string
 	sessionAndUser, sessionKnown, hashToken, renewSession, sessionExpiry              string
 	session, deleteSession, sessionsOf, deleteSessionByID, deleteSessions             string
 	deleteSessionsBut, token, deleteToken                                             string
@@ -142,6 +143,9 @@ func (q *queries) aboutAccounts(l grammar) {
 	q.account = l.sql(`SELECT {accounts.*} FROM {accounts}` + key + ` LIMIT 1`)
 	q.accountsOf = l.sql(`SELECT {accounts.*} FROM {accounts} WHERE {accounts.userId} = ?
 		ORDER BY {accounts.provider}, {accounts.providerAccountId}`)
+	q.accountsFrom = l.sql(`SELECT {accounts.*} FROM {accounts} WHERE {accounts.provider} > ?
+		OR ({accounts.provider} = ? AND {accounts.providerAccountId} >= ?)
+		ORDER BY {accounts.provider}, {accounts.providerAccountId} LIMIT ` + strconv.Itoa(accountPage))
 	q.deleteAccount = l.sql(`DELETE FROM {accounts}` + key)
 	q.deleteAccountsOf = l.sql(`DELETE FROM {accounts} WHERE {accounts.userId} = ?`)
 }

@@ -37,6 +37,7 @@ var (
 	_ storage.ReplayStore              = (*Store)(nil)
 	_ storage.TokenAdapter             = (*Store)(nil)
 	_ storage.TokenSharer              = (*Store)(nil)
+	_ storage.AccountWalker            = (*Store)(nil)
 	_ storage.LeaseStore               = (*Store)(nil)
 	_ storage.DirectoryAdapter         = (*Store)(nil)
 	_ storage.SuspensionAdapter        = (*Store)(nil)

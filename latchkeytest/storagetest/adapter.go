@@ -74,6 +74,7 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "BrowserAdapter", browserPromises)
 	prove(t, s, "PasswordAdapter", passwordPromises)
 	prove(t, s, "TokenAdapter", swapPromises)
+	prove(t, s, "AccountWalker", walkPromises)
 	prove(t, s, "LeaseStore", leasePromises)
 	prove(t, s, "DirectoryAdapter", directoryPromises)
 	prove(t, s, "SuspensionAdapter", suspensionPromises)

@@ -144,6 +144,7 @@ type bare interface {
 	storage.SessionRenewalAdapter
 	storage.VerificationTokenAdapter
 	storage.AccountAdapter
+	storage.AccountWalker
 	storage.UserDeletionAdapter
 	storage.TxAdapter
 	storage.SweepAdapter
