@@ -289,8 +289,8 @@ const (
 	// EditEmail is the e-mail address, which changes by a link to the new one. With a
 	// [Password] users can change it without this bit, too. EditEmail needs a way to send
 	// mails, which is Mail or an [Email] provider; an Adapter that is a
-	// [storage.ChallengeAdapter]; and a [storage.RevocationStore], which is the Adapter or
-	// [SessionConfig].Revocations.
+	// [storage.ChallengeAdapter], and with stored sessions a [storage.SessionListAdapter]; and a
+	// [storage.RevocationStore], which is the Adapter or [SessionConfig].Revocations.
 	EditEmail
 )
 

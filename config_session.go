@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -125,14 +126,17 @@ const editsEmail = "AccountPage.Edit with EditEmail"
 func (c *AccountPage) movesAddresses() bool { return c.Enabled && c.Edit&EditEmail != 0 }
 
 // needs yields what the account page needs of the Adapter: the name of the field of
-// Config that needs it, for errors, and the ability.
-func (c *AccountPage) needs() iter.Seq2[string, directory.Ability] {
+// Config that needs it, for errors, and the ability. ends is the result of endsSessions:
+// another address ends the sessions of its user.
+func (c *AccountPage) needs(ends []directory.Ability) iter.Seq2[string, directory.Ability] {
+	moving := append(slices.Clone(ends), directory.AbilityChallenges)
 	return func(yield func(string, directory.Ability) bool) {
-		isOver := c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists)
-		if isOver || c.movesAddresses() && !yield(editsEmail, directory.AbilityChallenges) || !c.Activity {
-			return
+		switch {
+		case c.Enabled && !yield("AccountPage.Enabled", directory.AbilityAccountLists):
+		case c.movesAddresses() && slices.ContainsFunc(moving, func(what directory.Ability) bool { return !yield(editsEmail, what) }):
+		case c.Activity:
+			yield("AccountPage.Activity", directory.AbilityActivities)
 		}
-		yield("AccountPage.Activity", directory.AbilityActivities)
 	}
 }
 

@@ -327,7 +327,7 @@ func (s *setup) needs() []need {
 	if s.config.Invitations {
 		table = append(table, need{"Invitations", directory.AbilityChallenges})
 	}
-	for field, what := range s.config.AccountPage.needs() {
+	for field, what := range s.config.AccountPage.needs(endsSessions(&s.config)) {
 		table = append(table, need{field, what})
 	}
 	return table

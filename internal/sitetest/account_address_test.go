@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/users"
 )
@@ -134,6 +135,14 @@ func TestOwnAddress(t *testing.T) {
 		config := newAddressSite(t, latchkey.JWTSessions).config
 		config.Providers, config.Mail.Send = config.Providers[:1], nil
 		if _, err := latchkey.New(config); err == nil || !strings.Contains(err.Error(), "EditEmail sends mails: set Mail.Send") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("R-685 New refuses stored sessions that nobody could end", func(t *testing.T) {
+		config := newAddressSite(t, latchkey.DatabaseSessions).config
+		a := memoryadapter.New(memoryadapter.Options{})
+		config.Adapter = listless{a, a, a, a, a, a}
+		if _, err := latchkey.New(config); err == nil || !strings.Contains(err.Error(), "EditEmail needs an Adapter that is a SessionListAdapter") {
 			t.Errorf("%v", err)
 		}
 	})
