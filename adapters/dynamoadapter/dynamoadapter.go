@@ -45,6 +45,7 @@ type stores interface {
 	storage.ReturningLimiter
 	storage.ReplayStore
 	storage.TokenAdapter
+	storage.AccountWalker
 	storage.LeaseStore
 }
 

@@ -63,7 +63,7 @@ func (r *Record) IsVoid() bool { return string(r.Value) == void }
 const void = "null"
 
 // Conn is a key–value store. It is for drivers to implement, and gets no further
-// methods. [Follower], [LimitConn] and [LeaseConn] are optional additions to it.
+// methods. [Follower], [WalkConn], [LimitConn] and [LeaseConn] are optional additions to it.
 // It has to be safe for concurrent use. A cancelled context ends a call with its
 // error.
 //
@@ -113,6 +113,16 @@ type Follower interface {
 	// GetWithUser returns the record of k and that of the user that it names, as Get
 	// does.
 	GetWithUser(ctx context.Context, k Key) ([]Record, error)
+}
+
+// WalkConn is a [Conn] that can find all records of a kind. Without it
+// [Store.EachAccount] returns an [errors.ErrUnsupported].
+type WalkConn interface {
+	// Walk calls f with the records of a kind, some at a time and in any order, and ends
+	// with the first error of f. A record that is there all the time is in a page at least
+	// once, as it was when that page was read. Marks may be among them, and expired
+	// records. Between two pages f may call the store.
+	Walk(ctx context.Context, kind Kind, f func([]Record) error) error
 }
 
 // LimitConn is a [Conn] that counts events in one step, by the store's own clock. With

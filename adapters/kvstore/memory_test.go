@@ -128,6 +128,26 @@ func (m *memory) Owned(ctx context.Context, user string) ([]kvstore.Key, error) 
 	}), nil
 }
 
+// Walk hands over two records at a time.
+func (m *memory) Walk(ctx context.Context, kind kvstore.Kind, f func([]kvstore.Record) error) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	keys := slices.Collect(maps.Keys(m.records))
+	m.mu.Unlock()
+	for some := range slices.Chunk(slices.DeleteFunc(keys, func(k kvstore.Key) bool { return k.Kind != kind }), 2) {
+		page, err := m.Get(ctx, some...)
+		if err == nil {
+			err = f(page)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // twice does everything twice, as a client does whose first answer was lost. It
 // counts events once: among many callers, one that is counted over between the
 // two is counted again, to the safe side, and the suite wants exact numbers.
@@ -163,6 +183,16 @@ func (c twice) Disown(ctx context.Context, user string, k kvstore.Key) error {
 func (c twice) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
 	_, _ = c.Conn.Owned(ctx, user)
 	return c.Conn.Owned(ctx, user)
+}
+
+// Walk hands over each page twice.
+func (c twice) Walk(ctx context.Context, kind kvstore.Kind, f func([]kvstore.Record) error) error {
+	return c.Conn.(kvstore.WalkConn).Walk(ctx, kind, func(page []kvstore.Record) error {
+		if err := f(page); err != nil {
+			return err
+		}
+		return f(page)
+	})
 }
 
 // following reads the user together with what is theirs.

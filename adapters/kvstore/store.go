@@ -18,12 +18,13 @@ type Store struct {
 	records *records
 	owned   *ownedRecords
 	users   *userRecords
+	walker  WalkConn  // nil: records cannot be listed
 	limits  LimitConn // nil: read, compare, put
 	leases  LeaseConn // nil: the same
 }
 
-// New returns a [Store] that keeps its records in c. If c is a [Follower], a [LimitConn]
-// or a [LeaseConn] too, the Store uses that. New makes no call to c. The Store also
+// New returns a [Store] that keeps its records in c. If c is a [Follower], a [WalkConn],
+// a [LimitConn] or a [LeaseConn] too, the Store uses that. New makes no call to c. The Store also
 // serves as a session store, a revocation store, a limiter, a store of used values or a
 // lease store alone, for users that another adapter keeps.
 func New(c Conn, o Options) *Store {
@@ -35,6 +36,7 @@ func New(c Conn, o Options) *Store {
 	users := &userRecords{records: r, owned: owned}
 	users.follower, _ = c.(Follower)
 	s := &Store{records: r, owned: owned, users: users}
+	s.walker, _ = c.(WalkConn)
 	s.limits, _ = c.(LimitConn)
 	s.leases, _ = c.(LeaseConn)
 	return s
@@ -54,6 +56,7 @@ var (
 	_ storage.ReturningLimiter         = (*Store)(nil)
 	_ storage.ReplayStore              = (*Store)(nil)
 	_ storage.TokenAdapter             = (*Store)(nil)
+	_ storage.AccountWalker            = (*Store)(nil)
 	_ storage.LeaseStore               = (*Store)(nil)
 	_ storage.ProviderLogoutAdapter    = (*Store)(nil)
 )

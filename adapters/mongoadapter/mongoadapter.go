@@ -52,6 +52,7 @@ var (
 	_ storage.ProviderLogoutAdapter    = (*Adapter)(nil)
 	_ storage.TokenAdapter             = (*Adapter)(nil)
 	_ storage.TokenSharer              = (*Adapter)(nil)
+	_ storage.AccountWalker            = (*Adapter)(nil)
 	_ storage.LeaseStore               = (*Adapter)(nil)
 )
 

@@ -67,6 +67,7 @@ type stores interface {
 	storage.UserDeletionAdapter
 	storage.VerificationTokenAdapter
 	storage.TokenAdapter
+	storage.AccountWalker
 	roles
 }
 

@@ -97,6 +97,7 @@ var largerTypes = map[string]int{
 	"frameworks/fiberauth.Auth":      48, // the same on Fiber's context, and what prepares a request
 	"adapters/sqlstore.Store":        53, // the methods of the abilities that adapters embed
 	"adapters/memoryadapter.Adapter": 46, // the same
+	"adapters/mongoadapter.Adapter":  46, // the same
 	"users.Users":                    58, // everything that takes no request, in one place that applications look through
 }
 
