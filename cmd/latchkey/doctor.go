@@ -107,7 +107,7 @@ func (d *doctor) checkEnvironment(ctx context.Context, f doctorFlags) {
 	d.checkProxy()
 	d.checkProviders(ctx, f.providers)
 	d.checkDatabase(ctx, f.database, f.tokenKeys)
-	d.checkRedis(ctx)
+	d.checkRedis(ctx, f.tokenKeys)
 }
 
 // doctor looks at the environment of a program, and reports what is wrong with it.

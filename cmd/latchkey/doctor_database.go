@@ -21,7 +21,7 @@ func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []s
 		return
 	case other != nil:
 		defer other.close()
-		other.checkFor(ctx, d.report)
+		d.checkService(ctx, other, tokenKeys)
 		return
 	}
 	db, err := d.program.connect(ctx, rawURL, false)
@@ -56,6 +56,13 @@ func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []s
 	default:
 		d.ok("database", "%s: it answers, at version %d", db.where, found.Version)
 		d.checkFactors(ctx, db, found)
-		d.checkTokens(ctx, db, found, tokenKeys)
+		d.checkSQLTokens(ctx, db, found, tokenKeys)
+	}
+}
+
+// checkService does what checkDatabase does, for a database without SQL.
+func (d *doctor) checkService(ctx context.Context, s *service, tokenKeys []string) {
+	if s.checkFor(ctx, d.report) {
+		d.checkServiceTokens(ctx, s, tokenKeys)
 	}
 }

@@ -12,12 +12,16 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // checkRedis asks the server of REDIS_URL for its settings, and reports those by which
 // sessions or revocations could be lost. It does nothing if REDIS_URL is not set. It uses
-// INFO, because hosted servers answer it where they refuse CONFIG.
-func (d *doctor) checkRedis(ctx context.Context) {
+// INFO, because hosted servers answer it where they refuse CONFIG. It then reports under
+// which keys the provider tokens there are sealed. tokenKeys are names of variables with
+// the keys.
+func (d *doctor) checkRedis(ctx context.Context, tokenKeys []string) {
 	rawURL := d.env.get("REDIS_URL")
 	if rawURL == "" {
 		return
@@ -27,7 +31,7 @@ func (d *doctor) checkRedis(ctx context.Context) {
 		d.fail("redis", "REDIS_URL is no URL. Write redis://host:6379, rediss:// or unix://")
 		return
 	}
-	o, err := redis.ParseURL(withoutNodes(*u))
+	o, err := redis.ParseURL(ofServer(*u))
 	if err != nil { // it may quote the password
 		d.fail("redis", "REDIS_URL is no URL of Redis. Write redis://host:6379, rediss:// or unix://")
 		return
@@ -36,9 +40,9 @@ func (d *doctor) checkRedis(ctx context.Context) {
 	logging.Disable() // the report says it
 	c := redis.NewClient(o)
 	defer func() { _ = c.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	asked, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	text, err := c.Info(ctx).Result()
+	text, err := c.Info(asked).Result()
 	if redis.IsPermissionError(err) {
 		d.warn("redis", "%s: not checked, since its user may not run INFO. Allow it with ACL SETUSER … +info", o.Addr)
 		return
@@ -48,13 +52,43 @@ func (d *doctor) checkRedis(ctx context.Context) {
 		return
 	}
 	judgeRedis(d.report, o.Addr, infoOf(text))
+	d.checkRedisTokens(ctx, rawURL, tokenKeys)
 }
 
-// withoutNodes returns a URL without its parameters addr, which name further nodes of a
-// cluster: the first node has the settings of them all.
-func withoutNodes(u url.URL) string {
+// checkRedisTokens does what checkTokens does in the Redis of a URL. If its user may not
+// list keys, it warns: a site may well keep other things there alone.
+func (d *doctor) checkRedisTokens(ctx context.Context, rawURL string, names []string) {
+	s, err := openRedis(rawURL)
+	if err != nil {
+		d.fail("redis", "REDIS_URL: %v", err)
+		return
+	}
+	defer s.close()
+	store, err := s.store(ctx)
+	if err != nil {
+		d.fail("redis", "%v", s.failed(err))
+		return
+	}
+	err = store.EachAccount(ctx, func(storage.Account) error { return errTold })
+	switch {
+	case err == nil: // it has no accounts
+	case errors.Is(err, errTold):
+		d.checkServiceTokens(ctx, s, names)
+	case redis.IsPermissionError(err):
+		d.warn("tokens", "%s: not counted, since its user may not run SCAN. If accounts are there, allow it with ACL SETUSER … +scan", s.where)
+	default:
+		d.fail("tokens", "%v", s.failed(err))
+	}
+}
+
+// ofServer returns a URL without its parameters addr, which name further nodes of a
+// cluster, since the first node has the settings of them all, and without those for the
+// adapter, prefix and layout.
+func ofServer(u url.URL) string {
 	q := u.Query()
-	q.Del("addr")
+	for _, name := range []string{"addr", "prefix", "layout"} {
+		q.Del(name)
+	}
 	u.RawQuery = q.Encode()
 	return u.String()
 }

@@ -22,7 +22,11 @@ often as you like, also while the site runs.
 
 Where the site has Tokens.Keys, put them into variables and name these with --token-key.
 
-Redis, MongoDB, DynamoDB and NATS have no reseal: there each is sealed anew by the site alone.
+It works on SQL databases, and on the tokens in the mongodb://…, dynamodb://… and nats://… of
+migrate. Without --database it also does those in the Redis of REDIS_URL. A URL of Redis may have
+?prefix= and ?layout=authjs or unstorage, where the site sets Options.Prefix and Layout, and
+?addr=host:port for each further node of a cluster. Redis and DynamoDB are read as a whole, with
+the load and the cost of that.
 
 Exit code 1: some open with no secret of the environment, or belong to another row. They stay as
 they are.
@@ -75,47 +79,71 @@ func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *
 	return db, store, found, nil
 }
 
-// noReseal returns an error for the URL of a database without SQL, which says what to do
-// there instead, and nil for any other text.
-func noReseal(rawURL string) error {
-	scheme, _, _ := strings.Cut(strings.ToLower(rawURL), ":")
-	store := map[string]string{
-		"redis": "Redis", "rediss": "Redis", "mongodb": "MongoDB", "mongodb+srv": "MongoDB", "dynamodb": "DynamoDB", "nats": "NATS",
-	}[scheme]
-	if store == "" {
-		return nil
-	}
-	return fmt.Errorf("%s: reseal works in SQL databases alone. In %[1]s the site seals the secret of an app anew when its user signs in, and tokens when it renews them. "+
-		"Keep the older secret until then. A program of yours renews the tokens of an account at once: Users.AccessToken, and again with the result as TokenOptions.Rejected", store)
-}
-
 // reseal seals the secrets of authenticator apps under the newest secret, and provider
-// tokens under the first of keys. With plain it stores tokens in clear. It returns
-// errNoSecret without a secret. If something opens with no secret or key, it reseals the
-// rest and then returns an error.
+// tokens under the first of keys. With plain it stores tokens in clear. It works on the
+// database of rawURL or, if that is empty, on those of DATABASE_URL and of REDIS_URL. It
+// returns errNoSecret without a secret. If something opens with no secret or key, it
+// reseals the rest and then returns an error.
 func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plain bool) error {
-	secrets := p.env.secrets()
-	if len(secrets) == 0 {
+	if len(p.env.secrets()) == 0 {
 		return errNoSecret
 	}
-	if err := noReseal(cmp.Or(rawURL, p.env.get("DATABASE_URL"))); err != nil {
+	redisURL := p.env.get("REDIS_URL")
+	if rawURL != "" || redisURL == "" {
+		return resealIn(ctx, p, cmp.Or(rawURL, p.env.get("DATABASE_URL")), keys, plain)
+	}
+	var err error
+	if database := p.env.get("DATABASE_URL"); database != "" {
+		err = resealIn(ctx, p, database, keys, plain)
+	}
+	return errors.Join(err, resealIn(ctx, p, redisURL, keys, plain))
+}
+
+// resealIn does what reseal does, in one database.
+func resealIn(ctx context.Context, p *program, rawURL string, keys []string, plain bool) error {
+	s, err := openTokens(ctx, p, rawURL)
+	if err != nil {
 		return err
+	}
+	if s != nil {
+		defer s.close()
+		tokens, err := s.tokens(ctx)
+		if err != nil {
+			return err
+		}
+		return resealTokens(ctx, p.stdout, tokens, keys, plain)
 	}
 	db, store, found, err := p.openUsable(ctx, rawURL)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	apps, err := db.sealedFactors(ctx, found)
+	unreadable, err := resealApps(ctx, p, db, found)
 	if err != nil {
 		return err
 	}
+	err = resealTokens(ctx, p.stdout, tokens{where: db.where, store: store, failed: db.failed, isQuiet: true}, keys, plain)
+	if unreadable > 0 {
+		err = errors.Join(fmt.Errorf("%d open with no secret of the environment: is a former one missing?", unreadable), err)
+	}
+	return err
+}
+
+// resealApps seals the secrets of authenticator apps under the newest secret, and prints
+// how many it has changed. It returns how many open with no secret. There must be a
+// secret.
+func resealApps(ctx context.Context, p *program, db *connection, found sqlstore.Found) (unreadable int, err error) {
+	apps, err := db.sealedFactors(ctx, found)
+	if err != nil {
+		return 0, err
+	}
+	secrets := p.env.secrets()
 	values := make([]string, len(secrets))
 	for i, s := range secrets {
 		values[i] = s.value
 	}
 	sealer := factor.NewSealer(values)
-	resealed, unreadable := 0, 0
+	resealed := 0
 	for _, app := range apps {
 		secret, isStale, err := sealer.Open(&app)
 		if err != nil {
@@ -130,16 +158,12 @@ func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plai
 			err = db.replaceSecret(ctx, found, app, sealed)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		resealed++
 	}
 	fmt.Fprintf(p.stdout, "%s: sealed %d of %s anew under %s.\n", db.where, resealed, counted(int64(len(apps)), "secret"), secrets[0].name)
-	err = resealTokens(ctx, p.stdout, db, store, found, keys, plain)
-	if unreadable > 0 {
-		err = errors.Join(fmt.Errorf("%d open with no secret of the environment: is a former one missing?", unreadable), err)
-	}
-	return err
+	return unreadable, nil
 }
 
 // factorTable returns the quoted name of the table of factors, or false if the layout has

@@ -35,84 +35,55 @@ func tokenKeys(env environment, names []string) (keys []string, err error) {
 	return keys, nil
 }
 
-// mostAccounts is how many accounts are read at once.
-const mostAccounts = 500
-
-// accountKey names an account.
-type accountKey struct{ provider, id string }
-
-// column returns the quoted name of a table, such as "accounts", or of a column, such as
-// "accounts.provider", by the names of the layout. A column is returned without its
-// table.
-func (c *connection) column(found sqlstore.Found, name string) string {
-	called := found.Layout.Names[name]
-	if called == "" {
-		called = name[strings.LastIndexByte(name, '.')+1:]
-	}
-	quote := `"`
-	if c.dialect == sqladapter.MySQL {
-		quote = "`"
-	}
-	parts := strings.Split(called, ".")
-	for i, part := range parts {
-		parts[i] = quote + strings.ReplaceAll(part, quote, quote+quote) + quote
-	}
-	return strings.Join(parts, ".")
+// tokenStore is a store of provider tokens.
+type tokenStore interface {
+	storage.AccountAdapter
+	storage.TokenAdapter
+	storage.AccountWalker
 }
 
-// accountsAfter returns at most mostAccounts accounts that follow last, in the order of
-// their keys. The zero accountKey comes before all accounts.
-func (c *connection) accountsAfter(ctx context.Context, found sqlstore.Found, last accountKey) (list []accountKey, err error) {
-	provider, id := c.column(found, "accounts.provider"), c.column(found, "accounts.providerAccountId")
-	statement := "SELECT " + provider + ", " + id + " FROM " + c.column(found, "accounts") +
-		" WHERE " + provider + " > ? OR (" + provider + " = ? AND " + id + " > ?) ORDER BY " + provider + ", " + id + fmt.Sprintf(" LIMIT %d", mostAccounts)
-	if c.dialect == sqladapter.Postgres {
-		for i := 1; strings.Contains(statement, "?"); i++ {
-			statement = strings.Replace(statement, "?", fmt.Sprintf("$%d", i), 1)
-		}
+// tokens are the provider tokens in a database.
+type tokens struct {
+	where   string // for people
+	store   tokenStore
+	failed  func(error) error // names the database
+	isQuiet bool              // that there are none is not told
+}
+
+// openTokens opens the database of a URL that is not for SQL. It returns nil, nil if it is
+// for SQL, or of an unknown kind. A malformed URL is a wrongUsage. The caller closes the
+// service.
+func openTokens(ctx context.Context, p *program, rawURL string) (*service, error) {
+	scheme, _, _ := strings.Cut(strings.ToLower(rawURL), ":")
+	if scheme == "redis" || scheme == "rediss" || scheme == "unix" {
+		return openRedis(rawURL)
 	}
-	rows, err := c.QueryContext(ctx, statement, last.provider, last.provider, last.id)
+	return p.openService(ctx, rawURL)
+}
+
+// tokens returns the provider tokens in s. Some drivers connect only at the first call.
+func (s *service) tokens(ctx context.Context) (tokens, error) {
+	store, err := s.store(ctx)
 	if err != nil {
-		return nil, c.failed(err)
+		return tokens{}, s.failed(err)
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var a accountKey
-		if err := rows.Scan(&a.provider, &a.id); err != nil {
-			return nil, c.failed(err)
-		}
-		list = append(list, a)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, c.failed(err)
-	}
-	return list, nil
+	return tokens{where: s.where, store: store, failed: s.failed}, nil
 }
 
-// eachAccount calls f for every account that has tokens, which are as the store has them.
-// It ends with the first error of f or of the store. An account that goes meanwhile is
-// left out.
-func (c *connection) eachAccount(ctx context.Context, store *sqladapter.Adapter, found sqlstore.Found, f func(storage.Account) error) error {
-	var last accountKey
-	for {
-		list, err := c.accountsAfter(ctx, found, last)
-		if err != nil || len(list) == 0 {
-			return err
+// each calls f for every account that has tokens, which are as the store has them. It ends
+// with the first error of f, or with one of the store that names the database.
+func (t tokens) each(ctx context.Context, f func(storage.Account) error) error {
+	var own error
+	err := t.store.EachAccount(ctx, func(a storage.Account) error {
+		if a.Tokens.AccessToken != "" || a.Tokens.RefreshToken != "" || a.Tokens.IDToken != "" {
+			own = f(a)
 		}
-		for _, key := range list {
-			a, err := store.GetAccount(ctx, key.provider, key.id)
-			if errors.Is(err, storage.ErrNotFound) {
-				continue
-			}
-			if err == nil && (a.Tokens.AccessToken != "" || a.Tokens.RefreshToken != "" || a.Tokens.IDToken != "") {
-				err = f(a)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		last = list[len(list)-1]
+		return own
+	})
+	if err != nil && own == nil {
+		return t.failed(err)
 	}
+	return err
 }
 
 // mostSwaps is how often a row is tried that others change meanwhile.
@@ -122,40 +93,29 @@ const mostSwaps = 3
 // in clear, and prints how many accounts it has changed. Tokens that are in clear stay
 // so. It never overwrites what the site has stored meanwhile. In the end it returns the
 // error of leftSealed.
-func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sqladapter.Adapter, found sqlstore.Found, keys []string, plain bool) error {
+func resealTokens(ctx context.Context, out io.Writer, t tokens, keys []string, plain bool) error {
 	seals, err := vault.NewSeals(keys, plain)
 	if err != nil {
 		return err
 	}
-	all, changed, unreadable, busy := 0, 0, 0, 0
-	err = db.eachAccount(ctx, store, found, func(a storage.Account) error {
-		all++
-		for range mostSwaps {
-			next, err := seals.Reseal(a.Provider, a.ProviderAccountID, a.Tokens)
-			if err != nil {
-				unreadable++
-				return nil
-			}
-			if next.AccessToken == a.Tokens.AccessToken && next.RefreshToken == a.Tokens.RefreshToken && next.IDToken == a.Tokens.IDToken {
-				return nil
-			}
-			err = store.SwapTokens(ctx, a.Provider, a.ProviderAccountID, a.Tokens, next)
-			if err == nil {
-				changed++
-				return nil
-			}
-			if errors.Is(err, storage.ErrConflict) {
-				a, err = store.GetAccount(ctx, a.Provider, a.ProviderAccountID)
-			}
-			if errors.Is(err, storage.ErrNotFound) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
+	found := map[accountKey]bool{}
+	changed, unreadable, busy := 0, 0, 0
+	err = t.each(ctx, func(a storage.Account) error {
+		key := accountKey{a.Provider, a.ProviderAccountID}
+		if found[key] { // a store may hand over an account twice
+			return nil
 		}
-		busy++
-		return nil
+		found[key] = true
+		what, err := t.reseal(ctx, a, seals)
+		switch what {
+		case resealed:
+			changed++
+		case unreadableTokens:
+			unreadable++
+		case busyAccount:
+			busy++
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -164,10 +124,53 @@ func resealTokens(ctx context.Context, out io.Writer, db *connection, store *sql
 	if plain {
 		how = "no more"
 	}
-	if all > 0 {
-		fmt.Fprintf(out, "%s: sealed the tokens of %d of %s %s.\n", db.where, changed, counted(int64(all), "account"), how)
+	if len(found) > 0 {
+		fmt.Fprintf(out, "%s: sealed the tokens of %d of %s %s.\n", t.where, changed, counted(int64(len(found)), "account"), how)
+	} else if !t.isQuiet {
+		fmt.Fprintf(out, "%s: no account has provider tokens.\n", t.where)
 	}
 	return leftSealed(busy, unreadable)
+}
+
+// accountKey names an account.
+type accountKey struct{ provider, id string }
+
+// outcome is what has become of the tokens of an account.
+type outcome int
+
+const (
+	asTheyWere outcome = iota // sealed under the newest key, in clear, or gone meanwhile
+	resealed
+	unreadableTokens // they open with no key
+	busyAccount      // others changed them at each try
+)
+
+// reseal seals the tokens of an account, which were read before, by the first key of
+// seals. It compares and swaps, and tries mostSwaps times.
+func (t tokens) reseal(ctx context.Context, a storage.Account, seals *vault.Seals) (outcome, error) {
+	for range mostSwaps {
+		next, err := seals.Reseal(a.Provider, a.ProviderAccountID, a.Tokens)
+		if err != nil {
+			return unreadableTokens, nil
+		}
+		if next.AccessToken == a.Tokens.AccessToken && next.RefreshToken == a.Tokens.RefreshToken && next.IDToken == a.Tokens.IDToken {
+			return asTheyWere, nil
+		}
+		err = t.store.SwapTokens(ctx, a.Provider, a.ProviderAccountID, a.Tokens, next)
+		if err == nil {
+			return resealed, nil
+		}
+		if errors.Is(err, storage.ErrConflict) {
+			a, err = t.store.GetAccount(ctx, a.Provider, a.ProviderAccountID)
+		}
+		if errors.Is(err, storage.ErrNotFound) {
+			return asTheyWere, nil
+		}
+		if err != nil {
+			return asTheyWere, t.failed(err)
+		}
+	}
+	return busyAccount, nil
 }
 
 // leftSealed returns an error that names how many accounts the site changed at each try,
@@ -185,46 +188,69 @@ func leftSealed(busy, unreadable int) (err error) {
 // checkTokens reports how many accounts have their tokens in clear, under an older key,
 // or under a key that is not here. names are as in tokenKeys. It reports nothing if no
 // account has tokens.
-func (d *doctor) checkTokens(ctx context.Context, db *connection, found sqlstore.Found, names []string) {
+func (d *doctor) checkTokens(ctx context.Context, t tokens, names []string) {
 	keys, err := tokenKeys(d.env, names)
 	if err != nil {
 		d.fail("tokens", "%v", err)
 		return
 	}
-	store, err := sqladapter.New(db.DB, db.dialect, sqladapter.Options{Layout: found.Layout, Unprepared: true})
-	var seals *vault.Seals
-	if err == nil {
-		seals, err = vault.NewSeals(keys, true)
-	}
-	all, plain, older := 0, 0, 0
-	unknown := map[string]int{}
-	if err == nil {
-		err = db.eachAccount(ctx, store, found, func(a storage.Account) error {
-			all++
-			l := seals.Look(a.Provider, a.ProviderAccountID, a.Tokens)
-			switch {
-			case l.Unknown != "":
-				unknown[l.Unknown]++
-			case l.Older:
-				older++
-			case l.Plain:
-				plain++
-			}
-			return nil
-		})
-	}
+	seals, err := vault.NewSeals(keys, true)
 	if err != nil {
 		d.fail("tokens", "%v", err)
 		return
 	}
-	d.tellTokens(all, plain, older, unknown)
+	found := map[accountKey]vault.Sealing{}
+	err = t.each(ctx, func(a storage.Account) error {
+		found[accountKey{a.Provider, a.ProviderAccountID}] = seals.Look(a.Provider, a.ProviderAccountID, a.Tokens)
+		return nil
+	})
+	if err != nil {
+		d.fail("tokens", "%v", err)
+		return
+	}
+	plain, older := 0, 0
+	unknown := map[string]int{}
+	for _, l := range found {
+		switch {
+		case l.Unknown != "":
+			unknown[l.Unknown]++
+		case l.Older:
+			older++
+		case l.Plain:
+			plain++
+		}
+	}
+	accounts := counted(int64(len(found)), "account") + " with provider tokens"
+	if !t.isQuiet {
+		accounts += " in " + t.where
+	}
+	d.tellTokens(accounts, len(found), plain, older, unknown)
 }
 
-// tellTokens reports how the tokens of all accounts are stored. all counts the accounts,
+// checkSQLTokens does what checkTokens does in a database for SQL.
+func (d *doctor) checkSQLTokens(ctx context.Context, db *connection, found sqlstore.Found, names []string) {
+	store, err := sqladapter.New(db.DB, db.dialect, sqladapter.Options{Layout: found.Layout, Unprepared: true})
+	if err != nil {
+		d.fail("tokens", "%v", err)
+		return
+	}
+	d.checkTokens(ctx, tokens{where: db.where, store: store, failed: db.failed, isQuiet: true}, names)
+}
+
+// checkServiceTokens does what checkTokens does in a database without SQL.
+func (d *doctor) checkServiceTokens(ctx context.Context, s *service, names []string) {
+	t, err := s.tokens(ctx)
+	if err != nil {
+		d.fail("tokens", "%v", err)
+		return
+	}
+	d.checkTokens(ctx, t, names)
+}
+
+// tellTokens reports how the tokens of all accounts are stored, which accounts names. all counts them,
 // plain and older those with tokens in clear or under an older key, and unknown those
 // under a key that is not here, by the id of that key.
-func (d *doctor) tellTokens(all, plain, older int, unknown map[string]int) {
-	accounts := counted(int64(all), "account") + " with provider tokens"
+func (d *doctor) tellTokens(accounts string, all, plain, older int, unknown map[string]int) {
 	ids := make([]string, 0, len(unknown))
 	for id := range unknown {
 		ids = append(ids, id)

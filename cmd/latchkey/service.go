@@ -16,14 +16,20 @@ import (
 // return in lacking what the database should have and the adapter can do without. The
 // caller that opened a service closes it.
 type service struct {
-	where    string // for people; neither user nor password
-	check    func(ctx context.Context) (lacking []string, err error)
-	migrate  func(ctx context.Context) (lacking []string, err error)
-	sessions func(ctx context.Context) (sessionStore, error)
-	explain  func(error) string // empty: the error may be shown as it is
-	close    func()
+	where   string // for people; neither user nor password
+	check   func(ctx context.Context) (lacking []string, err error)
+	migrate func(ctx context.Context) (lacking []string, err error)
+	store   func(ctx context.Context) (serviceStore, error)
+	explain func(error) string // empty: the error may be shown as it is
+	close   func()
 
-	apart sessionStore // what sessions returned, in a service of openSessions
+	apart sessionStore // what store returned, in a service of openSessions
+}
+
+// serviceStore is what the adapter of a service can do for commands.
+type serviceStore interface {
+	sessionStore
+	tokenStore
 }
 
 // openService opens the database of the flag or, if that is empty, of the environment. It
@@ -73,8 +79,8 @@ func isNotMigrated(err error) bool {
 }
 
 // checkFor reports to r whether the database answers and has what its adapter needs,
-// within connectTimeout.
-func (s *service) checkFor(ctx context.Context, r *report) {
+// within connectTimeout. It returns whether the adapter can use it.
+func (s *service) checkFor(ctx context.Context, r *report) bool {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	lacking, err := s.check(ctx)
@@ -90,6 +96,7 @@ func (s *service) checkFor(ctx context.Context, r *report) {
 	default:
 		r.ok("database", "%s: it answers, and has all that it needs", s.where)
 	}
+	return err == nil
 }
 
 // migrateService makes what the adapter of s needs, and prints what is still lacking.

@@ -45,12 +45,12 @@ func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, er
 		}
 	})
 	return &service{
-		where:    where,
-		check:    func(ctx context.Context) ([]string, error) { return dynamoadapter.Warnings(ctx, client, table, o) },
-		migrate:  func(ctx context.Context) ([]string, error) { return nil, dynamoadapter.Migrate(ctx, client, table, o) },
-		sessions: func(context.Context) (sessionStore, error) { return dynamoadapter.New(client, table, o) },
-		explain:  explainAmazon,
-		close:    func() {},
+		where:   where,
+		check:   func(ctx context.Context) ([]string, error) { return dynamoadapter.Warnings(ctx, client, table, o) },
+		migrate: func(ctx context.Context) ([]string, error) { return nil, dynamoadapter.Migrate(ctx, client, table, o) },
+		store:   func(context.Context) (serviceStore, error) { return dynamoadapter.New(client, table, o) },
+		explain: explainAmazon,
+		close:   func() {},
 	}, nil
 }
 

@@ -42,7 +42,7 @@ func openMongoDB(rawURL string) (*service, error) {
 			}
 			return mongoadapter.Warnings(ctx, db, mongoadapter.Options{})
 		},
-		sessions: func(context.Context) (sessionStore, error) { return mongoadapter.New(db, mongoadapter.Options{}) },
+		store: func(context.Context) (serviceStore, error) { return mongoadapter.New(db, mongoadapter.Options{}) },
 		explain: func(err error) string {
 			if mongo.IsTimeout(err) {
 				return nobodyThere

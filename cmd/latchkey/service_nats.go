@@ -57,7 +57,7 @@ func openNATS(rawURL string) (*service, error) {
 			}
 			return natsadapter.Warnings(ctx, js, bucket, o)
 		},
-		sessions: func(ctx context.Context) (sessionStore, error) {
+		store: func(ctx context.Context) (serviceStore, error) {
 			return natsadapter.New(ctx, js, bucket, natsadapter.Options{})
 		},
 		explain: func(error) string { return "" },

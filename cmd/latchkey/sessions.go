@@ -30,6 +30,9 @@ var (
 	errSessionsSQL = errors.New("--sessions: SQL keeps sessions in the database of the users: leave it out, or name redis://…, mongodb://…, dynamodb://… or nats://…")
 )
 
+// errRedisURL quotes nothing: the URL may hold a password anywhere.
+var errRedisURL = errors.New("the URL of Redis cannot be read: want redis://host:6379, rediss:// or unix://")
+
 // sessionStore keeps sessions beside the database: as the Session.Store of a site with
 // stored sessions, or as the Session.Revocations of one with JWT sessions.
 type sessionStore interface {
@@ -52,7 +55,7 @@ func openSessions(ctx context.Context, p *program, flag string) (*service, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	if s.apart, err = s.sessions(ctx); err == nil {
+	if s.apart, err = s.store(ctx); err == nil {
 		_, err = s.apart.GetSession(ctx, "latchkey-probe")
 	}
 	if err == nil || errors.Is(err, storage.ErrNotFound) {
@@ -80,7 +83,14 @@ func sessionService(ctx context.Context, p *program, rawURL string) (*service, e
 	scheme, _, _ := strings.Cut(rawURL, ":")
 	switch strings.ToLower(scheme) {
 	case "redis", "rediss", "unix":
-		return openRedis(rawURL)
+		s, err := openRedis(rawURL)
+		if errors.Is(err, errRedisURL) {
+			return nil, usage("%w", errSessionsURL)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--sessions: %w", err)
+		}
+		return s, nil
 	case "postgres", "postgresql", "mysql", "mariadb", "sqlite", "file":
 		return nil, usage("%w", errSessionsSQL)
 	}
@@ -100,7 +110,7 @@ func sessionService(ctx context.Context, p *program, rawURL string) (*service, e
 func openRedis(rawURL string) (*service, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, usage("%w", errSessionsURL)
+		return nil, usage("%w", errRedisURL)
 	}
 	q := u.Query()
 	o := redisadapter.Options{Prefix: q.Get("prefix")}
@@ -111,21 +121,21 @@ func openRedis(rawURL string) (*service, error) {
 	case "unstorage":
 		o.Layout = redisadapter.Unstorage()
 	default:
-		return nil, usage("--sessions: layout is authjs, unstorage or nothing")
+		return nil, usage("layout is authjs, unstorage or nothing")
 	}
 	q.Del("prefix")
 	q.Del("layout")
 	u.RawQuery = q.Encode()
 	client, err := redisClient(u)
 	if err != nil { // it may quote the password
-		return nil, usage("%w", errSessionsURL)
+		return nil, usage("%w", errRedisURL)
 	}
 	logging.Disable() // the command says it
 	return &service{
-		where:    "Redis at " + cmp.Or(u.Host, u.Path),
-		sessions: func(context.Context) (sessionStore, error) { return redisadapter.New(client, o) },
-		explain:  func(err error) string { return explainRedis(err, u.Scheme == "rediss") },
-		close:    func() { _ = client.Close() },
+		where:   "Redis at " + cmp.Or(u.Host, u.Path),
+		store:   func(context.Context) (serviceStore, error) { return redisadapter.New(client, o) },
+		explain: func(err error) string { return explainRedis(err, u.Scheme == "rediss") },
+		close:   func() { _ = client.Close() },
 	}, nil
 }
 
