@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
@@ -26,7 +27,11 @@ func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (vi
 		return view, err
 	}
 	view.AddAction, view.RemoveAction, view.ForgetAction = l.url("account?do=totp"), l.url("account?do=remove"), l.url("account?do=forget-browser")
-	view.Mail = held.Has(FactorEmail)
+	if chosen := held.Mail(); chosen != nil {
+		view.MailID = chosen.ID
+	} else if slices.Contains(s.directory.Factors.Kinds, FactorEmail) {
+		view.MailAction = l.url("account?do=mail")
+	}
 	for _, app := range held.Apps() {
 		view.Apps = append(view.Apps, page.App{ID: app.ID, Name: app.Name, Created: app.Created})
 	}
@@ -75,7 +80,7 @@ func showEnrolment(ctx context.Context, x *exchange, here *currentUser) (*Respon
 }
 
 // changeFactors answers the forms of the account page about second factors: do is totp,
-// confirm, recovery, remove, stop or forget-browser. It returns nil, nil for any other
+// confirm, mail, recovery, remove, stop or forget-browser. It returns nil, nil for any other
 // do, for a remove without the field factor, which is about a passkey, and on a site
 // without second factors.
 func changeFactors(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
@@ -87,6 +92,8 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 	switch {
 	case do == "totp" || do == "confirm":
 		return addApp(ctx, x, here, do)
+	case do == "mail":
+		return chooseMail(ctx, x, here)
 	case do == "recovery" || do == "remove" && x.field("factor") != "":
 		if res, err := askIfStale(ctx, x, here, x.url("account")); res != nil || err != nil {
 			return res, err
@@ -137,11 +144,38 @@ func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Re
 	case err != nil:
 		return nil, err
 	}
+	return finishAdded(ctx, x, here, renewed, codes)
+}
+
+// chooseMail makes mailed codes a second factor of the user. It asks for a recent proof
+// first; a user with a second factor has to prove a factor again. A user whose e-mail
+// address is not proven is redirected to the account page, which says so.
+func chooseMail(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
+	s := x.setup
+	if res, err := askIfStale(ctx, x, here, x.url("account")); res != nil || err != nil {
+		return res, err
+	}
+	renewed := s.sessions.renewal(&x.visit, here, directory.Proof{AMR: here.AMR, ACR: here.ACR, At: here.Proved})
+	codes, err := directory.ChooseMail(ctx, s.directory.Factors, &x.events, changeIn(here, renewed))
+	switch {
+	case errors.Is(err, directory.ErrUnproven):
+		return backToAccount(&x.links, &x.visit, noticeUnverified, here.user.ID), nil
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict):
+		return &Response{Redirect: x.url("account")}, nil
+	case err != nil:
+		return nil, err
+	}
+	return finishAdded(ctx, x, here, renewed, codes)
+}
+
+// finishAdded answers after a second factor was added: with the new recovery codes, or if
+// there are none with the account page.
+func finishAdded(ctx context.Context, x *exchange, here *currentUser, renewed renewal, codes []string) (*Response, error) {
 	if err := finishChange(ctx, x, here, renewed, MessageFactorAdded); err != nil {
 		return nil, err
 	}
 	if codes == nil {
-		return back(noticeFactorAdded), nil
+		return backToAccount(&x.links, &x.visit, noticeFactorAdded, here.user.ID), nil
 	}
 	if here.sessionID == "" { // the session has ended, and no other may see them
 		return codesPage(ctx, x, codes, x.url("account"))
@@ -194,7 +228,7 @@ func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Respons
 	c.May = func(ctx context.Context, u *storage.User) (bool, error) {
 		return mayLoseFactors(s, ctx, &x.visit, u, here)
 	}
-	err := s.directory.Factors.RemoveFactor(ctx, &x.events, c, x.field("factor"))
+	kind, err := s.directory.Factors.RemoveFactor(ctx, &x.events, c, x.field("factor"))
 	switch {
 	case errors.Is(err, ErrLastFactor):
 		return backToAccount(&x.links, &x.visit, noticeLastFactor, here.user.ID), nil
@@ -206,7 +240,11 @@ func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Respons
 	if err := finishChange(ctx, x, here, renewed, MessageFactorRemoved); err != nil {
 		return nil, err
 	}
-	return backToAccount(&x.links, &x.visit, noticeFactorRemoved, here.user.ID), nil
+	about := noticeFactorRemoved
+	if kind == FactorEmail {
+		about = noticeMailRemoved
+	}
+	return backToAccount(&x.links, &x.visit, about, here.user.ID), nil
 }
 
 // mayLoseFactors reports whether the user may be without second factors: it returns false

@@ -54,6 +54,7 @@ const (
 
 	noticeFactorAdded   = "factor"
 	noticeFactorRemoved = "unfactor"
+	noticeMailRemoved   = "unmailed"   // … of mailed codes
 	noticeLastFactor    = "lastfactor" // a user has to have one
 	noticeUnverified    = "unverified" // the e-mail address is not proven
 )
@@ -164,7 +165,7 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 		return
 	}
 	switch left.About {
-	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeForgotten,
+	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved, noticeFactorAdded, noticeFactorRemoved, noticeMailRemoved, noticeForgotten,
 		noticePassword, noticeUnset, noticeEmail, noticeProfile, noticeKept:
 		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked, noticeLastFactor, noticeUnverified:

@@ -69,9 +69,9 @@ func fullAccount(notice, failed string) page.Account {
 			Add: some[3:4], Reauth: notice != "",
 		},
 		SecondStep: page.SecondStep{
-			Apps: []page.App{{ID: "1", Name: longHost, Created: seen}, {ID: "2"}}, Mail: true,
+			Apps: []page.App{{ID: "1", Name: longHost, Created: seen}, {ID: "2"}}, MailID: "3",
 			Browsers:  []page.TrustedBrowser{{ID: "1", Name: "Samsung Internet", System: "Android", Until: seen}},
-			AddAction: "/", RemoveAction: "/", RecoveryAction: "/", ForgetAction: "/", StopAction: "/",
+			AddAction: "/", MailAction: "/", RemoveAction: "/", RecoveryAction: "/", ForgetAction: "/", StopAction: "/",
 		},
 		Devices: []page.Device{
 			{ID: "1", Name: "Samsung Internet", System: "Android", Seen: seen, This: true}, device, {ID: "3"}, {ID: "4", Acting: true},

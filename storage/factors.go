@@ -18,9 +18,8 @@ const (
 	FactorRecovery FactorKind = "recovery" // recovery codes, kept beside another factor
 )
 
-// Factor is a second factor of a user. The library stores one for each authenticator app.
-// One of the kind FactorEmail says that the user can get codes by mail: the library
-// creates none, so an application that wants it stores the factor.
+// Factor is a second factor of a user. The library stores one for each authenticator app,
+// and one of the kind FactorEmail for a user who has chosen to get codes by mail.
 type Factor struct {
 	hidden
 

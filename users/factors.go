@@ -114,7 +114,8 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 		return err
 	}
 	defer w.Tell(ctx)
-	return w.Factors.RemoveFactor(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, factorID)
+	_, err = w.Factors.RemoveFactor(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, factorID)
+	return err
 }
 
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions

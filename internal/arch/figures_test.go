@@ -98,6 +98,9 @@ var budget = []struct {
 	{"own pages behind the guard of a whole site", 3, 0, 70, 0},
 	// A session that was not ended is told to handlers, too: a branch in a file that exists.
 	{"failures that handlers are told", 0, 0, 2, 0},
+	// Users choose mailed codes on the account page, and give them up: a form and its answer,
+	// in a file that exists.
+	{"mailed codes that users choose", 2, 0, 40, 0},
 	// A token is found in a form of any size, the routes of a configuration that is not known
 	// yet are all that can be on, and two comments say what these checks answer.
 	{"forms of any size, and routes of any configuration", 0, 0, 30, 0},

@@ -380,7 +380,7 @@ func TestLastFactorStays(t *testing.T) {
 		}
 		c := FactorChange{UserID: s.ada.ID, May: func(context.Context, *storage.User) (bool, error) { return may, nil }}
 		for i, f := range rows {
-			err := s.Factors.RemoveFactor(t.Context(), s.q, c, f.ID)
+			_, err := s.Factors.RemoveFactor(t.Context(), s.q, c, f.ID)
 			if last := i == len(rows)-1 && !may; errors.Is(err, fault.ErrLastFactor) != last || !last && err != nil {
 				t.Errorf("F-050 factor %d of %d: %v", i+1, len(rows), err)
 			}

@@ -171,16 +171,17 @@ func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChang
 	return codes, returnTry(ctx, d.Directory, challenge.Enrol, of.Handle, err)
 }
 
-// RemoveFactor removes the factor with an id of a user, and ends the other sessions of
-// the user. With the last factor it removes the recovery codes. It returns ErrNotFound if
-// the user has no such factor, and ErrLastFactor if c.May says that the user has to have
-// one. It adds the event FactorRemoved.
-func (d *Factors) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, id string) error {
-	return d.changeFactors(ctx, q, c, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
+// RemoveFactor removes the factor with an id of a user, ends the other sessions of the
+// user, and returns the kind of the factor. With the last factor it removes the recovery
+// codes. It returns ErrNotFound if the user has no such factor, and ErrLastFactor if c.May
+// says that the user has to have one. It adds the event FactorRemoved.
+func (d *Factors) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, id string) (kind storage.FactorKind, err error) {
+	err = d.changeFactors(ctx, q, c, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
 		before := held.Count(d.Kinds)
 		if _, err := s.Factors().Delete(ctx, u.ID, id); err != nil {
 			return err
 		}
+		kind = held.KindOf(id)
 		rest, err := d.Held(ctx, s, u)
 		if err != nil {
 			return err
@@ -200,6 +201,7 @@ func (d *Factors) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, i
 		}
 		return s.Factors().ReplaceRecoveryCodes(ctx, u.ID, nil)
 	})
+	return kind, err
 }
 
 // bringBackFactor stores a factor again that its user has to have, where no transaction

@@ -227,17 +227,22 @@ func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string,
 	if f.Secret, err = d.sealer.Seal(&f, app.Secret); err != nil {
 		return nil, err
 	}
+	return addFactor(ctx, d, q, s, held, f)
+}
+
+// addFactor stores a factor of a user who has had held, and does the rest of addApp.
+func addFactor(ctx context.Context, d *Factors, q *Outbox, s *Store, held *factor.Held, f storage.Factor) (codes []string, err error) {
 	if err := s.Factors().Create(ctx, f); err != nil {
 		return nil, err
 	}
-	q.Add(event.Event{Type: event.FactorAdded, UserID: userID}, nil)
-	if err := d.Waiting(s).End(ctx, challenge.Cleared, userID); err != nil {
+	q.Add(event.Event{Type: event.FactorAdded, UserID: f.UserID}, nil)
+	if err := d.Waiting(s).End(ctx, challenge.Cleared, f.UserID); err != nil {
 		return nil, err
 	}
 	if len(held.Rows) > 0 || !d.offers(storage.FactorRecovery) {
 		return nil, nil
 	}
-	return makeCodes(ctx, d, s, userID)
+	return makeCodes(ctx, d, s, f.UserID)
 }
 
 // makeCodes replaces the recovery codes of a user and returns the new ones. If a change

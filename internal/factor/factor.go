@@ -42,6 +42,25 @@ func (h *Held) Apps() (apps []storage.Factor) {
 	return apps
 }
 
+// KindOf returns the kind of the factor with an id, or "" if the user has no such factor.
+func (h *Held) KindOf(id string) storage.FactorKind {
+	for _, f := range h.Rows {
+		if f.ID == id {
+			return f.Kind
+		}
+	}
+	return ""
+}
+
+// Mail returns the row that says that the user has chosen mailed codes, which count only
+// while HasMail is true, or nil.
+func (h *Held) Mail() *storage.Factor {
+	if i := slices.IndexFunc(h.Rows, func(f storage.Factor) bool { return f.Kind == storage.FactorEmail }); i >= 0 {
+		return &h.Rows[i]
+	}
+	return nil
+}
+
 // Has reports whether the user has a factor of a kind. For recovery codes it returns
 // false. A factor of mailed codes counts only with a proven e-mail address.
 func (h *Held) Has(kind storage.FactorKind) bool {
@@ -51,7 +70,7 @@ func (h *Held) Has(kind storage.FactorKind) bool {
 	case storage.FactorTOTP:
 		return len(h.Apps()) > 0
 	case storage.FactorEmail:
-		return h.HasMail && slices.ContainsFunc(h.Rows, func(f storage.Factor) bool { return f.Kind == storage.FactorEmail })
+		return h.HasMail && h.Mail() != nil
 	}
 	return false
 }

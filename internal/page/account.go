@@ -18,7 +18,7 @@ type Account struct {
 	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, forgotten, nopassword, factor, unfactor, profile, kept; unknown: no message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed, password, email, forgotten, nopassword, factor, unfactor, unmailed, profile, kept; unknown: no message
 	Error  string // what failed: last, taken, link, confirm, lastfactor, unverified; unknown: the general message
 
 	Own Own
@@ -152,7 +152,7 @@ func notice(code string, others bool) string {
 		return "account.notice.unlinked"
 	case "kept":
 		return "password.keep.done"
-	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "forgotten", "nopassword", "factor", "unfactor", "profile":
+	case "linked", "ended", "others", "added", "renamed", "removed", "password", "email", "forgotten", "nopassword", "factor", "unfactor", "unmailed", "profile":
 		return "account.notice." + code
 	}
 	return ""

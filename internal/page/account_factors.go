@@ -9,10 +9,11 @@ import (
 // it is not shown.
 type SecondStep struct {
 	Apps     []App
-	Mail     bool             // codes are mailed
+	MailID   string           // of mailed codes, as of an app; empty: the user has not chosen them
 	Browsers []TrustedBrowser // that are not asked
 
 	AddAction      string // where the form is posted that begins an app
+	MailAction     string // where the form is posted that chooses mailed codes; empty: they are not offered, or chosen
 	RemoveAction   string // where a removal form is posted; it sends factor
 	RecoveryAction string // where the form for new recovery codes is posted; empty: there are none
 	ForgetAction   string // where a form is posted that forgets a browser; it sends browser
@@ -68,6 +69,9 @@ func (r *Renderer) newSecondStepView(v *Account) *secondStepView {
 			}
 		}
 		view.Rows = append(view.Rows, appRow{app, v.CSRFToken, s.RemoveAction})
+	}
+	if s.MailID != "" {
+		view.Rows = append(view.Rows, appRow{App{ID: s.MailID, Name: r.texts.text("account.factor.email")}, v.CSRFToken, s.RemoveAction})
 	}
 	for _, b := range s.Browsers {
 		b.Name = r.texts.device(Device{Name: b.Name, System: b.System})

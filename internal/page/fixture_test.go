@@ -91,9 +91,9 @@ var someAccount = Account{
 		Add: []Provider{{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "/auth/callback/passkey"}},
 	},
 	SecondStep: SecondStep{
-		Apps: []App{{ID: "a1", Name: "Phone", Created: time.Date(2026, 2, 3, 4, 5, 0, 0, time.UTC)}, {ID: "a2"}}, Mail: true,
+		Apps: []App{{ID: "a1", Name: "Phone", Created: time.Date(2026, 2, 3, 4, 5, 0, 0, time.UTC)}, {ID: "a2"}}, MailID: "m1",
 		Browsers:  []TrustedBrowser{{ID: "b1", Name: "Firefox", System: "Linux", Until: time.Date(2026, 4, 1, 8, 30, 0, 0, time.UTC)}},
-		AddAction: "/account/totp", RemoveAction: "/account/remove", RecoveryAction: "/account/recovery", ForgetAction: "/account/forget", StopAction: "/account/stop",
+		AddAction: "/account/totp", MailAction: "/account/mail", RemoveAction: "/account/remove", RecoveryAction: "/account/recovery", ForgetAction: "/account/forget", StopAction: "/account/stop",
 	},
 	PasswordURL: "/auth/account?do=password", HasPassword: true, AddressURL: "/auth/account?do=email", Replacement: "new@example.com", KeepAction: "/auth/account?do=keep", RemovePassword: "/auth/account?do=unset",
 	Browsers: []Device{{ID: "b1", Name: "Firefox", System: "Linux", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC)}}, ForgetAction: "/auth/account?do=forget",

@@ -32,7 +32,7 @@ func variations() []shown {
 	all = append(all, shown{"error", func(r *Renderer) (Page, error) {
 		return r.Error(Error{Code: "AccessDenied", Suspended: true, Until: time.Unix(1, 0), Reference: &Reference{Code: "~", Time: time.Unix(1, 0)}})
 	}})
-	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "factor", "unfactor", "lastfactor", "unverified", "last", "taken", "link", "confirm", "~"} {
+	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "factor", "unfactor", "unmailed", "lastfactor", "unverified", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
 	all = append(all, shown{"account", func(r *Renderer) (Page, error) {

@@ -463,7 +463,7 @@ func TestFactorsChangeAfterAProof(t *testing.T) {
 			b.post("/auth/reauth", "use", "password", "password", annsPass)
 		})
 		t.Run("F-049 foreign pages enrol nobody", func(t *testing.T) {
-			for _, do := range []string{"totp", "confirm", "recovery", "remove", "forget-browser"} {
+			for _, do := range []string{"totp", "confirm", "mail", "recovery", "remove", "forget-browser"} {
 				for _, form := range []string{"", "csrfToken=wrong"} {
 					a := b.do(http.MethodPost, "/auth/account?do="+do, formContentType, form)
 					if leadsToProof(a, "recent") || strings.Contains(a.location(), "do=totp") {
@@ -646,6 +646,77 @@ func TestTrustedUpstream(t *testing.T) {
 			})
 		})
 	}
+}
+
+// mailed codes are chosen and given up on the account page.
+func TestMailedCodesAreChosen(t *testing.T) {
+	mailed := func(s *testSite, userID string) (id string) {
+		for _, f := range factorsOf(t, s, userID) {
+			if f.Kind == latchkey.FactorEmail {
+				id = f.ID
+			}
+		}
+		return id
+	}
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
+		s := newFactorSite(t, with, mailsAtOnce, withAccountPage)
+		b, elsewhere := s.inSession(), s.newBrowser()
+		if page := b.get("/auth/account").Body.String(); !strings.Contains(page, "do=mail") || strings.Contains(page, "Codes by email") {
+			t.Error("R-820 the account page does not offer codes by mail")
+		}
+		s.clock.Advance(time.Minute)
+		elsewhere.challenge()
+		elsewhere.factor("totp", s.code(0))
+		for range 2 {
+			if a := b.post("/auth/account?do=mail"); !strings.HasPrefix(a.location(), siteOrigin+"/auth/account") || len(factorsOf(t, s.testSite, "alice-1")) != 2 {
+				t.Fatalf("R-820 %d to %q: %+v", a.Code, a.location(), factorsOf(t, s.testSite, "alice-1"))
+			}
+		}
+		id := mailed(s.testSite, "alice-1")
+		if id == "" || !b.isLive() || elsewhere.isLive() {
+			t.Errorf("R-820 the factor is %q, the session lives: %t, another one: %t", id, b.isLive(), elsewhere.isLive())
+		}
+		if page := b.get("/auth/account").Body.String(); strings.Contains(page, "do=mail") || !strings.Contains(page, id) {
+			t.Error("R-820 the account page does not show codes by mail")
+		}
+		t.Run("R-820 a sign-in by a mailed code", func(t *testing.T) {
+			s.clock.Advance(time.Minute) // after the end of the other sessions
+			next, n := s.newBrowser(), len(s.sent())
+			next.challenge()
+			next.post("/auth/factor?do=send")
+			if a := next.factor("email", s.sent()[n].Code); !a.signsIn() {
+				t.Errorf("%d to %q", a.Code, a.location())
+			}
+		})
+		if a := b.post("/auth/account?do=remove", "factor", id); mailed(s.testSite, "alice-1") != "" || !b.isLive() {
+			t.Errorf("R-820 removed: %d to %q", a.Code, a.location())
+		}
+		if page := b.get("/auth/account").Body.String(); !strings.Contains(page, "Codes by email are switched off.") {
+			t.Error("R-820 nothing is said of the removal")
+		}
+		s.clock.Advance(11 * time.Minute)
+		if a := b.post("/auth/account?do=mail"); !leadsToProof(a, "factor") || mailed(s.testSite, "alice-1") != "" {
+			t.Errorf("R-820 without a recent proof: %d to %q", a.Code, a.location())
+		}
+		t.Run("R-820 not for an address that nobody has proven", func(t *testing.T) {
+			o := newOAuthSite(t, withFactors, with, withAccountPage)
+			b := o.newBrowser()
+			o.mustSignIn(b)
+			user := o.store.Contents().Users[0]
+			b.post("/auth/account?do=mail")
+			if page := b.get("/auth/account").Body.String(); mailed(o.testSite, user.ID) != "" || !strings.Contains(page, "confirm your email address first") {
+				t.Error("chosen, or nothing is said")
+			}
+		})
+		t.Run("R-820 not where the site offers none", func(t *testing.T) {
+			s := newFactorSite(t, with, withAccountPage, func(c *latchkey.Config) { c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorTOTP} })
+			b := s.inSession()
+			b.post("/auth/account?do=mail")
+			if page := b.get("/auth/account").Body.String(); strings.Contains(page, "do=mail") || mailed(s.testSite, "alice-1") != "" {
+				t.Error("offered, or chosen")
+			}
+		})
+	})
 }
 
 func TestMailCodesAreBound(t *testing.T) {

@@ -287,6 +287,7 @@ func arabic() Texts {
 		"account.trusted.until":    "حتى {time}",
 		"account.notice.factor":    "تم إعداد الخطوة الثانية.",
 		"account.notice.unfactor":  "تمت إزالة تطبيق المصادقة.",
+		"account.notice.unmailed":  "تم إيقاف الرموز عبر البريد.",
 		"account.error.lastfactor": "تحتاج هنا إلى خطوة ثانية. أضف أخرى أولًا.",
 		"account.error.unverified": "أكّد عنوان بريدك أولًا: سجّل الدخول برابط يُرسل إليك.",
 

@@ -286,6 +286,7 @@ func chinese() Texts {
 		"account.trusted.until":    "有效期至 {time}",
 		"account.notice.factor":    "第二步验证已设置。",
 		"account.notice.unfactor":  "身份验证器应用已移除。",
+		"account.notice.unmailed":  "邮件验证码已关闭。",
 		"account.error.lastfactor": "此处需要第二步验证。请先添加另一个。",
 		"account.error.unverified": "请先确认您的邮箱地址：使用发送给您的链接登录。",
 

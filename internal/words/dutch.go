@@ -286,6 +286,7 @@ func dutch() Texts {
 		"account.trusted.until":    "Tot {time}",
 		"account.notice.factor":    "De tweede stap is ingesteld.",
 		"account.notice.unfactor":  "De authenticator-app is verwijderd.",
+		"account.notice.unmailed":  "Codes per e-mail staan uit.",
 		"account.error.lastfactor": "Je hebt hier een tweede stap nodig. Voeg eerst een andere toe.",
 		"account.error.unverified": "Bevestig eerst je e-mailadres: log in met een link die je wordt gestuurd.",
 

@@ -13,6 +13,7 @@ func englishProfile() Texts {
 		"account.export.submit":          "Download",
 		"account.export.wait":            "You have downloaded your data several times today. Please try again tomorrow.",
 		"account.notice.profile":         "Your profile has been saved.",
+		"account.notice.unmailed":        "Codes by email are switched off.",
 		"offer.heading":                  "Make signing in easier",
 		"reauth.export":                  "Your data is given out only shortly after a sign-in. Please sign in once more, and you will come back here.",
 		"profile.name":                   "Name",

@@ -288,6 +288,7 @@ func french() Texts {
 		"account.trusted.until":    "Jusqu’au {time}",
 		"account.notice.factor":    "La seconde étape est configurée.",
 		"account.notice.unfactor":  "L’application d’authentification a été supprimée.",
+		"account.notice.unmailed":  "Les codes par e-mail sont désactivés.",
 		"account.error.lastfactor": "Une seconde étape est nécessaire ici. Ajoutez-en d’abord une autre.",
 		"account.error.unverified": "Veuillez d’abord confirmer votre adresse e-mail : connectez-vous avec un lien qui vous est envoyé.",
 

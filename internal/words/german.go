@@ -287,6 +287,7 @@ func german() Texts {
 		"account.trusted.until":    "Bis {time}",
 		"account.notice.factor":    "Der zweite Schritt ist eingerichtet.",
 		"account.notice.unfactor":  "Die Authenticator-App wurde entfernt.",
+		"account.notice.unmailed":  "Codes per E-Mail sind ausgeschaltet.",
 		"account.error.lastfactor": "Sie brauchen hier einen zweiten Schritt. Fügen Sie zuerst einen anderen hinzu.",
 		"account.error.unverified": "Bitte bestätigen Sie zuerst Ihre E-Mail-Adresse: Melden Sie sich mit einem Link an, der Ihnen gesendet wird.",
 

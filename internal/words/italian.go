@@ -287,6 +287,7 @@ func italian() Texts {
 		"account.trusted.until":    "Fino al {time}",
 		"account.notice.factor":    "Il secondo passaggio è configurato.",
 		"account.notice.unfactor":  "L’app di autenticazione è stata rimossa.",
+		"account.notice.unmailed":  "I codici via e-mail sono disattivati.",
 		"account.error.lastfactor": "Qui serve un secondo passaggio. Aggiungine prima un altro.",
 		"account.error.unverified": "Conferma prima il tuo indirizzo e-mail: accedi con un link che ti viene inviato.",
 

@@ -287,6 +287,7 @@ func japanese() Texts {
 		"account.trusted.until":    "{time} まで",
 		"account.notice.factor":    "2 段階目の確認を設定しました。",
 		"account.notice.unfactor":  "認証アプリを削除しました。",
+		"account.notice.unmailed":  "メールのコードをオフにしました。",
 		"account.error.lastfactor": "ここでは 2 段階目の確認が必要です。先に別のものを追加してください。",
 		"account.error.unverified": "先にメールアドレスを確認してください。メールで届くリンクでサインインしてください。",
 

@@ -287,6 +287,7 @@ func korean() Texts {
 		"account.trusted.until":    "{time}까지",
 		"account.notice.factor":    "2단계 인증이 설정되었습니다.",
 		"account.notice.unfactor":  "인증 앱이 제거되었습니다.",
+		"account.notice.unmailed":  "이메일 코드를 껐습니다.",
 		"account.error.lastfactor": "여기서는 2단계 인증이 필요합니다. 먼저 다른 것을 추가하세요.",
 		"account.error.unverified": "먼저 이메일 주소를 확인하세요. 메일로 받은 링크로 로그인하세요.",
 

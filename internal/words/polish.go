@@ -287,6 +287,7 @@ func polish() Texts {
 		"account.trusted.until":    "Do {time}",
 		"account.notice.factor":    "Drugi krok jest ustawiony.",
 		"account.notice.unfactor":  "Aplikacja uwierzytelniająca została usunięta.",
+		"account.notice.unmailed":  "Kody e-mailem są wyłączone.",
 		"account.error.lastfactor": "Potrzebujesz tu drugiego kroku. Najpierw dodaj inny.",
 		"account.error.unverified": "Najpierw potwierdź swój adres e-mail: zaloguj się linkiem, który zostanie do Ciebie wysłany.",
 

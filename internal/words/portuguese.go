@@ -286,6 +286,7 @@ func portuguese() Texts {
 		"account.trusted.until":    "Até {time}",
 		"account.notice.factor":    "A segunda etapa está configurada.",
 		"account.notice.unfactor":  "O aplicativo autenticador foi removido.",
+		"account.notice.unmailed":  "Os códigos por e-mail estão desativados.",
 		"account.error.lastfactor": "Você precisa de uma segunda etapa aqui. Adicione outra primeiro.",
 		"account.error.unverified": "Confirme primeiro seu endereço de e-mail: entre com um link que é enviado a você.",
 

@@ -287,6 +287,7 @@ func russian() Texts {
 		"account.trusted.until":    "До {time}",
 		"account.notice.factor":    "Второй шаг настроен.",
 		"account.notice.unfactor":  "Приложение-аутентификатор удалено.",
+		"account.notice.unmailed":  "Коды по электронной почте отключены.",
 		"account.error.lastfactor": "Здесь нужен второй шаг. Сначала добавьте другой.",
 		"account.error.unverified": "Сначала подтвердите адрес электронной почты: войдите по ссылке, которую вам пришлют.",
 

@@ -288,6 +288,7 @@ func spanish() Texts {
 		"account.trusted.until":    "Hasta {time}",
 		"account.notice.factor":    "El segundo paso está configurado.",
 		"account.notice.unfactor":  "Se ha quitado la aplicación de autenticación.",
+		"account.notice.unmailed":  "Los códigos por correo están desactivados.",
 		"account.error.lastfactor": "Aquí necesitas un segundo paso. Añade otro primero.",
 		"account.error.unverified": "Confirma primero tu dirección de correo: inicia sesión con un enlace que se te envía.",
 

@@ -287,6 +287,7 @@ func turkish() Texts {
 		"account.trusted.until":    "{time} tarihine kadar",
 		"account.notice.factor":    "İkinci adım ayarlandı.",
 		"account.notice.unfactor":  "Kimlik doğrulama uygulaması kaldırıldı.",
+		"account.notice.unmailed":  "E-posta kodları kapatıldı.",
 		"account.error.lastfactor": "Burada ikinci bir adım gerekiyor. Önce başka bir tane ekleyin.",
 		"account.error.unverified": "Lütfen önce e-posta adresinizi onaylayın: size gönderilen bir bağlantıyla giriş yapın.",
 

@@ -287,6 +287,7 @@ func ukrainian() Texts {
 		"account.trusted.until":    "До {time}",
 		"account.notice.factor":    "Другий крок налаштовано.",
 		"account.notice.unfactor":  "Застосунок-автентифікатор видалено.",
+		"account.notice.unmailed":  "Коди електронною поштою вимкнено.",
 		"account.error.lastfactor": "Тут потрібен другий крок. Спершу додайте інший.",
 		"account.error.unverified": "Спершу підтвердьте електронну адресу: увійдіть за посиланням, яке вам надішлють.",
 
