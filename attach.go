@@ -106,7 +106,8 @@ var errNotLoaded = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext
 func (c *Core) Session(ctx context.Context) (*Session, error) { return c.auth.Session(ctx) }
 
 // Renewal returns the headers that the response needs after calls in a context of
-// [Core.Attach] have read or changed the session, or renewed a provider token. Add its
+// [Core.Attach] have read the session or renewed a provider token. The cookies of
+// [Core.UpdateSession] are in its results instead. Add its
 // Set-Cookie and Vary to those of the response. Set its Cache-Control if the response has
 // none, or if it has the directive no-store. Set any other header, such as Session-Token
 // after [Core.UpdateSession]. Renewal returns these headers once; nil means none.

@@ -73,10 +73,12 @@ type Invitation = event.Invitation
 // Audit says where security events are kept. The zero value keeps none. See
 // docs/audit.md.
 type Audit struct {
-	// Logger gets one line for each event of package event. Use one of its own, which
-	// writes to a place that the program cannot change. Lines are written after the
-	// answer. [Auth.Shutdown] waits for them; a process that ends without it loses those
-	// that are not written yet.
+	// Logger gets the events of package event, one a line. Equal failures beyond ten in
+	// ten seconds, and failures beyond 200 in one second, share a line: its count is their
+	// number. If the logger is too slow, failures are dropped, and a line audit.failed has
+	// their number. Use a logger of its own, which writes to a place that the program
+	// cannot change. Lines are written after the answer. [Auth.Shutdown] waits for them; a
+	// process that ends without it loses those that are not written yet.
 	Logger *slog.Logger
 	// Store keeps events in the Adapter, which has to be a [storage.AuditAdapter]. What
 	// succeeded is stored in the transaction of the work, if the Adapter is a
@@ -85,7 +87,8 @@ type Audit struct {
 	Store bool
 	// Required rolls work back whose event cannot be stored: it fails with ErrAudit.
 	// Sign-outs, other ends of sessions and the loss of a provider's tokens are done all
-	// the same. It needs Store and a [storage.TxAdapter].
+	// the same. It needs Store and a [storage.TxAdapter], and does not go with
+	// [SessionConfig].Store.
 	Required bool
 	// Keep is how long Auth.Sweep keeps an event of Store. 0: 400 days; negative: for
 	// ever.

@@ -20,9 +20,9 @@ type Request struct {
 	hidden
 
 	Method     string
-	URL        *url.URL // path and query count; scheme and host are only used where Host is empty
-	Host       string   // the Host header
-	Header     http.Header
+	URL        *url.URL    // never nil; path and query count; scheme and host are only used where Host is empty
+	Host       string      // the Host header
+	Header     http.Header // never nil
 	Body       []byte
 	RemoteAddr string // IP address of the connection's other end, with or without port
 	TLS        bool   // the connection itself is encrypted

@@ -46,8 +46,10 @@ type Page struct {
 	Order Order  // the order in force; empty: that of a search
 }
 
-// ByEmail returns the user with the e-mail address email, which it first normalizes as a
-// sign-in does. A text that is no e-mail address is ErrNotFound.
+// ByEmail returns the user with the e-mail address email. It first trims the address, and
+// puts it into lower case and Unicode NFKC, and its domain into ASCII. It does not call
+// latchkey.Email.Normalize: a site that has one calls it first. A text that is no e-mail
+// address is ErrNotFound.
 func (u *Users) ByEmail(ctx context.Context, email string) (storage.User, error) {
 	w, err := u.backend.Open(ctx)
 	if err != nil {

@@ -59,6 +59,10 @@ func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) 
 // The client uses only the values of ctx, such as the tenant: when ctx ends, no request
 // ends. Each request has a context of its own. It ignores o.Rejected. The client is
 // safe for concurrent use, may be kept, and needs no closing.
+//
+// ProviderClient finds the configuration once, when it is called. If that fails, as on a
+// site of latchkey.NewTenants while Tenants.Config fails, every request of the client
+// returns that error: make another client.
 func (u *Users) ProviderClient(ctx context.Context, of AccountRef, o TokenOptions) *http.Client {
 	t := &vault.Transport{Base: http.DefaultTransport, Now: time.Now}
 	v, fault := u.backend.Vault(ctx)
