@@ -242,8 +242,8 @@ type commands struct {
 	bad   []string
 }
 
-// keyless are the commands that name no key.
-var keyless = []string{"hello", "client", "ping", "cluster", "command", "multi", "exec", "wait", "script", "readonly"}
+// keyless are the commands that name no key. scan is sent to each primary by itself.
+var keyless = []string{"hello", "client", "ping", "cluster", "command", "multi", "exec", "wait", "script", "readonly", "scan"}
 
 func (c *commands) see(cmd redis.Cmder) {
 	c.mu.Lock()
