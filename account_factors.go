@@ -148,8 +148,8 @@ func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Re
 }
 
 // chooseMail makes mailed codes a second factor of the user. It asks for a recent proof
-// first; a user with a second factor has to prove a factor again. A user whose e-mail
-// address is not proven is redirected to the account page, which says so.
+// first; a user with a second factor has to prove a factor again. If the user's e-mail
+// address is not proven, it redirects to the account page, which says so.
 func chooseMail(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	s := x.setup
 	if res, err := askIfStale(ctx, x, here, x.url("account")); res != nil || err != nil {
@@ -168,8 +168,8 @@ func chooseMail(ctx context.Context, x *exchange, here *currentUser) (*Response,
 	return finishAdded(ctx, x, here, renewed, codes)
 }
 
-// finishAdded answers after a second factor was added: with the new recovery codes, or if
-// there are none with the account page.
+// finishAdded answers after a second factor was added. It leads to the page of the new
+// recovery codes or, without any, to the account page.
 func finishAdded(ctx context.Context, x *exchange, here *currentUser, renewed renewal, codes []string) (*Response, error) {
 	if err := finishChange(ctx, x, here, renewed, MessageFactorAdded); err != nil {
 		return nil, err

@@ -193,7 +193,7 @@ func (w *woven) overlay(t *testing.T, name string, sources map[string]string) st
 	replace := map[string]string{}
 	for file, source := range sources {
 		path := filepath.Join(w.dir, name, strings.ReplaceAll(file, "/", "_"))
-		writeFile(t, path, source)
+		write(t, path, source)
 		replace[filepath.Join(absolute(t, root), file)] = path
 	}
 	list, err := json.Marshal(map[string]any{"Replace": replace})
@@ -201,18 +201,8 @@ func (w *woven) overlay(t *testing.T, name string, sources map[string]string) st
 		t.Fatal(err)
 	}
 	path := filepath.Join(w.dir, name+".json")
-	writeFile(t, path, string(list))
+	write(t, path, string(list))
 	return path
 }
 
 func textOf(source string, n ast.Node) string { return source[n.Pos()-1 : n.End()-1] }
-
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
