@@ -26,7 +26,10 @@ func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (vi
 	if err != nil {
 		return view, err
 	}
-	view.AddAction, view.RemoveAction, view.ForgetAction = l.url("account?do=totp"), l.url("account?do=remove"), l.url("account?do=forget-browser")
+	view.RemoveAction, view.ForgetAction = l.url("account?do=remove"), l.url("account?do=forget-browser")
+	if slices.Contains(s.directory.Factors.Kinds, FactorTOTP) {
+		view.AddAction = l.url("account?do=totp")
+	}
 	if chosen := held.Mail(); chosen != nil {
 		view.MailID = chosen.ID
 	} else if slices.Contains(s.directory.Factors.Kinds, FactorEmail) {

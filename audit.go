@@ -94,7 +94,7 @@ func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) 
 	}
 	o := outboxOf(ctx, s)
 	err = o.InTx(ctx, s.store, func(ctx context.Context, in *directory.Store) error {
-		if n, err = directory.EraseAudit(ctx, in, userID); err == nil {
+		if n, err = o.EraseAudit(ctx, in, userID); err == nil {
 			o.Add(Event{Type: event.AuditErased, Count: n}, nil)
 		}
 		return err

@@ -96,7 +96,7 @@ func (b usersBackend) Moves(ctx context.Context) (*users.Keeper, error) {
 }
 
 // keeperOf returns flows for calls without a request. With mails, a site without Site.URL
-// is ErrInvalidConfig.
+// is ErrInvalidConfig; without, it mails nothing, as no link could lead back.
 func keeperOf(ctx context.Context, s *setup, flows *passwords.Flows, mails bool) (*users.Keeper, error) {
 	if mails && s.trust.origin.Text == "" {
 		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("set Site.URL: links in mails lead there")))
@@ -107,7 +107,9 @@ func keeperOf(ctx context.Context, s *setup, flows *passwords.Flows, mails bool)
 	return &users.Keeper{Flows: flows, Host: l.origin.Host(), From: passwords.Asker{
 		Requester: func(string) limit.Requester { return limit.Requester{} },
 		Mail: func(write func(context.Context) (passwords.Mail, error)) {
-			mailLater(ctx, s.mails, by, &l, flows.Provider, write)
+			if l.origin.Text != "" {
+				mailLater(ctx, s.mails, by, &l, flows.Provider, write)
+			}
 		},
 	}, Send: func(ctx context.Context, m passwords.Mail) error {
 		return mailFailure(s.mails.send(ctx, wordedMail(&l, flows.Provider, m), by))

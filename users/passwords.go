@@ -41,7 +41,8 @@ func (u *Users) keeper(ctx context.Context, userID, operation string, mails bool
 // The password has to pass the rules for new passwords: otherwise the error is
 // ErrPassword, and latchkey.Error.Code says why. SetPassword ends all sessions of the
 // user except the one of ctx (see [Users]), and makes links, codes, known browsers and
-// sign-ins from before void. It mails the user that the password was changed.
+// sign-ins from before void. On a site with Site.URL it mails the user that the password
+// was changed.
 // Administrators let users choose their own password: see SendPasswordReset. All
 // methods about passwords and browsers need a latchkey.Password among the providers.
 func (u *Users) SetPassword(ctx context.Context, userID, password string) error {
@@ -75,8 +76,8 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 // proven, the password is known to be leaked, or the user is suspended. It returns
 // ErrCredentialsSignin for a wrong password, for a user that has none, and for any
 // password after too many tries. Tries count as those of an unknown browser. If too
-// many wrong passwords came before a right one, the user is mailed a link to a new
-// password.
+// many wrong passwords came before a right one, the user of a site with Site.URL is mailed
+// a link to a new password.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {

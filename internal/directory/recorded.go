@@ -231,8 +231,7 @@ func (o *Outbox) eraseRecords(ctx context.Context, s *Store, userID string, isEr
 				return err
 			}
 		}
-		o.Audit.Failures.Erase(userID)
-		_, err := EraseAudit(ctx, s, userID)
+		_, err := o.EraseAudit(ctx, s, userID)
 		return err
 	})
 }
@@ -306,9 +305,11 @@ func PruneAudit(ctx context.Context, s *Store, before, personalBefore time.Time,
 	})
 }
 
-// EraseAudit erases what is personal of the audit records about a user, and returns of
-// how many. The records stay. The adapter keeps an audit log.
-func EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
+// EraseAudit erases what is personal of the audit records about a user, also of failures
+// that wait to be stored, and returns of how many stored ones. The records stay. The
+// adapter keeps an audit log, and Audit is not nil.
+func (o *Outbox) EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
+	o.Audit.Failures.Erase(userID)
 	return guarded.CallFor(ctx, s.bounds, "Audit.Erase", isCount, func(ctx context.Context) (int, error) {
 		return s.audit.Audit().Erase(ctx, userID)
 	})

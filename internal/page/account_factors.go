@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// SecondStep is the part of the account page with second factors. Without AddAction
+// SecondStep is the part of the account page with second factors. Without RemoveAction
 // it is not shown.
 type SecondStep struct {
 	Apps     []App
 	MailID   string           // of mailed codes, as of an app; empty: the user has not chosen them
 	Browsers []TrustedBrowser // that are not asked
 
-	AddAction      string // where the form is posted that begins an app
+	AddAction      string // where the form is posted that begins an app; empty: apps are not offered
 	MailAction     string // where the form is posted that chooses mailed codes; empty: they are not offered, or chosen
 	RemoveAction   string // where a removal form is posted; it sends factor
 	RecoveryAction string // where the form for new recovery codes is posted; empty: there are none
@@ -57,7 +57,7 @@ type browserRow struct {
 // there is none.
 func (r *Renderer) newSecondStepView(v *Account) *secondStepView {
 	s := v.SecondStep
-	if s.AddAction == "" {
+	if s.RemoveAction == "" {
 		return nil
 	}
 	view := &secondStepView{SecondStep: s, CSRFToken: v.CSRFToken, Lost: message{Key: "account.lost"}}

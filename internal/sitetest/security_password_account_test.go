@@ -111,6 +111,23 @@ func TestChangeOfAddress(t *testing.T) {
 	})
 }
 
+// without Site.URL no link could lead back, so that calls without a request mail none.
+func TestNoMailsWithoutSiteURL(t *testing.T) {
+	for url, mails := range map[string]int{"": 0, siteOrigin: 1} {
+		s := newManagedSite(t, latchkey.JWTSessions, func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost = url, true })
+		u, users := s.addUser(annMail, ""), s.auth.Users()
+		if err := users.SetPassword(t.Context(), u.ID, annsPass); err != nil {
+			t.Fatal(err)
+		}
+		if err := users.CheckPassword(t.Context(), u.ID, annsPass); err != nil {
+			t.Error(err)
+		}
+		if got := s.sent(); len(got) != mails {
+			t.Errorf("R-821 Site.URL %q: %+v", url, got)
+		}
+	}
+}
+
 func TestUsersAndPasswords(t *testing.T) {
 	eachStrategy(t, func(t *testing.T, strategy latchkey.Strategy) {
 		s := newManagedSite(t, strategy)

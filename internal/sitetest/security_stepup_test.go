@@ -719,6 +719,19 @@ func TestMailedCodesAreChosen(t *testing.T) {
 	})
 }
 
+// the account page adds an app only where the site offers apps.
+func TestAppsAreOffered(t *testing.T) {
+	for _, kind := range []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorEmail} {
+		o := newOAuthSite(t, withFactors, withAccountPage, func(c *latchkey.Config) { c.Factors.Kinds = []latchkey.FactorKind{kind} })
+		b := o.newBrowser()
+		o.mustSignIn(b)
+		page := b.get("/auth/account").Body.String()
+		if strings.Contains(page, "do=totp") != (kind == latchkey.FactorTOTP) || strings.Contains(page, "do=mail") != (kind == latchkey.FactorEmail) {
+			t.Errorf("R-822 of %s alone the page offers another kind", kind)
+		}
+	}
+}
+
 func TestMailCodesAreBound(t *testing.T) {
 	s := newFactorSite(t, mailsAtOnce)
 	if err := s.store.Factors().Create(t.Context(), storage.Factor{ID: "mail-1", UserID: "alice-1", Kind: latchkey.FactorEmail, Created: s.clock.Now()}); err != nil {
