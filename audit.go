@@ -31,7 +31,8 @@ type AuditQuery struct {
 	Limit     int           // events of a page, at most 1000; 0: 100
 }
 
-// AuditPage is a page of an audit log.
+// AuditPage is a page of an audit log. The last one may be empty, and so may any page of a
+// query with a Reference: only Next tells whether there is another.
 type AuditPage struct {
 	Events []Event
 	Next   string // for AuditQuery.After; empty: there is no further page
@@ -83,10 +84,11 @@ func (l *AuditLog) All(ctx context.Context, q AuditQuery) iter.Seq2[Event, error
 	}
 }
 
-// Erase erases the client, the user agent and the user's id from all events about a user.
-// The events themselves stay. It returns how many it has changed, and records an event
-// audit.erased. [users.Users.Erase] does this as well. The errors are those of
-// [Auth.Audit] and of the store; n is 0 then.
+// Erase erases the client, the user agent and the user's id from all events about a user,
+// those of other tenants in the same Adapter too. The events themselves stay, as do those
+// about others that the user has caused. It returns how many it has changed, and records an
+// event audit.erased. An empty or unknown userID changes none. [users.Users.Erase] does
+// this as well. The errors are those of [Auth.Audit] and of the store; n is 0 then.
 func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) {
 	s, _, err := l.reader(ctx)
 	if err != nil {

@@ -268,14 +268,15 @@ type AccountPage struct {
 	Enabled bool        // it needs an Adapter that is a storage.AccountAdapter
 	Edit    AccountEdit // what users change of themselves there, such as EditName | EditImage
 	// Activity keeps the latest sign-ins and changes of each user for 90 days, and shows
-	// them on the page: see Users.Activity. [Auth.Sweep] removes older ones. It needs an
-	// Adapter that is a [storage.ActivityAdapter].
+	// them on the page: see Users.Activity. It works without Enabled, too. [Auth.Sweep]
+	// removes older ones. It needs an Adapter that is a [storage.ActivityAdapter].
 	Activity bool
-	// Export lets users download everything that is kept of them, five times a day.
+	// Export lets users download on the page what is kept of them, five times a day.
 	Export bool
 	// ExportMore returns what the application keeps of a user, as a value for JSON. It is
-	// the member "application" of every export, that of [Users] included. An error, and
-	// taking longer than 30 seconds, fails the export. nil: nothing.
+	// the member "application" of every export, that of [users.Users.Export] included, which
+	// works without Enabled and Export. An error, and taking longer than 30 seconds, fails the
+	// export. nil: nothing.
 	ExportMore func(ctx context.Context, u User) (any, error)
 }
 

@@ -65,7 +65,7 @@ func fail(ctx context.Context, x *exchange, err error) error {
 	return handOut(x, err)
 }
 
-// Match reports whether r is for Latchkey: below the base path, and a route that is switched on.
+// Match does what [Auth.Match] does, without net/http.
 func (c *Core) Match(ctx context.Context, r *Request) bool {
 	s, _ := c.auth.setupOrBlank(ctx, r) // better an error page than the application's own answer
 	return s != nil && s.config.owns(r.URL.EscapedPath())

@@ -58,7 +58,7 @@ type SignOutEvent = event.SignOutPayload
 
 // LinkAccountEvent tells of an account that was linked or unlinked: User, Account,
 // the raw Profile of the provider, and Identity, which is what the provider says of the
-// person in the fields of a user.
+// person in the fields of a user. For an account that was unlinked these two are zero.
 type LinkAccountEvent = event.AccountPayload
 
 // EvictEvent tells of the Accounts and Authenticators that were removed from User

@@ -192,16 +192,18 @@ func (a *Auth) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // Match reports whether r is for Latchkey: below the base path, and a route of
-// its own that is switched on. Other paths there are the application's. With
-// [NewFunc] and [NewTenants] it calls their functions to find the configuration.
+// its own that is switched on, whatever the method. Other paths there are the
+// application's. With [NewFunc] and [NewTenants] it calls their functions to find the
+// configuration. If one fails, it goes by the default base path and routes, and
+// [Auth.ServeHTTP] answers the failure.
 func (a *Auth) Match(r *http.Request) bool {
 	return a.Core().Match(r.Context(), requestHead(r))
 }
 
 // Middleware serves a whole site: it answers the routes below the base path and
 // passes all other requests to next, with the session in their context. As with
-// [Auth.LoadSession], only a handler that looks at the session renews it; call
-// [Auth.ReadSession] in front of next to renew it with every request.
+// [Auth.LoadSession], only a handler that looks at the session renews it. To renew it with
+// every request, give Middleware a handler that calls [SessionFrom] and then your own.
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := a.serve(w, r)

@@ -118,7 +118,7 @@ func configuredScopes(c oauth.Config) (all []string) {
 	for _, scope := range c.Scopes {
 		all = append(all, vault.Scopes(scope)...)
 	}
-	if c.Scopes == nil && c.OIDC {
+	if c.Scopes == nil {
 		all = []string{"openid", "profile", "email"}
 	}
 	return all

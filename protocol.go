@@ -10,7 +10,8 @@ import (
 // person. Everything around it stays as with [OAuth]: the callback has to bring the state
 // that the browser was sent away with, which is good for one callback and used up before
 // Receive is called. The provider's Authorization.URL is where browsers are sent, for the
-// content security policy of the sign-in page. The zero value is OAuth 2.
+// content security policy of the sign-in page. The zero value is OAuth 2; otherwise both
+// functions must be set.
 type Protocol struct {
 	// Begin returns the URL that the browser is sent to. returnURL is the callback URL with
 	// the parameter state; the service has to send the browser back to exactly that URL,
@@ -21,6 +22,6 @@ type Protocol struct {
 	// that the parameter is from the service and meant for returnURL. No parameter is
 	// repeated. c is limited in time and size like every call to a provider. The Params of
 	// the Grant are filled in. An error that wraps [ErrOAuthCallback] says that the person
-	// or the service declined.
+	// or the service declined; any other without an [ErrorType] is [ErrCallbackRoute].
 	Receive func(ctx context.Context, c *http.Client, returnURL string, params url.Values) (Grant, error)
 }

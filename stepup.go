@@ -41,7 +41,8 @@ func (w *wantedProof) Error() string {
 // for the proof and the way back. If the proof is too old, the browser is led to the page
 // that asks for another, {base path}/reauth or [Pages].Reauth, and comes back afterwards.
 // A site with neither [Config].Factors nor a [Password] leads it to the sign-in page.
-// Scripts get status 401 (RFC 9470). A visitor without a session gets what
+// Scripts get status 401 (RFC 9470). No request of an administrator who acts as the user
+// passes: that session has no [Assurance]. A visitor without a session gets what
 // [ErrNoSession] gets. With JWTSessions the site has to keep the time of sign-ins, as
 // [Assurance] says: otherwise the answer is status 500.
 func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Within: d}} }

@@ -17,7 +17,7 @@ import (
 // that is the relying party's ID, over https, without cookies.
 //
 //	http.Handle("GET /.well-known/webauthn", auth.RelatedOrigins())
-func (a *Auth) RelatedOrigins() http.Handler { return wellKnown(a.Core().RelatedOrigins) }
+func (a *Auth) RelatedOrigins() http.Handler { return wellKnown(a, a.Core().RelatedOrigins) }
 
 // PasskeyEndpoints answers GET /.well-known/passkey-endpoints, which tells password
 // managers where passkeys are made and looked after (W3C Passkey Endpoints). page is a
@@ -26,7 +26,7 @@ func (a *Auth) RelatedOrigins() http.Handler { return wellKnown(a.Core().Related
 //
 //	http.Handle("GET /.well-known/passkey-endpoints", auth.PasskeyEndpoints(""))
 func (a *Auth) PasskeyEndpoints(page string) http.Handler {
-	return wellKnown(func(ctx context.Context, r *Request) (*Response, error) {
+	return wellKnown(a, func(ctx context.Context, r *Request) (*Response, error) {
 		return a.Core().PasskeyEndpoints(ctx, r, page)
 	})
 }
@@ -38,7 +38,7 @@ func (a *Auth) PasskeyEndpoints(page string) http.Handler {
 //
 //	http.Handle("GET /.well-known/change-password", auth.ChangePasswordPage(""))
 func (a *Auth) ChangePasswordPage(page string) http.Handler {
-	return wellKnown(func(ctx context.Context, r *Request) (*Response, error) {
+	return wellKnown(a, func(ctx context.Context, r *Request) (*Response, error) {
 		x, err := a.Core().reading(ctx, r)
 		if err != nil {
 			return nil, err
@@ -53,12 +53,13 @@ func (a *Auth) ChangePasswordPage(page string) http.Handler {
 	})
 }
 
-// wellKnown serves an answer; an error has been logged and says nothing.
-func wellKnown(answer func(context.Context, *Request) (*Response, error)) http.Handler {
+// wellKnown serves an answer. It answers an error, which has been logged, as a route does.
+func wellKnown(a *Auth, answer func(context.Context, *Request) (*Response, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		res, err := answer(r.Context(), requestHead(r))
+		head := requestHead(r)
+		res, err := answer(r.Context(), head)
 		if err != nil {
-			res = configJSON()
+			res = a.Core().fault(r.Context(), head, err)
 		}
 		res.Send(w)
 	})

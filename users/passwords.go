@@ -74,10 +74,10 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 // another one before the next sign-in: see RequireNewPassword. It says nothing more of
 // the user: a sign-in by the same password may be refused, because the address is not
 // proven, the password is known to be leaked, or the user is suspended. It returns
-// ErrCredentialsSignin for a wrong password, for a user that has none, and for any
-// password after too many tries. Tries count as those of an unknown browser. If too
-// many wrong passwords came before a right one, the user of a site with Site.URL is mailed
-// a link to a new password.
+// ErrCredentialsSignin for a wrong password, for a user who has no password, and for any
+// password after too many tries. Tries count as those of an unknown browser. It also
+// returns it for a right password that comes after too many wrong ones, and mails the user
+// of a site with Site.URL a link to a new password.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {
@@ -163,8 +163,9 @@ func (u *Users) Browsers(ctx context.Context, userID string) ([]storage.Browser,
 }
 
 // ForgetBrowser makes a browser unknown for a user, named by
-// [storage.Browser].PublicID. An empty publicID is no error: it makes ALL browsers of the
-// user unknown. It needs latchkey.Password.
+// [storage.Browser].PublicID. The browser is asked for a second factor again, and its
+// sessions go on. An empty publicID is no error: it makes ALL browsers of the user unknown.
+// An unknown publicID is ErrNotFound. It needs latchkey.Password.
 func (u *Users) ForgetBrowser(ctx context.Context, userID, publicID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.ForgetBrowser", false)
 	if err != nil {

@@ -46,6 +46,20 @@ func (b *browser) kept(suffix string) string {
 	return ""
 }
 
+// more scopes are asked for beside the default ones, at a provider without OIDC too.
+func TestLinkAsksForDefaultScopes(t *testing.T) {
+	s := newOAuthSite(t, func(c *latchkey.Config) {
+		p := c.Providers[len(c.Providers)-1].(*latchkey.OAuth)
+		p.OIDC, p.Scopes = false, nil
+	})
+	b := s.newBrowser()
+	s.mustSignIn(b)
+	sent, _ := s.connects(b, latchkey.LinkOptions{SignInOptions: latchkey.SignInOptions{Scopes: []string{"calendar"}}})
+	if got := sent.Get("scope"); got != "openid profile email calendar" {
+		t.Errorf("R-829 scope %q", got)
+	}
+}
+
 // TestLink shows a connect that grants more scopes, and what it must not do.
 func TestLink(t *testing.T) {
 	more := latchkey.LinkOptions{SignInOptions: latchkey.SignInOptions{Scopes: []string{"calendar"}}}

@@ -200,6 +200,25 @@ func TestChangePasswordPage(t *testing.T) {
 	}
 }
 
+// the handlers for /.well-known answer a host that is not the site's as a route does.
+func TestWellKnownForStrayHosts(t *testing.T) {
+	s := newManagedSite(t, latchkey.JWTSessions, func(c *latchkey.Config) {
+		c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example.com"}
+	})
+	b := s.newBrowser()
+	for name, h := range map[string]http.Handler{
+		"webauthn": s.auth.RelatedOrigins(), "passkey-endpoints": s.auth.PasskeyEndpoints(""), "change-password": s.auth.ChangePasswordPage(""),
+	} {
+		r := b.request(http.MethodGet, "/.well-known/"+name, "", "")
+		r.Host = "elsewhere.example"
+		route := b.request(http.MethodGet, "/auth/signin", "", "")
+		route.Host = r.Host
+		if got, want := b.serve(h, r).Code, b.serve(s.auth, route).Code; got != want || got != http.StatusBadRequest {
+			t.Errorf("R-830 %s: status %d, a route %d", name, got, want)
+		}
+	}
+}
+
 // F-207: a user without a passkey keeps the password; with one it goes, and with it what
 // it has opened elsewhere.
 func TestRemovalOfPassword(t *testing.T) {
