@@ -252,6 +252,8 @@ var (
 	}
 	mystore interface{ New(*sql.DB) storage.Adapter }
 
+	mailUser func(ctx context.Context, userID, text string) error
+
 	invited       func(email string) bool
 	roleOf        func(userID string) string
 	roleOfAccount func(provider, providerAccountID string) string
