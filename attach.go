@@ -233,5 +233,6 @@ func csrfOnce(ctx context.Context, c *Core, x *exchange) (string, []*http.Cookie
 	return x.csrfToken, x.cookies.Out, nil
 }
 
-// HasTenants reports whether the site was made by [NewTenants].
+// HasTenants reports whether the site was made by [NewTenants] or [NewFunc], so that its
+// configuration depends on the request.
 func (c *Core) HasTenants() bool { return c.auth.tenants != nil }

@@ -15,7 +15,7 @@ import (
 // Health is what an instance knows of itself. Its parts are known from calls that were
 // made anyway, so that asking costs nothing.
 type Health struct {
-	Ready bool // requests may be sent here; see [Auth.HealthHandler]
+	Ready bool // HealthHandler has found the instance ready, and Drain was not called
 	Parts []HealthPart
 }
 
@@ -27,8 +27,9 @@ type HealthPart struct {
 	Since time.Time // when it was first seen so; zero: unknown
 }
 
-// Health returns what the instance knows of itself. It calls no provider and no store.
-// With [NewFunc] and [NewTenants] it has no Parts.
+// Health returns what the instance knows of itself. It calls no provider and no store: with
+// an Adapter, Ready is false until [Auth.HealthHandler] has asked the store. With [NewFunc]
+// and [NewTenants] it has no Parts.
 func (a *Auth) Health(context.Context) Health {
 	h := Health{Ready: a.life.IsReady()}
 	if a.fixed == nil {
@@ -46,9 +47,9 @@ func (a *Auth) Health(context.Context) Health {
 // method but GET and HEAD status 405. Mount it where load balancers can reach it and,
 // preferably, no other client can.
 //
-// An instance is live while it answers. It is ready from the first answer of its store
-// until [Auth.Drain]. Until that first answer the handler asks the store itself, at most
-// once a second. A later outage does not make the instance unready, because it would make
+// An instance is live while it answers. It is ready once the store has answered the
+// handler, until [Auth.Drain]. Until then the handler asks the store at most once a
+// second; what the store answers to others does not count. A later outage does not make the instance unready, because it would make
 // all instances unready at once. Without an Adapter, and with [NewFunc] or [NewTenants],
 // an instance is ready at once.
 func (a *Auth) HealthHandler() http.Handler {

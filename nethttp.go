@@ -27,12 +27,13 @@ type SignInOptions struct {
 	// its own. Parameters in Form replace them, so that visitors can change them: demand
 	// nothing by Params. Use Prompt, MaxAge and ACRValues for that.
 	Params url.Values
-	// SkipCSRFCheck says that the application has checked where the request
-	// comes from. false: a request that the browser marks as another site's, by
-	// Sec-Fetch-Site or Origin, is ErrMissingCSRF. That holds for a GET as well: a
-	// handler that calls SignIn refuses visitors who follow a link from another site.
-	// A csrfToken in Form that is not [Auth.CSRFToken]'s is ErrMissingCSRF, too. A
-	// sibling host, such as another subdomain, needs that token.
+	// SkipCSRFCheck says that the application has checked where the request comes from.
+	// false: a request that another site has sent, by Sec-Fetch-Site or Origin, is
+	// ErrMissingCSRF. That holds for a GET as well: visitors who follow a link from another
+	// site are refused. A request of a sibling host, such as another subdomain, needs the
+	// token of [Auth.CSRFToken] as csrfToken in Form, and [Security].RefuseSameSite refuses
+	// it all the same. Other requests need no token; a wrong one is ErrMissingCSRF unless
+	// the page is of the same origin.
 	SkipCSRFCheck bool
 
 	Prompt    string   // such as login, select_account or none; proves nothing, see MaxAge; empty: not asked

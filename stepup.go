@@ -37,8 +37,8 @@ func (w *wantedProof) Error() string {
 
 // NeedRecent returns an error for the decide function of [Auth.Authorize] and of every
 // framework's guard. The request passes if the user of the session has proven their
-// identity at most d ago. With a d of zero or less no request passes: d has to leave time
-// for the proof and the way back. If the proof is too old, the browser is led to the page
+// identity at most d ago. A d of zero or less lets no request pass. Choose a d that leaves
+// time for the proof and the way back. If the proof is too old, the browser is led to the page
 // that asks for another, {base path}/reauth or [Pages].Reauth, and comes back afterwards.
 // A site with neither [Config].Factors nor a [Password] leads it to the sign-in page.
 // Scripts get status 401 (RFC 9470). No request of an administrator who acts as the user
@@ -47,12 +47,12 @@ func (w *wantedProof) Error() string {
 // [Assurance] says: otherwise the answer is status 500.
 func NeedRecent(d time.Duration) error { return &wantedProof{factor.Wanted{Within: d}} }
 
-// NeedFactor returns an error as [NeedRecent] does. The request passes if a proof of one
-// of the kinds was given in the session beside another proof, however long ago: a magic link
-// alone is no mailed code, and a passkey alone counts with user verification. Without kinds
-// the request passes if [Assurance].ACR is aal2, which a passkey with user verification
-// reaches alone. errors.Join combines the error with one of NeedRecent. Without
-// [Config].Factors the answer is status 500.
+// NeedFactor returns an error as [NeedRecent] does. The request passes if the session has a
+// proof of one of the kinds beside another proof, however old. A sign-in by a magic link
+// alone is not FactorEmail; one by a passkey with user verification alone is FactorPasskey.
+// Without kinds the request passes if [Assurance].ACR is aal2, which such a passkey reaches,
+// too. Name only kinds of [Factors].Kinds: users cannot prove others. errors.Join combines
+// the error with one of NeedRecent. Without [Config].Factors the answer is status 500.
 func NeedFactor(kinds ...FactorKind) error {
 	return &wantedProof{factor.Wanted{IsFactor: true, Kinds: slices.Clone(kinds)}}
 }

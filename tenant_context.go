@@ -7,8 +7,8 @@ type tenantKey struct{}
 
 // ContextWithTenant returns a context for work on one tenant of a site made with
 // [NewTenants], such as a nightly job. The tenant of the context wins over the one that
-// the function given to NewTenants returns. An empty name says that there is no such
-// tenant.
+// Tenants.Name returns. An empty name says that there is no such tenant. Work on a tenant
+// that does not exist is ErrInvalidConfig.
 func ContextWithTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }

@@ -74,12 +74,13 @@ type DirectoryAdapter interface {
 type PeopleStore interface {
 	// List returns users after the position q.After, and the position to go on from,
 	// which is empty at the end. If q.Filtered returns true, it reads at most q.Window
-	// rows. A page may be short or empty and not the last. A position of another query is
-	// an error.
+	// rows. A page may be short or empty and not the last. A text that is no position is an
+	// error. The library gives a position back only with the query that it came from.
 	List(ctx context.Context, q PeopleQuery) (users []User, next string, err error)
-	// Search is List for users whose e-mail address begins with q.Prefix, by address,
-	// and then for the others whose folded name begins with q.Folded, by folded name.
-	// An empty Prefix finds no address, and an empty Folded no name. It ignores q.Order.
+	// Search lists users as List does, but ignores q.Order. First come the users whose
+	// e-mail address begins with q.Prefix, by address. Then come the others whose folded
+	// name begins with q.Folded, by folded name. An empty Prefix finds no address, and an
+	// empty Folded no name.
 	Search(ctx context.Context, q PeopleQuery) (users []User, next string, err error)
 	// Count returns the number of users that match q: those of Search if q.Prefix or
 	// q.Folded is not empty, else those of List. It returns limit if there are as many or

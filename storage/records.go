@@ -30,10 +30,10 @@ type User struct {
 	// Provisioned is when an administrator created the user, if the e-mail address was
 	// not proven since. Zero: the user came by a sign-in, or has proven the address.
 	Provisioned time.Time
-	// Suspension keeps the user out. nil does not mean that the user is not suspended if
-	// the User comes from UpdateUser, DeleteUser or GetSessionAndUser, which need not
-	// read it. From any other call of a [SuspensionAdapter] nil means that there is no
-	// suspension.
+	// Suspension keeps the user out. nil: there is none, or it was not read. UpdateUser,
+	// DeleteUser and GetSessionAndUser need not read it, so that it may be missing from what
+	// latchkey.Users.Update and latchkey.Auth.CurrentUser return. All other calls of a
+	// [SuspensionAdapter] read it.
 	Suspension *Suspension
 }
 

@@ -51,8 +51,8 @@ func (u *Users) Factors(ctx context.Context, userID string) ([]storage.Factor, e
 
 // BeginTOTP begins the setup of an authenticator app for a user. It changes no factor:
 // the app becomes one when ConfirmTOTP gets a right code of it, within 15 minutes.
-// BeginTOTP returns ErrFactor if the user has an e-mail address that is not proven. It
-// needs latchkey.Config.Factors.
+// BeginTOTP returns ErrFactor if the user has an e-mail address that is not proven, and if
+// latchkey.Factors.Kinds has no FactorTOTP. It needs latchkey.Config.Factors.
 func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error) {
 	w, err := u.openFactors(ctx, userID, "Users.BeginTOTP")
 	if err != nil {

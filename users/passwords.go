@@ -113,10 +113,10 @@ func (u *Users) SetPasswordHash(ctx context.Context, userID, hash string) error 
 }
 
 // RequireNewPassword stops the password of a user from signing the user in, because
-// others may know it, and ends all sessions of the user. In a browser that is known for
-// the user the right password then leads to a form for a new password; in any other
-// browser the user is mailed a link to that form. A user without a password is
-// ErrNotFound.
+// others may know it. It ends all sessions of the user and makes all browsers unknown. The
+// right password then mails the user a link to a form for a new password. In a browser that
+// has become known since, by another way to sign in, it leads straight to that form. A user
+// without a password is ErrNotFound.
 func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.RequireNewPassword", false)
 	if err != nil {

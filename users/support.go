@@ -162,7 +162,7 @@ type Capabilities struct {
 	SignInLink  bool // SendSignInLink
 	Invite      bool // Invite, by mail
 	ActAs       bool // latchkey.Auth.ActAsLink
-	Passwords   bool // SendPasswordReset; the other methods about passwords need no URL of the site
+	Passwords   bool // SendPasswordReset; the other methods about passwords work without Site.URL, too
 	ChangeEmail bool // ChangeEmail of users who have signed in; for all others it needs nothing
 }
 

@@ -18,21 +18,28 @@ import (
 // the caller checks who may do what. On a site with tenants the context names the
 // tenant: see latchkey.ContextWithTenant. It is safe for concurrent use.
 //
-// Every method needs latchkey.Config.Adapter, and returns latchkey.ErrMissingAdapter
-// without one. If the comment of a method names another interface that the Adapter
-// needs, the error without it is latchkey.ErrMissingAdapterMethods. Where the comment
-// says so, that error is errors.ErrUnsupported as well. latchkey.SessionConfig.Store
-// stands in for a [storage.SessionListAdapter]. A method that needs a field of the
-// configuration returns latchkey.ErrInvalidConfig if it is not set. A store that fails is
-// latchkey.ErrAdapter. With latchkey.Audit.Required a change that cannot be recorded is not
-// made, except an end of sessions, and the error is latchkey.ErrAudit. An empty user id is an
-// error that is none of these.
+// Every method needs latchkey.Config.Adapter. The methods do not repeat these errors:
+//
+//   - latchkey.ErrMissingAdapter: there is no Adapter.
+//   - latchkey.ErrMissingAdapterMethods: the Adapter is not an interface that the method
+//     needs. Where the method says so, the error is errors.ErrUnsupported as well.
+//     latchkey.SessionConfig.Store stands in for a [storage.SessionListAdapter].
+//   - latchkey.ErrInvalidConfig: a field of the configuration that the method needs is not
+//     set.
+//   - latchkey.ErrAdapter: the store failed.
+//   - latchkey.ErrAudit: latchkey.Audit.Required is set, and the change cannot be recorded.
+//     It was not made; an end of sessions is made all the same.
+//   - An error that is none of these: the user id is empty.
 //
 // A user, account, passkey, factor, browser or session that does not exist, or belongs
 // to another user, is latchkey.ErrNotFound. Methods that return a list return an empty
 // list for an unknown user.
 //
-// Methods that end sessions "except the one of ctx" spare the stored session of the
+// A method mails the user only where its comment says so. The notices of the account page,
+// such as that an app was added or recovery codes were made, are then the caller's.
+//
+// A method that ends all sessions of a user also voids links, sign-ins under way, and known
+// and remembered browsers. "Except the one of ctx" spares the stored session of the
 // request that ctx belongs to: the context of a request behind a guard, or behind
 // latchkey.Auth.LoadSession if the handler has called latchkey.SessionFrom before.
 type Users struct {

@@ -70,21 +70,17 @@ func (d *Factors) BeginEnrolment(ctx context.Context, of EnrolmentOf) (handle st
 	return handle, e, err
 }
 
-// accountOf returns the name of a user in an authenticator app.
-func accountOf(u *storage.User) string {
-	for _, name := range []string{u.Email, u.Name} {
-		if name != "" {
-			return name
-		}
-	}
-	return u.ID
-}
-
 // ErrUnproven reports that the e-mail address of a user has to be proven first.
 var ErrUnproven = failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorFailed, errors.New("the user's e-mail address is not proven")))
 
-// canEnrol returns ErrUnproven if the user has an e-mail address that is not proven.
+var errNoApps = failure.Wrap(fault.ErrFactor, failure.Of(fault.FactorFailed, errors.New("Factors.Kinds has no FactorTOTP, so that no sign-in would ask for the app")))
+
+// canEnrol returns errNoApps if the site does not offer apps, and ErrUnproven if the user
+// has an e-mail address that is not proven.
 func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
+	if !d.offers(storage.FactorTOTP) {
+		return errNoApps
+	}
 	isProven, err := IsAddressProven(ctx, d.Directory, u)
 	if err == nil && !isProven && u.Email != "" {
 		err = ErrUnproven

@@ -336,3 +336,13 @@ func (d *Factors) CanHaveCodes(held *factor.Held) bool {
 func (d *Factors) ForgetBrowser(ctx context.Context, q *Outbox, userID, publicID string) error {
 	return forgetBrowser(ctx, d.Directory, q, userID, publicID)
 }
+
+// accountOf returns the name of a user in an authenticator app.
+func accountOf(u *storage.User) string {
+	for _, name := range []string{u.Email, u.Name} {
+		if name != "" {
+			return name
+		}
+	}
+	return u.ID
+}

@@ -719,7 +719,7 @@ func TestMailedCodesAreChosen(t *testing.T) {
 	})
 }
 
-// the account page adds an app only where the site offers apps.
+// an app is added only where the site offers apps.
 func TestAppsAreOffered(t *testing.T) {
 	for _, kind := range []latchkey.FactorKind{latchkey.FactorTOTP, latchkey.FactorEmail} {
 		o := newOAuthSite(t, withFactors, withAccountPage, func(c *latchkey.Config) { c.Factors.Kinds = []latchkey.FactorKind{kind} })
@@ -728,6 +728,10 @@ func TestAppsAreOffered(t *testing.T) {
 		page := b.get("/auth/account").Body.String()
 		if strings.Contains(page, "do=totp") != (kind == latchkey.FactorTOTP) || strings.Contains(page, "do=mail") != (kind == latchkey.FactorEmail) {
 			t.Errorf("R-822 of %s alone the page offers another kind", kind)
+		}
+		_, err := o.auth.Users().BeginTOTP(t.Context(), o.store.Contents().Users[0].ID)
+		if offers := !errors.Is(err, latchkey.ErrFactor); offers != (kind == latchkey.FactorTOTP) {
+			t.Errorf("R-822 of %s alone BeginTOTP returns %v", kind, err)
 		}
 	}
 }
