@@ -54,7 +54,7 @@ func (w *sizeWarnings) warn(ctx context.Context, log *journal.Logger, about jour
 		log.Warn(ctx, "a session is so large that nginx answers 400 to its cookies, unless large_client_header_buffers allows more: put less into Callbacks.Token, or store sessions",
 			append(about.LogAttrs(), "bytes", size)...)
 	case size <= hugeSession && w.large.CompareAndSwap(false, true):
-		log.Warn(ctx, "a session is so large that nginx answers 502 instead of setting its cookies, unless proxy_buffer_size allows more: put less into Callbacks.Token, or store sessions",
+		log.Warn(ctx, "a session is so large that nginx answers 502 instead of setting its cookies, unless proxy_buffer_size and the buffers beside it allow more, such as 16k, 8 16k and 32k: raise them, put less into Callbacks.Token, or store sessions",
 			append(about.LogAttrs(), "bytes", size)...)
 	}
 }

@@ -27,7 +27,7 @@ func TestRefusals(t *testing.T) {
 		command, want string
 		code          int
 	}{
-		{"mail", "MAIL FROM command: refused (status 550)", 550},
+		{"mail", "MAIL FROM command: refused (status 550): check From", 550},
 		{"rcpt", "RCPT TO command: refused (status 550)", 550},
 		{"rcpt", "RCPT TO command: refused for now (status 450)", 450},
 		{"data", "refused (status 554)", 554},

@@ -185,7 +185,11 @@ func isGone(err error) bool {
 // safe to repeat.
 func reason(err error) string {
 	if refused, ok := errors.AsType[*gomail.SendError](err); ok {
-		return status(refused.ErrorCode(), refused.Reason.String())
+		why := status(refused.ErrorCode(), refused.Reason.String())
+		if refused.Reason == gomail.ErrSMTPMailFrom && refused.ErrorCode() >= 500 {
+			why += ": check From, which has to be an address that the server may send from"
+		}
+		return why
 	}
 	if answer, ok := errors.AsType[*textproto.Error](err); ok {
 		return status(answer.Code, "")

@@ -107,7 +107,9 @@ func (d *doctor) checkEnvironment(ctx context.Context, f doctorFlags) {
 	d.checkProxy()
 	d.checkProviders(ctx, f.providers)
 	d.checkDatabase(ctx, f.database, f.tokenKeys)
-	d.checkRedis(ctx, f.tokenKeys)
+	if rawURL := d.env.get("REDIS_URL"); rawURL != "" {
+		d.checkRedis(ctx, "REDIS_URL", rawURL, f.tokenKeys)
+	}
 }
 
 // doctor looks at the environment of a program, and reports what is wrong with it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -25,15 +26,21 @@ func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []s
 		return
 	}
 	db, err := d.program.connect(ctx, rawURL, false)
-	if errors.Is(err, errOtherKind) || errors.Is(err, errRedis) {
+	switch {
+	case errors.Is(err, errRedis):
+		d.checkRedis(ctx, "DATABASE_URL", cmp.Or(rawURL, d.env.get("DATABASE_URL")), tokenKeys)
+	case errors.Is(err, errOtherKind):
 		d.warn("database", "not checked: %v", err)
-		return
-	}
-	if err != nil {
+	case err != nil:
 		d.fail("database", "%v", err)
-		return
+	default:
+		defer func() { _ = db.Close() }()
+		d.checkTables(ctx, db, tokenKeys)
 	}
-	defer func() { _ = db.Close() }()
+}
+
+// checkTables does what checkDatabase does, for a database with SQL that is open.
+func (d *doctor) checkTables(ctx context.Context, db *connection, tokenKeys []string) {
 	found, err := db.examine(ctx)
 	if err != nil {
 		d.fail("database", "%v", err)

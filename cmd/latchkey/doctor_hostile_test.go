@@ -12,8 +12,8 @@ func TestDoctorEscapesWhatServersSay(t *testing.T) {
 	for _, isJSON := range []bool{false, true} {
 		var out bytes.Buffer
 		held, r := &report{isHeld: true}, &report{out: &out, isJSON: isJSON}
-		judgeRedis(r, "127.0.0.1:1", map[string]string{"redis_version": evil})
-		judgeRedis(held, "127.0.0.1:1", map[string]string{"maxmemory_policy": "volatile-" + evil})
+		judgeRedis(r, "REDIS_URL", "127.0.0.1:1", map[string]string{"redis_version": evil})
+		judgeRedis(held, "REDIS_URL", "127.0.0.1:1", map[string]string{"maxmemory_policy": "volatile-" + evil})
 		r.take(held)
 		if err := r.end(); err != nil {
 			t.Error(err)

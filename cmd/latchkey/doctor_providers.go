@@ -116,7 +116,7 @@ func (d *doctor) checkClient(stem string) {
 	case hasID && known.OAuth != nil && known.ClientAuth == latchkey.ClientAuthNone:
 		d.ok(id, "is set; there is no secret%s", register)
 	case hasID && hasSecret:
-		d.ok(id, "is set, with its secret%s", register)
+		d.ok(id, "is set, with its secret, which only a sign-in tries%s", register)
 	case hasID:
 		d.fail(secret, "is not set, but %s is. Copy the client secret from the provider; where there is none (a public client, a secret the program makes), use --accept %s", id, secret)
 	case hasSecret:

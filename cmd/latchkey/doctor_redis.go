@@ -16,24 +16,19 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// checkRedis asks the server of REDIS_URL for its settings, and reports those by which
-// sessions or revocations could be lost. It does nothing if REDIS_URL is not set. It uses
-// INFO, because hosted servers answer it where they refuse CONFIG. It then reports under
-// which keys the provider tokens there are sealed. tokenKeys are names of variables with
-// the keys.
-func (d *doctor) checkRedis(ctx context.Context, tokenKeys []string) {
-	rawURL := d.env.get("REDIS_URL")
-	if rawURL == "" {
-		return
-	}
+// checkRedis asks the server of the URL in a variable for its settings, and reports those
+// by which sessions or revocations could be lost. It uses INFO, because hosted servers
+// answer it where they refuse CONFIG. It then reports under which keys the provider tokens
+// there are sealed. tokenKeys are names of variables with the keys.
+func (d *doctor) checkRedis(ctx context.Context, variable, rawURL string, tokenKeys []string) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		d.fail("redis", "REDIS_URL is no URL. Write redis://host:6379, rediss:// or unix://")
+		d.fail("redis", "%s is no URL. Write redis://host:6379, rediss:// or unix://", variable)
 		return
 	}
 	o, err := redis.ParseURL(ofServer(*u))
 	if err != nil { // it may quote the password
-		d.fail("redis", "REDIS_URL is no URL of Redis. Write redis://host:6379, rediss:// or unix://")
+		d.fail("redis", "%s is no URL of Redis. Write redis://host:6379, rediss:// or unix://", variable)
 		return
 	}
 	o.ContextTimeoutEnabled, o.MaxRetries, o.DialerRetries = true, -1, 1
@@ -51,7 +46,7 @@ func (d *doctor) checkRedis(ctx context.Context, tokenKeys []string) {
 		d.fail("redis", "%s: %s", o.Addr, explainRedis(err, o.TLSConfig != nil))
 		return
 	}
-	judgeRedis(d.report, o.Addr, infoOf(text))
+	judgeRedis(d.report, variable, o.Addr, infoOf(text))
 	d.checkRedisTokens(ctx, rawURL, tokenKeys)
 }
 
@@ -144,8 +139,9 @@ func infoOf(text string) map[string]string {
 }
 
 // judgeRedis reports the settings of a server by which users, sessions or revocations
-// could be lost, or that all is well. info has the fields of INFO.
-func judgeRedis(r *report, addr string, info map[string]string) {
+// could be lost, or that all is well. info has the fields of INFO, and variable names the
+// one with the URL.
+func judgeRedis(r *report, variable, addr string, info map[string]string) {
 	policy, good := info["maxmemory_policy"], true
 	warn := func(format string, args ...any) {
 		good = false
@@ -159,7 +155,8 @@ func judgeRedis(r *report, addr string, info map[string]string) {
 		warn("maxmemory-policy is %s, which removes sessions and revocations when memory is used up. Set noeviction", policy)
 	}
 	if info["role"] == "slave" {
-		warn("it is a replica, and takes no writes. Set REDIS_URL to the primary, or have the program ask Sentinels")
+		good = false
+		r.fail("redis", "%s: it is a replica, and takes no writes. Set %s to the primary, or have the program ask Sentinels", addr, variable)
 	}
 	if info["aof_enabled"] == "0" {
 		warn("what it has is gone with its process. Set appendonly yes")

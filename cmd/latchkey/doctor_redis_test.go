@@ -115,7 +115,7 @@ func TestDoctorOnRedisSettings(t *testing.T) {
 	server.Ask(t, "CONFIG SET min-replicas-to-write 1")
 	wants("with a replica that it needs", inMemory)
 	redisURL = "redis://" + replica.Addr
-	wants("a replica", inMemory, "it is a replica")
+	wants("R-834 a replica", inMemory, "FAIL  redis: "+replica.Addr+": it is a replica")
 	server.Crash()
 	redisURL = "redis://" + server.Addr
 	wants("nobody", "FAIL  redis: "+server.Addr+": it does not answer")

@@ -19,8 +19,8 @@ func (s *siteProbe) signInsAndClock(ctx context.Context, r *report) {
 }
 
 // signIns begins a sign-in at the site for each of its OAuth providers, at most
-// mostSignIns, and checks the redirect_uri to which each leads. It does not follow a
-// sign-in to the provider. It ends at the first failure; otherwise it also asks the
+// mostSignIns. It checks the redirect_uri to which each leads, and that the provider does
+// not refuse the request. It ends at the first failure; otherwise it also asks the
 // providers, as atProviders does.
 func (s *siteProbe) signIns(ctx context.Context, r *report) {
 	const what = "site.sign-in"
@@ -32,6 +32,9 @@ func (s *siteProbe) signIns(ctx context.Context, r *report) {
 		}
 		tried++
 		to, problem := s.begin(ctx, id)
+		if problem == "" {
+			problem = s.refusal(ctx, to)
+		}
 		if problem != "" {
 			r.fail(what, "%s: %s", quoted(id), problem)
 			return
@@ -46,7 +49,7 @@ func (s *siteProbe) signIns(ctx context.Context, r *report) {
 		r.ok(what, "there is no OAuth provider to begin at")
 		return
 	}
-	r.ok(what, "%d providers get the right redirect_uri", tried)
+	r.ok(what, "%d providers get the site's own redirect_uri. Some show only in a browser that they do not know it", tried)
 	s.atProviders(ctx, r, ends)
 }
 
@@ -75,6 +78,18 @@ func (s *siteProbe) begin(ctx context.Context, id string) (to, problem string) {
 		return got.URL, "" // a provider that takes it another way
 	}
 	return got.URL, s.misplaced(back, "/callback/"+url.PathEscape(id))
+}
+
+// refusal opens the authorization request at a URL of a provider, and returns what is
+// wrong if the provider answers with status 400: mostly, it does not know the redirect_uri.
+// It returns "" for any other answer, which may be a page that asks who is there.
+func (s *siteProbe) refusal(ctx context.Context, to string) string {
+	a := s.askOnce(ctx, siteQuestion{url: to})
+	u, err := url.Parse(to)
+	if err != nil || a.err != nil || a.status != http.StatusBadRequest {
+		return ""
+	}
+	return "the provider refuses the request with status 400. Register " + quoted(u.Query().Get("redirect_uri")) + " and the client id there to the letter. If another path is registered, change that of AUTH_URL, which is the base path"
 }
 
 // atProviders asks each origin of a provider for its discovery document, compares the

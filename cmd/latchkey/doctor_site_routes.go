@@ -48,6 +48,10 @@ func (s *siteProbe) notMounted(ctx context.Context, got *siteAnswer) {
 		s.fail(what, "%s: %s. Check that the site runs, and that its proxy reaches it", quoted(s.base+"/csrf"), got.said())
 		return
 	}
+	if got.status == http.StatusBadGateway || got.status == http.StatusServiceUnavailable || got.status == http.StatusGatewayTimeout {
+		s.fail(what, "%s answers with %s: the proxy reaches no program. Check that it runs, and read the end of its log: it says why a program has stopped at its start", quoted(s.base+"/csrf"), got.said())
+		return
+	}
 	for _, base := range []string{"/api/auth", "/auth", ""} {
 		other := s.ask(ctx, siteQuestion{url: s.origin + base + "/csrf"})
 		switch {

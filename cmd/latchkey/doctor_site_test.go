@@ -36,6 +36,8 @@ type runningSite struct {
 	change  func(*siteProbe)
 	mails   int
 	address string
+
+	registered []string // redirect URIs at the provider; none: all
 }
 
 // origin is replaced by that of the server in the URL of a site.
@@ -45,7 +47,7 @@ const origin = "ORIGIN"
 func (s *runningSite) ask(t *testing.T) string {
 	t.Helper()
 	s.t = t
-	s.issuer = latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Algorithm = "ES256" })
+	s.issuer = latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Algorithm, c.RedirectURIs = "ES256", s.registered })
 	inner := http.NewServeMux()
 	server := httptest.NewUnstartedServer(inner)
 	if s.tls {
@@ -119,11 +121,11 @@ func (s *runningSite) newSiteWith(secret string) *latchkey.Auth {
 // secretText finds what has the form of a token.
 var secretText = regexp.MustCompile(`[0-9a-f]{32}|[A-Za-z0-9_-]{40}`)
 
-// harmless fails the test if the doctor has signed a user in, sent a mail, or printed a
-// cookie, and if a line of the report has a control character.
+// harmless fails the test if the doctor has traded a code, sent a mail, or printed a cookie,
+// and if a line of the report has a control character.
 func (s *runningSite) harmless(report string) {
 	s.t.Helper()
-	if n := s.issuer.Count(latchkeytest.PathAuthorize) + s.issuer.Count(latchkeytest.PathToken); n != 0 || s.mails != 0 {
+	if n := s.issuer.Count(latchkeytest.PathToken); n != 0 || s.mails != 0 {
 		s.t.Errorf("%d calls at the provider, %d mails", n, s.mails)
 	}
 	if found := secretText.FindString(report); found != "" {
@@ -297,6 +299,13 @@ func TestDoctorFinds(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, "<html>")
 		})}, `FAIL  site.urls: "/auth/providers": status 200 with "text/html"`},
+		"R-833 a redirect URI that is not registered": {
+			&runningSite{registered: []string{"http://site.example/auth/callback/issuer"}},
+			`FAIL  site.sign-in: "issuer": the provider refuses the request with status 400. Register "http://127.0.0.1`,
+		},
+		"R-833 a proxy without a program": {&runningSite{front: func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+		}}, `FAIL  site.routes: "/auth/csrf" answers with status 502: the proxy reaches no program`},
 		"O-065 posts are refused": {&runningSite{front: func(site http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPost {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +20,7 @@ const aboutExplain = `Say what a failure was, why, and what to do about it.
 CODE is a reference code as the log and, with Operations.ShowReference, the error
 page have it, such as 7QM2-9XDK-4T1B. The secrets of the site open it: it says the
 kind of the failure and the minute, without any log. DETAIL is the name of a kind,
-such as state.missing.
+such as state.missing, or of a type, such as UntrustedHost.
 
 With --log the line about the code is looked for in a log of slog, JSON or text, so
 that the most likely cause comes first. What the log holds is data: it is cut, and
@@ -54,7 +53,8 @@ type explained struct {
 	Detail fault.Detail      `json:"detail"`
 	Code   string            `json:"reference,omitempty"`
 	Time   string            `json:"time,omitempty"`
-	Clock  string            `json:"clock,omitempty"` // what the time says of the clock of the site
+	Clock  string            `json:"clock,omitempty"`  // what the time says of the clock of the site
+	Secret string            `json:"secret,omitempty"` // what the code says of the secrets of the site
 	Party  explain.Party     `json:"party"`
 	What   string            `json:"what"`
 	Causes []string          `json:"causes"`
@@ -71,7 +71,7 @@ func (p *program) explain(_ context.Context, what string, f explainFlags) error 
 	if err != nil {
 		return err
 	}
-	e := explained{Detail: fault.Detail(strings.ToLower(what))}
+	e := explained{Detail: explain.Named(what)}
 	if _, isDetail := explain.Find(e.Detail); !isDetail {
 		if e, err = p.openReference(what, line); err != nil {
 			return err
@@ -110,7 +110,11 @@ func (p *program) openReference(code string, line *explain.Line) (explained, err
 	case err == nil:
 		return explained{Detail: r.Detail, Code: explain.Spelled(code), Time: r.Time.Format(time.RFC3339), Clock: aheadOf(r.Time, p.now())}, nil
 	case line != nil:
-		return explained{Detail: line.Detail, Code: line.Reference, Time: line.Time}, nil
+		e := explained{Detail: line.Detail, Code: line.Reference, Time: line.Time}
+		if len(secrets) > 0 {
+			e.Secret = "No secret of this environment opens the code: the instance that wrote the line has other ones."
+		}
+		return e, nil
 	case len(secrets) == 0:
 		return explained{}, errors.New("there is no secret to open a code with: set AUTH_SECRET, or use --env-file or --log")
 	}
@@ -157,6 +161,9 @@ func (e *explained) print(out io.Writer) {
 	}
 	if e.Clock != "" {
 		fmt.Fprintf(out, "\n%s", e.Clock)
+	}
+	if e.Secret != "" {
+		fmt.Fprintf(out, "\n%s", e.Secret)
 	}
 	fmt.Fprintf(out, "\n%s\n\nCauses, the most likely one first:\n", e.What)
 	for _, cause := range e.Causes {

@@ -92,6 +92,41 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	})
+	t.Run("R-831 what the log proves comes first", func(t *testing.T) {
+		for _, row := range []struct {
+			detail fault.Detail
+			rest   string
+			want   string
+		}{
+			{fault.StoreAway, `"error":"put: READONLY You can't write against a read only replica."`, "takes no writes"},
+			{fault.MailFailed, `"error":"sending SMTP MAIL FROM command: refused (status 550)"`, "refuses the sender"},
+			{fault.CSRFMissing, `"facts":{"cookies":"authjs.csrf-token=131"}`, "or the cookie was made with another secret"},
+		} {
+			code := explain.NewCodec([]string{old}).Make(row.detail, time.Now())
+			log := `{"reference":"` + code + `","detail":"` + string(row.detail) + `",` + row.rest + "}\n"
+			_, out, _ := explainIt(log, []string{"AUTH_SECRET=" + old}, code, "--log", "-")
+			_, causes, _ := strings.Cut(out, "the most likely one first:\n")
+			if first, rest, _ := strings.Cut(causes, "\n"); !strings.Contains(first, row.want) || strings.Contains(rest, first) {
+				t.Errorf("%s: %s", row.detail, out)
+			}
+		}
+	})
+	t.Run("R-831 a line of an instance with other secrets", func(t *testing.T) {
+		log := `{"reference":"` + code + `","detail":"token.invalid_client"}` + "\n"
+		for secret, says := range map[string]bool{"": false, old: false, newer: true} {
+			exit, out, _ := explainIt(log, []string{"AUTH_SECRET=" + secret}, code, "--log", "-")
+			if exit != exitOK || strings.Contains(out, "has other ones") != says {
+				t.Errorf("exit %d: %s", exit, out)
+			}
+		}
+	})
+	t.Run("R-832 the name of a type", func(t *testing.T) {
+		for name, want := range map[string]string{"UntrustedHost": "host.untrusted", "missingcsrf": "csrf.missing", "AdapterError": "store.failed"} {
+			if exit, out, errs := explainIt("", nil, name); exit != exitOK || !strings.HasPrefix(out, want) {
+				t.Errorf("exit %d: %s%s", exit, out, errs)
+			}
+		}
+	})
 	t.Run("unknown", func(t *testing.T) {
 		if exit, _, _ := explainIt("", []string{"AUTH_SECRET=" + old}, "no.such"); exit != exitProblem {
 			t.Errorf("exit %d", exit)

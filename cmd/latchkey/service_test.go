@@ -57,12 +57,12 @@ func TestServiceURLs(t *testing.T) {
 	}
 }
 
-// TestMisplacedURLs: what is missing in a URL, or where it belongs, is said.
+// TestMisplacedURLs: what is missing in a URL, or where it belongs, is said.
 func TestMisplacedURLs(t *testing.T) {
 	const goesElsewhere = "goes into REDIS_URL and needs no migration"
 	steps(t, "nats://me:hunter2@db:4222", step{"migrate", "name the bucket: nats://host:4222/bucket", 2}, step{"doctor", "FAIL  database: name the bucket", 1})
 	for _, scheme := range []string{"redis", "rediss"} {
-		steps(t, scheme+"://me:hunter2@db:6379", step{"migrate", goesElsewhere, 2}, step{"sweep", goesElsewhere, 2}, step{"doctor", "WARN  database: not checked: this is a URL of Redis, which " + goesElsewhere, 1})
+		steps(t, scheme+"://me:hunter2@db:6379", step{"migrate", goesElsewhere, 2}, step{"sweep", goesElsewhere, 2}, step{"doctor", "FAIL  redis: db:6379: it does not answer", 1})
 	}
 }
 

@@ -2,14 +2,15 @@ package explain
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/fault"
 )
 
-// CausesOf returns the causes of a failure: first those that the facts of the line point
-// to, and then t.Causes. In all of them it names the variables of the line's provider, as
+// CausesOf returns the causes of a failure: first those that the error and the facts of the
+// line point to, and then the rest of t.Causes. In all of them it names the variables of the line's provider, as
 // CureOf does. For a nil line it returns t.Causes itself, which the caller must not
 // change.
 func CausesOf(t *Text, l *Line) []string {
@@ -33,7 +34,33 @@ func CausesOf(t *Text, l *Line) []string {
 	if t.Detail == fault.StateNoCookies && l.Facts["cookies"] == "" && site != "" && site == host && strings.HasPrefix(l.Facts["site"], "https:") && l.Facts["origin"] == l.Facts["site"] {
 		first = append(first, "The request came to the right host over https, without any cookie of the site: a proxy removes `Set-Cookie`, or the browser blocks cookies. `latchkey doctor --site "+l.Facts["site"]+"` says whether it is the proxy.")
 	}
-	return named(append(first, t.Causes...), l)
+	cookies, wrong := l.Facts["cookies"], strings.ToLower(l.Error)
+	switch {
+	case t.Detail == fault.CSRFMissing && strings.Contains(cookies, "csrf-token"):
+		first = append(first, "The cookie came. So the form lacks `csrfToken`, or the cookie was made with another secret. `latchkey doctor --site URL` says whether instances differ.")
+	case t.Detail == fault.StoreAway && (strings.Contains(wrong, "readonly") || strings.Contains(wrong, "read only") || strings.Contains(wrong, "read-only")):
+		first = append(first, replicaCause)
+	case t.Detail == fault.MailFailed && strings.Contains(wrong, "mail from"):
+		first = append(first, senderCause)
+	}
+	return named(append(first, without(t.Causes, first)...), l)
+}
+
+// Causes that the error or the facts of a line may prove.
+const (
+	replicaCause = "The program talks to a replica, which takes no writes (`READONLY`). That passes only after a failover: give the program the address of the primary."
+	secretsCause = "Instances have different secrets, or the secret was replaced."
+	senderCause  = "The mail server refuses the sender (`MAIL FROM`, status 550): send from an address of a domain that it may send for."
+)
+
+// without returns the texts that are not in gone.
+func without(texts, gone []string) (rest []string) {
+	for _, text := range texts {
+		if !slices.Contains(gone, text) {
+			rest = append(rest, text)
+		}
+	}
+	return rest
 }
 
 // CureOf returns the cure of a failure, in which AUTH_<ID>_ becomes AUTH_GITHUB_ if the

@@ -5,6 +5,7 @@ package explain
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/latchkeyhq/latchkey/fault"
@@ -52,6 +53,18 @@ func index[K comparable](key func(*Text) K) func() map[K]*Text {
 		}
 		return found
 	})
+}
+
+// Named returns the detail that name means, in any case of letters: the detail of that
+// name, or the one that a [fault.ErrorType] such as AdapterError has where nothing names a
+// closer one. For any other name it returns name itself in lower case.
+func Named(name string) fault.Detail {
+	for of, detail := range byType {
+		if strings.EqualFold(string(of), name) {
+			return detail
+		}
+	}
+	return fault.Detail(strings.ToLower(name))
 }
 
 // Find returns the explanation of a detail, or false for a detail that is not in the

@@ -4,10 +4,10 @@ import "github.com/latchkeyhq/latchkey/fault"
 
 // siteTexts explains the site, its requests and its configuration.
 var siteTexts = []Text{
-	{100, fault.HostUntrusted, Operator, "Nothing says which host to believe.", []string{"`AUTH_URL` is not set."}, "Set `AUTH_URL`. Behind a proxy that sets the host, `AUTH_TRUST_HOST=true` is enough."},
+	{100, fault.HostUntrusted, Operator, "Nothing says which host to believe.", []string{"`AUTH_URL` is not set."}, "Set `AUTH_URL` to the address that browsers show. A site with many hosts sets `AUTH_TRUST_HOST=true` instead, behind a proxy that admits no others."},
 	{101, fault.HostUnknown, Operator, "A request names a host that is malformed or not allowed.", []string{"`Site.AllowedHosts` lacks the host or its port.", "A program that looks for weak sites made the request."}, "Add the host to `Site.AllowedHosts`, with its port where it has another one."},
 	{102, fault.CSRFOtherSite, Developer, "The browser says that another site asks for this.", []string{"A page of another origin has posted the form.", "A proxy for development passes on the `Origin` of its own port."}, "Post from a page of the same origin, and open the site at `AUTH_URL`."},
-	{103, fault.CSRFMissing, Developer, "A form has no valid CSRF token.", []string{"The form lacks `csrfToken`, or its cookie is blocked.", "The secret was replaced."}, "Put `auth.CSRFToken` into the form."},
+	{103, fault.CSRFMissing, Developer, "A form has no valid CSRF token.", []string{"The form lacks `csrfToken`, or its cookie is blocked.", secretsCause}, "Put `auth.CSRFToken` into the form. If it fails only now and then, give all instances the same secrets."},
 	{104, fault.RequestUnknown, Developer, "No route has this path or method.", []string{"The path is misspelled.", "A prefix is stripped before the program sees the path."}, "Compare the path with `Site.BasePath`. Behind `http.StripPrefix`, set `Site.Prefix`."},
 	{105, fault.RequestMalformed, Visitor, "A request cannot be read.", []string{"The body ends too early or is no JSON object."}, "Nothing has to be done, unless a form of yours sends it."},
 	{106, fault.RequestLarge, Visitor, "A request is too large.", []string{"The body, the query or one value exceeds its limit."}, "Send less, or raise `Limits.MaxBodyBytes`."},
