@@ -158,6 +158,26 @@ func (b *tab) open(path string) {
 	b.do("open "+path, chromedp.Navigate(b.origin+path))
 }
 
+// openAmid does what open does on a page that may send a form at any time: while the
+// browser drops the visit for that, it goes there again.
+func (b *tab) openAmid(path string) {
+	b.t.Helper()
+	b.lock.Lock()
+	b.opened[b.origin+path] = true
+	b.lock.Unlock()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for {
+		err := chromedp.Do(ctx, chromedp.Navigate(b.origin+path))
+		switch {
+		case err == nil:
+			return
+		case !strings.Contains(err.Error(), "net::ERR_ABORTED"):
+			b.t.Fatalf("open %s: %v", path, err)
+		}
+	}
+}
+
 // opens is the tab that something opens, at a path of the site.
 func (b *tab) opens(path string, something func()) *tab {
 	b.t.Helper()

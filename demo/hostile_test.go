@@ -140,7 +140,7 @@ func (h *hostilePage) known(reader *webauthn.Credential) []string {
 // then has the name of the visit already.
 func (k *keyholder) reads(visit int) {
 	k.t.Helper()
-	k.open("/comments")
+	k.openAmid("/comments")
 	k.becomes(fmt.Sprintf(`document.readyState === "complete" && (location.pathname + location.search !== "/comments" || window.settled ||
   name === "%[1]d" && !window.started || (name = "%[1]d", window.started ??= (async () => {
   for (const form of document.querySelectorAll("form[data-latchkey-passkey], form[data-latchkey-passkey-add], form[data-latchkey-passkey-factor]")) Element.prototype.querySelector.call(form, "button").click()

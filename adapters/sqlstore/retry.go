@@ -7,7 +7,7 @@ import (
 )
 
 // maxRuns is how often a statement or a transaction is run at most.
-const maxRuns = 10
+const maxRuns = 20
 
 // retryConn is a Conn that retries deadlocks and serialization failures. Galera,
 // CockroachDB and TiDB report them at the commit. It runs a transaction again as

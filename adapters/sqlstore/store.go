@@ -90,7 +90,7 @@ func (s *Store) OnNewUser(f func(ctx context.Context, tx Conn, u storage.User) e
 }
 
 // InTx implements [storage.TxAdapter]. It returns an error of f as it is, and may
-// call f up to ten times. Transactions see what others have committed meanwhile
+// call f up to twenty times. Transactions see what others have committed meanwhile
 // (READ COMMITTED, or what SQLite has instead). A transaction in a transaction is
 // a savepoint.
 func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {

@@ -268,6 +268,7 @@ var (
 	queue   hostile.Queue
 	mystore interface{ New(*sql.DB) storage.Adapter }
 
+	mailUser      = hostile.MailUser
 	invited       = hostile.Invited
 	roleOf        = hostile.RoleOf
 	roleOfAccount = hostile.RoleOfAccount

@@ -119,8 +119,8 @@ func armPointer(c *latchkey.Config) *latchkey.Config {
 	return &changed
 }
 
-// arm returns c with every OAuth provider at the hostile issuer (see rewire), with two more
-// providers, and with mails that go to the mailboxes of the visitors. It adds a secret if c
+// arm returns c with every OAuth provider at the hostile issuer (see rewire), with the
+// providers "issuer" and "other" if it has none of these ids, and with mails that go to the mailboxes of the visitors. It adds a secret if c
 // has none. It wraps events: those of SignIn are recorded, and the stage knows of each event
 // while the program's function for it runs.
 func arm(c latchkey.Config) latchkey.Config {
@@ -138,7 +138,11 @@ func arm(c latchkey.Config) latchkey.Config {
 	if c.Mail.Send != nil {
 		c.Mail.Send = current.box.Send
 	}
-	c.Providers = append(c.Providers, current.issuer.Provider(), current.other.Provider())
+	for _, one := range []*latchkey.OAuth{current.issuer.Provider(), current.other.Provider()} {
+		if !slices.ContainsFunc(c.Providers, func(p latchkey.Provider) bool { o, ok := p.(*latchkey.OAuth); return ok && o.ID == one.ID }) {
+			c.Providers = append(c.Providers, one)
+		}
+	}
 	if len(c.Secrets) == 0 {
 		c.Secrets = []string{"a secret for tests that is long enough"}
 	}
