@@ -55,7 +55,7 @@ func (d *doctor) checkRedis(ctx context.Context, variable, rawURL string, tokenK
 func (d *doctor) checkRedisTokens(ctx context.Context, rawURL string, names []string) {
 	s, err := openRedis(rawURL)
 	if err != nil {
-		d.fail("redis", "REDIS_URL: %v", err)
+		d.fail("redis", "%v", err)
 		return
 	}
 	defer s.close()
