@@ -141,7 +141,7 @@ func TestGivenUpTransactions(t *testing.T) {
 	_, failure := a.GetUser(t.Context(), "nobody")
 	asked := f.statements.Load()
 	f.breakAt(0, 0)
-	if !errors.Is(failure, givesUp{}) || asked != 10 {
+	if !errors.Is(failure, givesUp{}) || asked != 20 {
 		t.Errorf("what gives up for ever: %v after %d tries", failure, asked)
 	}
 }
