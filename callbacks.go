@@ -112,5 +112,5 @@ type SessionInfo struct {
 	User    *User                  // the stored user; nil with JWTSessions
 	Stored  *storage.StoredSession // the stored row; nil with JWTSessions
 	Trigger Trigger                // TriggerRead or TriggerUpdate
-	Update  any                    // with DatabaseSessions: what the browser sent. Check it before use
+	Update  any                    // on TriggerUpdate: what the browser sent. Check it before use
 }

@@ -67,9 +67,9 @@ type Session struct {
 	// say. Without an Adapter it is made up at each OAuth sign-in, and another sign-in of
 	// the same user has another one: keep the provider's id with [Callbacks].Token.
 	UserID string
-	// ID is the same for the whole life of the session. With JWTSessions it is empty on a
-	// site that has none of what [Assurance] lists for the times. A stored session has the
-	// ID that the store gives it; empty: the store gives none.
+	// ID is the same for the whole life of the session. A stored session has the ID that the
+	// store gives it; empty: the store gives none. A JWT session has one where the site keeps
+	// the time of its sign-in: see [Assurance].
 	ID string
 
 	Tenant   string     // name of the tenant, on sites made with [NewTenants]; empty: there is one site

@@ -24,8 +24,9 @@ var ErrAmbiguousAccount = users.ErrAmbiguousAccount
 // the session, and so may set a cookie: call it before writing the body.
 //
 // With [TokenConfig].Cookie the tokens are in a cookie, which a renewal sets anew. The
-// error is then ErrReconnect for a browser without tokens of the provider, and ErrRefresh
-// for a token that needs a renewal after the response has begun. AccessToken notices that
+// error is then ErrReconnect for a browser without tokens of the provider, ErrRefresh
+// for a token that needs a renewal after the response has begun, and ErrMissingAdapter for
+// a request with a bearer token. AccessToken notices that
 // the response has begun behind [Auth.Middleware], [Auth.LoadSession] and the guards, and
 // by a w with a method Written() bool.
 //
@@ -81,6 +82,11 @@ func accessToken(ctx context.Context, s *setup, session *Session, provider strin
 	}
 	if err := hasVault(s); err != nil {
 		return Tokens{}, err
+	}
+	if s.directory.EndlessTokens { // a suspension ends no session
+		if err := directory.CheckSuspension(ctx, s.directory, s.store, session.UserID); err != nil {
+			return Tokens{}, failure.Public(err)
+		}
 	}
 	return s.vault.AccessToken(ctx, vault.Ref{UserID: session.UserID, Provider: provider}, vault.Options{Scopes: o.Scopes, Rejected: o.Rejected, MinLife: o.MinLife})
 }

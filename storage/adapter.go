@@ -72,7 +72,8 @@ type UserDeletionAdapter interface {
 	// DeleteUser removes a user and returns the user. It also removes what the adapter
 	// keeps of the user: accounts, sessions, authenticators, factors, recovery codes,
 	// challenges, browsers, activities, the suspension and the password. Records of the
-	// audit log stay.
+	// audit log stay. A store without transactions hides the user first and removes the rest
+	// afterwards: if that is interrupted, the next call finishes it and returns the user.
 	DeleteUser(ctx context.Context, id string) (User, error)
 }
 

@@ -56,12 +56,14 @@ type AuditStore interface {
 	// id. A caller that goes on from the last record of a page meets each record exactly
 	// once that is stored throughout.
 	List(ctx context.Context, q AuditQuery) ([]AuditRecord, error)
-	// Prune removes records whose Time is earlier than the instant before, the oldest
-	// first. If there are none, it erases UserID, Client and Personal of the oldest
-	// records that still have Personal and are earlier than personalBefore. If before is
-	// zero, it removes nothing; if personalBefore is zero, it erases nothing. Prune
-	// removes or erases at most limit records and returns how many. It returns 0 if
-	// nothing is left to do.
+	// Prune does one of two things to at most limit records, and returns to how many:
+	//
+	//   - It removes the oldest records whose Time is earlier than before.
+	//   - If there are none of these, it erases UserID, Client and Personal of the oldest
+	//     records that still have Personal and are earlier than personalBefore.
+	//
+	// A zero before removes nothing, and a zero personalBefore erases nothing. Prune returns
+	// 0 if nothing is left to do: the library calls it until then.
 	Prune(ctx context.Context, before, personalBefore time.Time, limit int) (int, error)
 	// Erase erases UserID, Client and Personal in all records with this UserID, and
 	// returns how many records those were. The records stay. An empty or unknown id

@@ -61,6 +61,8 @@ type RevocationStore interface {
 	Revoke(ctx context.Context, key string, issued, expires time.Time) error
 	// RevokedAt returns the instant issued, as given to Revoke, for each key on record. A
 	// revocation that has expired may be on record or not: nothing that it voids is
-	// valid by then.
+	// valid by then. Without keys it returns an empty map. The library calls it so to learn
+	// from an error that is [errors.ErrUnsupported] that the tables have no place for
+	// revocations: look for the table before the keys.
 	RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error)
 }

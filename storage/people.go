@@ -54,8 +54,9 @@ type PeopleQuery struct {
 }
 
 // Filtered reports whether q sets From, Before, Suspended, Verified, Provider or Kind. A
-// store may read rows and leave them out because of these. It then reads at most q.Window
-// rows for a page. Prefix and Folded do not count: they have an index.
+// store may have no index for these: it reads a row and drops it if it does not fit. If
+// Filtered returns true, a store reads at most q.Window rows for a page. Prefix and Folded
+// do not count, because stores have an index for them.
 func (q *PeopleQuery) Filtered() bool {
 	return q.Suspended != nil || q.Verified != nil || q.Provider != "" || q.Kind != "" || !q.From.IsZero() || !q.Before.IsZero()
 }

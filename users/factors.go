@@ -119,16 +119,17 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 }
 
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions
-// of the user, because the user has lost the factors. Passkeys stay. Make sure that the
-// right person asks: afterwards the first factor alone is enough to sign in, or to set
-// up a new factor. If latchkey.Factors.Require wants a factor, the address is proven
-// and the site sends mails, the next sign-in has to prove the mailbox before it sets
-// one up.
+// of the user, because the user has lost the factors. Passkeys stay.
 //
-// If latchkey.Site.URL is set as well, a mail tells the user of the reset. While a
-// change of the e-mail address can be undone, the former address is told, too. If
-// ResetFactors cannot read the former address, it returns an error although the factors
-// are removed. It needs latchkey.Config.Factors.
+// Make sure that the right person asks: afterwards the first factor alone is enough to
+// sign in. It is also enough to set up a new factor, with one exception: where
+// latchkey.Factors.Require makes a sign-in set one up, a user with a proven address has to
+// prove the mailbox first, if the site sends mails.
+//
+// A mail tells the user of the reset if the address is proven, the site sends mails and
+// latchkey.Site.URL is set. While a change of the e-mail address can be undone, the former
+// address is told, too. If ResetFactors cannot read the former address, it returns an
+// error although the factors are removed. It needs latchkey.Config.Factors.
 func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 	w, err := u.openFactors(ctx, userID, "Users.ResetFactors")
 	if err != nil {

@@ -73,11 +73,16 @@ func (u *Users) SetPassword(ctx context.Context, userID, password string) error 
 // CheckPassword returns nil if a password is the user's, also if the user has to choose
 // another one before the next sign-in: see RequireNewPassword. It says nothing more of
 // the user: a sign-in by the same password may be refused, because the address is not
-// proven, the password is known to be leaked, or the user is suspended. It returns
-// ErrCredentialsSignin for a wrong password, for a user who has no password, and for any
-// password after too many tries. Tries count as those of an unknown browser. It also
-// returns it for a right password that comes after too many wrong ones, and mails the user
-// of a site with Site.URL a link to a new password.
+// proven, the password is known to be leaked, or the user is suspended.
+//
+// CheckPassword returns ErrCredentialsSignin in these cases:
+//
+//   - The password is wrong, or the user has none.
+//   - There were too many tries in a short time. The password is not looked at then.
+//   - The password is right, but very many wrong ones in a row came before. On a site with
+//     Site.URL a mail then brings the user a link to a new password.
+//
+// Tries count as those of an unknown browser.
 func (u *Users) CheckPassword(ctx context.Context, userID, password string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.CheckPassword", false)
 	if err != nil {

@@ -11,24 +11,30 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// TokenOptions say what a caller needs of an access token. The zero value asks for any
-// token that lasts five seconds.
+// TokenOptions say what a caller needs of an access token. The zero value asks for a
+// token that lasts five seconds, if there is one.
 type TokenOptions struct {
 	_           [0]func() // not comparable; literals name their fields
 	veil.Hidden           // prints and encodes as "[redacted]"; literals leave it out
 
-	Scopes   []string      // that the token must have; a missing scope is ErrScopeMissing
-	Rejected string        // an access token that an API has refused: do not return this one
-	MinLife  time.Duration // the token must last this long; 0: 5 s, or less if the provider cannot renew it now
+	Scopes   []string // that the token must have; a missing scope is ErrScopeMissing
+	Rejected string   // an access token that an API has refused: do not return this one
+	// MinLife is how long the token should last. 0: 5 s, or less if it cannot be renewed
+	// for now. A stored token that ends sooner is renewed, and is ErrReconnect without a
+	// refresh token. A new token is returned however long it lasts: a MinLife above the
+	// provider's lifetime renews at every call. It must not be negative.
+	MinLife time.Duration
 }
 
 // AccessToken returns a usable access token of an account and renews it if necessary.
 // An empty ProviderAccountID stands for the only account of the user at the provider;
 // if there are several, the error is ErrAmbiguousAccount. RefreshToken and IDToken of
-// the result are empty. Any number of callers, in any number of processes, cause one
-// request to the provider.
+// the result are empty. Callers in one process share one request to the provider. Several
+// processes share it if the Adapter is a [storage.LeaseStore], as those of Latchkey are,
+// or latchkey.Runtime.Leases is set.
 //
-// An account of a suspended user is ErrAccessDenied.
+// A user without an account at the provider is ErrNotFound, and a suspended user
+// ErrAccessDenied.
 //
 // ErrReconnect means that the account has no usable tokens: send the user through
 // latchkey.Auth.Link, or let the user sign in with the provider again. ErrScopeMissing

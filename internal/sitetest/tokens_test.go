@@ -3,6 +3,7 @@ package sitetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -503,6 +504,26 @@ func TestTokensOfWhoMayNot(t *testing.T) {
 			t.Errorf("%d token requests", n)
 		}
 	})
+	for _, endless := range []bool{false, true} {
+		t.Run(fmt.Sprintf("R-835 of a suspended user in a session, which goes on: %t", endless), func(t *testing.T) {
+			s := newTokenSite(t, func(c *latchkey.Config) {
+				c.Session.Strategy, c.Session.SkipRevocations = latchkey.JWTSessions, endless
+			})
+			s.clock.Advance(time.Minute)
+			if err := s.auth.Users().Suspend(t.Context(), s.user, users.SuspendOptions{}); errors.Is(err, latchkey.ErrSessionsNotEnded) != endless {
+				t.Fatal(err)
+			}
+			s.clock.Advance(time.Minute)
+			var got latchkey.Tokens
+			var err error
+			s.b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got, err = s.auth.AccessToken(w, r, "issuer", latchkey.TokenOptions{})
+			}), s.b.request(http.MethodGet, "/repos", "", ""))
+			if want := map[bool]error{false: latchkey.ErrNoSession, true: latchkey.ErrAccessDenied}[endless]; !errors.Is(err, want) || got.AccessToken != "" {
+				t.Errorf("R-835 %v, want %v", err, want)
+			}
+		})
+	}
 	both(t, "P-046 of a user as whom an administrator acts", func(t *testing.T, strategy latchkey.Strategy) {
 		s := newActingSite(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
 		if err := s.store.LinkAccount(t.Context(), storage.Account{
