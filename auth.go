@@ -37,7 +37,7 @@ func New(c Config) (*Auth, error) {
 	return &Auth{fixed: s, life: health.NewLife(s.store == nil)}, nil
 }
 
-// ServeHTTP answers r. Mount it on the base path: "/auth/".
+// ServeHTTP answers r: routes.go has the routes. Mount it on the base path: "/auth/".
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := requestHead(r)
 	s, fault := a.setupOrBlank(r.Context(), req)

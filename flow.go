@@ -129,12 +129,12 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 	return v.cookies.End(f, now)
 }
 
-// currentChecks returns the checks of a sign-in that begins now. A callback uses them for a
-// flow of Auth.js, and for a state that names no flow. They are p.Checks, and with
-// exactChecks, or without p.Checks, nothing else. Otherwise it adds state, and nonce at
-// an OpenID Provider, unless PKCE is among them and the provider's metadata says that it
-// supports S256. It returns an error if it needs that metadata and cannot have
-// it.
+// currentChecks returns the checks of a sign-in that begins now. A callback uses them for
+// a flow of Auth.js, and for a state that names no flow. They are p.Checks, and state
+// and, at an OpenID Provider, nonce. It adds nothing with exactChecks, or if p.Checks is
+// empty. It adds nothing either if p.Checks has PKCE and the provider's metadata says
+// that it supports S256. It returns an error if it needs that metadata and cannot
+// have it.
 func (p *oauthProvider) currentChecks(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil

@@ -102,8 +102,9 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 // others it checks the state, then the error that the provider states, and then that the
 // browser has kept the value of each check. Only after that it has redeem trade the code,
 // and compare the nonce with that of the ID token. Only discovery may be asked earlier.
-// If a redirect proxy cannot use the state, the error that the provider states wins. On
-// an error the response sets no cookie, so that the browser keeps those of the flow.
+// If sendOn fails, receiveAnswer returns the error that the provider states, if there is
+// one. On an error the response sets no cookie, so that the browser keeps those of the
+// flow.
 func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
@@ -181,9 +182,10 @@ func answered(x *exchange, f *browser.Flow, in *directory.Assertion, isOurs bool
 // once more. That is all it does, so a client may set it.
 const fieldAgain = "latchkey-again"
 
-// lacksSession reports whether this browser began a sign-in in a session, and the post
-// that the provider's page made comes without the session cookie. An attacker that plants
-// check cookies here must not gain the account of the user of this browser.
+// lacksSession reports whether the provider's page has posted an answer without the
+// session cookie, while a flow of this provider in the cookies began in a session. An
+// attacker that plants check cookies here must not gain the account of the user of this
+// browser.
 func (p *oauthProvider) lacksSession(v *visit) bool {
 	if v.cookies.HasSession() || !p.postsCrossSite() {
 		return false
@@ -259,10 +261,10 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 // statelessFlow chooses the flow of a callback whose state names no flow of this browser
 // . A callback without a state belongs to the newest flow that Auth.js began
 // without one. With Security.SkipStateCheck and without CheckState, a callback belongs to
-// the newest flow. For a provider without checks there is a flow without values.
-// statelessFlow returns the error of CheckResponse for the flow that it has chosen. If it
-// has chosen none, it returns ErrInvalidCheck, or the provider's error if no flow is
-// under way or the state is no check.
+// the newest flow. For a provider without checks there is a flow without values. If
+// statelessFlow chooses a flow, it returns the error of CheckResponse. If it can choose
+// none, it returns ErrInvalidCheck. An error that the provider states comes before that
+// if no flow is under way, or if the state is none of the checks.
 func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1
 	if answer.State == "" {

@@ -128,10 +128,12 @@ func answerRequest(ctx context.Context, s *setup, fault error, r *Request, trust
 	return x.serve(s.in(ctx))
 }
 
-// serve routes a request and returns x. It answers with status 403 if the browser says
+// serve routes a request, and returns x with the response. It adds the cookies of x to
+// the response, or takes all cookies off if isForeignPart. With an error it returns no
+// response, and the cookies stay in x. It answers with status 403 if the browser says
 // that another site has sent a post, loads a callback as a part of its page, or asks for
-// the options of a passkey. It turns a panic into an error. In every case it delivers the
-// events that were queued.
+// the options of a passkey. It turns a panic into an error. It always delivers the events
+// that were queued.
 func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {

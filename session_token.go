@@ -38,9 +38,9 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
 // open makes a token and puts it into the session cookie. If Callbacks.Token returns no
-// claims, it sets IsRefused and opens no session, and revokeFormer ends the one before. As
-// in Auth.js the browser is led on then and Events.SignIn is told; all else says that the
-// sign-in was refused.
+// claims, open sets IsRefused and opens no session; revokeFormer ends the one before. As
+// in Auth.js, the browser still goes to its page and Events.SignIn is called. Logs,
+// counts and all else take the sign-in for refused.
 func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
 	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {

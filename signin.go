@@ -190,9 +190,9 @@ func (x *exchange) finishSignIn(ctx context.Context, in *directory.Assertion) (*
 	return &Response{Redirect: x.afterSignIn(ctx, who)}, nil
 }
 
-// openSession opens the session of a sign-in, stores the event of it in the audit log
-// unless that was done with the session, and ends the former session. On an error the
-// browser keeps the former one.
+// openSession opens the session of a sign-in, and ends the former one. For a JWT session
+// it also stores the event in the audit log; a stored session has its event already, from
+// commit. On an error the browser keeps the former session.
 func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, who *directory.SignIn) error {
 	if err := s.sessions.open(ctx, v, who); err != nil {
 		return err
@@ -208,9 +208,10 @@ func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, w
 // commit has the directory write the sign-in and its session in one transaction. The
 // signed-in user becomes the actor of the events. If the sign-in links an account and
 // leads to the account page, commit leaves a flash message for that page. Without a
-// directory, and for a JWT session of a user that the application itself named, it writes
-// no sign-in. It then checks that nothing has ended the sign-in, and calls
-// directory.AcceptVouched if there is a directory.
+// directory it writes no sign-in. Nor does it for a user that the application itself
+// named, if sessions are JWTs and no second factor was used: it then only calls
+// directory.AcceptVouched, if there is a directory, which checks that nothing has ended
+// the sign-in.
 func (x *exchange) commit(ctx context.Context, in *directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
 	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {
@@ -270,8 +271,9 @@ func findLinkingUser(ctx context.Context, x *exchange, in *directory.Assertion) 
 	return &here.user, nil
 }
 
-// beginnerOf returns the signed-in user if a sign-in was begun in the session of this
-// request, or nil. For a nil b, which names no session, that is taken for granted.
+// beginnerOf returns the signed-in user if the sign-in was begun in the session of this
+// request, or nil. If b is nil, the session was not recorded: beginnerOf takes it for the
+// one of this request.
 func beginnerOf(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil || here == nil || b != nil && !here.isMarked(*b) {

@@ -111,6 +111,10 @@ func TestStoreWithoutLists(t *testing.T) {
 			t.Errorf("P-014 %s: %d %s", search, w.Code, w.Body)
 		}
 	}
+	w = s.do(t, ask{method: "POST", path: "/admin/users/search", json: `{"search":"ada@app.example","suspended":true}`, cookie: cookie})
+	if w.Code != http.StatusNotImplemented || strings.Contains(w.Body.String(), u.ID) {
+		t.Errorf("P-014 a filter that the store lacks: %d %s", w.Code, w.Body)
+	}
 	if w := s.do(t, ask{method: "GET", path: "/admin/users/" + u.ID, cookie: cookie}); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "/suspend\"") {
 		t.Errorf("P-014 the page offers what the store cannot do: %d", w.Code)
 	}

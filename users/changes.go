@@ -97,11 +97,12 @@ func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error 
 // Erase deletes a user as Delete does, and before that the challenges that name the
 // user's e-mail address: pending invitations, codes and changes of address. With
 // latchkey.Audit.Store it also erases what is personal of the user's audit events. Use it
-// for requests to erase personal data. The record that voids the sessions of the user, and
-// the keyed hashes of limits, stay until they expire. Its errors are those of Delete. Call
-// Erase again if it failed, except for ErrSessionsNotEnded. If an earlier call has deleted
-// the user, Erase erases the rest and returns ErrNotFound alone. It needs an Adapter that
-// is a [storage.UserDeletionAdapter].
+// for requests to erase personal data. The record that voids the sessions of the user,
+// and the keyed hashes of limits, stay until they expire. Its errors are those of Delete.
+// If it failed, call Erase again, except after ErrSessionsNotEnded. If an earlier call
+// has deleted the user, this one erases the rest: ErrNotFound, with no other error beside
+// it, then means that all is erased. It needs an Adapter that is a
+// [storage.UserDeletionAdapter].
 func (u *Users) Erase(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Erase")
 	if err != nil {

@@ -78,11 +78,12 @@ func (u *Users) ByAccount(ctx context.Context, provider, providerAccountID strin
 // List returns a page of users. A field of q that makes no sense is an [InputError]. A
 // search ignores case and accents; it returns matches of the address first, and no user
 // twice. List needs an Adapter that is a [storage.DirectoryAdapter]. With any other
-// Adapter a search finds the user whose e-mail address or id is exactly q.Search, and
-// every other list is an error that is [errors.ErrUnsupported].
+// Adapter a search without filters finds the user whose e-mail address or id is exactly
+// q.Search, and every other list is an error that is [errors.ErrUnsupported].
 func (u *Users) List(ctx context.Context, q Query) (Page, error) {
 	r, w, err := u.reader(ctx, "Users.List")
-	if errors.Is(err, errors.ErrUnsupported) && q.Search != "" {
+	onlySearch := Query{Search: q.Search, Limit: q.Limit}
+	if errors.Is(err, errors.ErrUnsupported) && q.Search != "" && q == onlySearch {
 		return exact(ctx, w, q.Search)
 	}
 	if err != nil {

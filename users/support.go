@@ -67,10 +67,10 @@ type EmailChange struct {
 //     ErrNotFound. If a change was made or begun within the last 30 days, or the user
 //     has never proven the present address, the error is an [InputError] for Recover.
 //     If a mail cannot be sent, the change is withdrawn and the error is
-//     latchkey.ErrEmailSignIn, unless the former mailbox is gone: see
+//     latchkey.ErrEmailSignIn. A former mailbox that is gone withdraws nothing: see
 //     latchkey.ErrMailboxGone. While the same change is under way, the call does
 //     nothing. A change to any other address replaces it. After three changes in a day
-//     the error is latchkey.ErrEmailSignIn with the Code limit. Check by other means
+//     the error is latchkey.ErrEmailSignIn with the Code "limit". Check by other means
 //     that the user is asking.
 //
 // For a user who has signed in it needs latchkey.Site.URL, and a latchkey.Password or

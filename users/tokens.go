@@ -56,15 +56,15 @@ func (u *Users) AccessToken(ctx context.Context, of AccountRef, o TokenOptions) 
 
 // ProviderClient returns a client that sends requests to the API of a provider with the
 // account's access token, over https only, or over http to loopback hosts. If the API
-// refuses a token with status 401, the client renews it and repeats the request, once,
-// if the body can be sent again. If there is no other token, the request returns that
+// refuses a token with status 401, the client renews it and repeats the request once, if
+// the body can be sent again. If there is no newer token, the request returns that
 // response, and no error. After a redirect to another host, or from https to http,
 // requests carry no token. The client keeps a token for a minute at most. If AccessToken
 // fails before the first try, its error is the error of the request.
 //
 // The client uses only the values of ctx, such as the tenant: when ctx ends, no request
-// ends. Each request has a context of its own. It ignores o.Rejected. The client is
-// safe for concurrent use, may be kept, and needs no closing.
+// ends. Each request has a context of its own. It ignores o.Rejected. The client is safe
+// for concurrent use, may be kept, and needs no closing.
 //
 // ProviderClient finds the configuration once, when it is called. If that fails, as on a
 // site of latchkey.NewTenants while Tenants.Config fails, every request of the client

@@ -45,12 +45,11 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return a.findUser(ctx, func(d *data) string { return d.accounts[pair{provider, providerAccountID}].UserID })
 }
 
-// findUser waits for the turn and calls the function which for the id of a user. It
-// returns that user with the suspension there is, or ErrNotFound if there is no such
-// user.
-func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u storage.User, err error) {
+// findUser waits for the turn and calls idOf, which returns the id of a user. It returns
+// that user with the suspension there is, or ErrNotFound.
+func (a *Adapter) findUser(ctx context.Context, idOf func(*data) string) (u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
-		found, known := d.users[which(d)]
+		found, known := d.users[idOf(d)]
 		if !known {
 			return storage.ErrNotFound
 		}

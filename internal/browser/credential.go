@@ -45,10 +45,10 @@ func (c *Cookies) TokenOf(kind Kind, text string) Token {
 // it always can.
 func (c *Credential) Renews() bool { return c.Bearer == nil || c.Bearer.Renews }
 
-// Put hands out a new session token, as Escape returns it. Without a bearer token, Put
-// adds the session cookie to the response. expires is that of the cookie. With a bearer
-// token, Put stores the new token in c.Bearer, for HandOver, if the response can hand it
-// out.
+// Put hands out a new session token. value must be escaped by Escape. Without a bearer
+// token, Put adds the session cookie to the response, which expires at expires. With a
+// bearer token, Put keeps the new one for HandOver in c.Bearer, unless this answer cannot
+// hand out a token.
 func (c *Credential) Put(value string, expires time.Time) {
 	if c.Bearer == nil {
 		c.Cookies.putSession(value, expires)

@@ -49,12 +49,12 @@ func NewLedger(r LedgerRules) *Ledger {
 	return &Ledger{rules: r, seed: maphash.MakeSeed(), records: map[uint64]*record{}, owners: owners[uint32, *record]{}}
 }
 
-// Update replaces the expiry of key with the result of change. change gets the current
-// expiry, or zero if the key is absent or has expired, and the present. If change returns
-// the expiry that it got, nothing changes: an absent key is not added. A new key belongs
-// to owner, or to none if owner is empty; a key that exists keeps its owner. ok is false
-// if there was no room for a new key. The update is atomic, and change must not call the
-// ledger.
+// Update replaces the expiry of key with the result of change. It calls change with the
+// current expiry and the present time. The expiry is zero if the key is absent or has
+// expired. If change returns the expiry that it got, nothing changes: an absent key is
+// not added. A new key belongs to owner, or to none if owner is empty; a key that exists
+// keeps its owner. ok is false if there was no room for a new key. The update is atomic,
+// and change must not call the ledger.
 func (l *Ledger) Update(key, owner string, change func(expires, now time.Time) time.Time) (ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -61,13 +61,13 @@ func (r *Rows) CreateCode(ctx context.Context, c MailCode, digits int) (handle, 
 	return handle, code, err
 }
 
-// TryCode counts one try at the code with a handle, and returns what the code stands for
-// and a function check. purpose must be the For of the MailCode; the Code of another
-// purpose loses a try, too, and is storage.ErrNotFound, as is a handle of no live code.
-// TryCode returns [ErrSpent] after CodeTries tries, and removes the code then. check
-// compares typed text with the code, spaces and hyphens aside, and returns nil or
-// ErrWrongCode; it counts no try, so that the caller may count one elsewhere before.
-// A right code stays: the caller removes it by End with the purpose Code.
+// TryCode counts one try at the code with a handle. It returns what the code stands for,
+// and check. purpose must be the For of the MailCode. It returns storage.ErrNotFound if
+// the handle names no live code, or a code of another purpose, which loses a try as well.
+// After CodeTries tries it removes the code and returns [ErrSpent]. check compares typed
+// text with the code, apart from spaces and hyphens, and returns nil or ErrWrongCode. It
+// counts no try, so that the caller may count one elsewhere before. A right code stays:
+// the caller removes it by End with the purpose Code.
 func (r *Rows) TryCode(ctx context.Context, handle, purpose string) (MailCode, func(typed string) error, error) {
 	row, err := r.Try(ctx, Code, handle, CodeTries)
 	if err != nil {

@@ -130,9 +130,9 @@ func (r *Rows) Invitations(ctx context.Context, email string) ([]Invitation, err
 	return all, nil
 }
 
-// RevokeInvitation removes the invitation with an id, as TakeInvitation does. It returns
-// storage.ErrNotFound for an invitation that is gone or has expired, and for the id of
-// any other challenge.
+// RevokeInvitation calls TakeInvitation. It removes the invitation with an id, and
+// returns storage.ErrNotFound for an invitation that is gone or has expired, and for the
+// id of any other challenge.
 func (r *Rows) RevokeInvitation(ctx context.Context, id string) error {
 	return r.TakeInvitation(ctx, id)
 }

@@ -119,9 +119,9 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 // transactions, it does all of it or nothing. current is the signed-in user that a new
 // account is linked to; nil: none. If a concurrent sign-in was faster with a unique key,
 // CommitSignIn tries once more. It returns an OtherUser if in.Allowed is set and
-// does not have the user, and the error of notLinked for a conflict that stays and for an
-// account of another user. Its other errors are in.SessionGone, ErrNotFresh, a Suspended,
-// ErrEnded, and those of the second factor, the invitation and the store.
+// does not have the user. If the conflict stays, or the account belongs to another user,
+// it returns the error of notLinked. Its other errors are in.SessionGone, ErrNotFresh, a
+// Suspended, ErrEnded, and those of the second factor, the invitation and the store.
 func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	fill.Default(&in.Started, d.Now())
 	signIn, err := d.tryCommit(ctx, q, in, current, plan)

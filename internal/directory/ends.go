@@ -93,9 +93,9 @@ func (r *Revocations) IsLive(ctx context.Context, id string, at time.Time) bool 
 
 // Accept returns an error that is ErrEnded if the sessions of the user of a sign-in have
 // been ended since its evidence was issued. Otherwise it sets signIn.begun, from when the
-// sign-in counts. If claimSession has claimed the session of the sign-in's user, an end of
-// that user's sessions fails the sign-in there, and Accept asks no store. s is the store of
-// the transaction that this is part of; nil: none. A nil r accepts every sign-in.
+// sign-in counts. Accept asks no store if claimSession has claimed the session of this
+// user: claimSession itself fails if that session has ended. s is the store of the
+// transaction that this is part of; nil: none. A nil r accepts every sign-in.
 func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) error {
 	if signIn.Issued.IsZero() {
 		signIn.Issued, signIn.IssuedHere = signIn.Started, true

@@ -50,14 +50,18 @@ func checkConnect(in *Assertion, owner, current *storage.User) error {
 	return nil
 }
 
-// claimSession locks the user of the session in which the sign-in was begun, and sets
-// heldOf. It returns ErrSessionGone if it finds that this session has ended. With a nil
-// plan it looks for the session among the revocations. If sessions take part in the
-// transaction, it ends the session at once: a concurrent call waits, and then finds the
-// session that takes its place. In a store apart it only looks for the session,
-// and without transactions it does not look. In both cases storeSession ends the session
-// after everything is written, and undoes the sign-in if the session is gone by then.
-// claimSession does nothing for a sign-in that was begun in no session.
+// claimSession makes sure that the session in which the sign-in was begun is alive. It
+// locks its user and sets heldOf. It returns ErrSessionGone if it finds that the session
+// has ended. For a sign-in that was begun in no session it does nothing.
+//
+//   - With a nil plan it looks for the session among the revocations.
+//   - If sessions take part in the transaction, it ends the session at once. A concurrent
+//     call waits, and then finds the session that takes its place.
+//   - In a store apart it only looks for the session.
+//   - Without transactions it does not look.
+//
+// In the last two cases storeSession ends the session after everything is written, and
+// undoes the sign-in if the session is gone by then.
 func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
 	if current == nil || signIn.BegunIn == nil {
 		return nil
@@ -118,11 +122,12 @@ func (d *Directory) endClaimed(ctx context.Context, s *Store, signIn *SignIn, pl
 	return s.deleteSessionByID(ctx, signIn.BegunIn.UserID, signIn.BegunIn.SessionID)
 }
 
-// storeSession stores the session that plan describes and ends the one that the request
-// came with, even if that belonged to another user. A token never survives a sign-in
-// . Outside of a transaction it also confirms the new session as confirmSession
-// does. If it cannot end the old session there, it deletes the new one, and undoes the
-// link of a sign-in that was begun in the old one. With a nil plan it does nothing.
+// storeSession stores the session that plan describes, and ends the one that the request
+// came with, even if that belonged to another user: a token never survives a sign-in
+// . With a nil plan it does nothing. If sessions take no part in the transaction,
+// it also confirms the new session as confirmSession does. If it then cannot end the old
+// session, it deletes the new one, and undoes the link of a sign-in that was begun in the
+// old one.
 func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan == nil {
 		return nil

@@ -129,7 +129,8 @@ type macRoom struct {
 // newSecret returns the secret of a text. HMAC alone would take "s" and "s\x00" for one.
 func newSecret(text string) *secret { return &secret{key: sha256.Sum256([]byte(text))} }
 
-// room returns a macRoom with an empty message. The caller puts it into s.macs again.
+// room returns a macRoom, new or used. The caller resets its mac and cuts its message
+// before it uses them, and puts the room into s.macs again.
 func (s *secret) room() *macRoom {
 	if room, kept := s.macs.Get().(*macRoom); kept {
 		return room

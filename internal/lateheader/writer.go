@@ -16,10 +16,10 @@ type Writer struct {
 	begun bool
 }
 
-// Wrap returns a writer that adds the headers of late to what w sends, and its [Writer].
-// The handler gets the first. That has the methods Flush and Hijack if w has them, and
-// CloseNotify if w has it and Flush. It has ReadFrom and Push only if w has them
-// together with the other methods of a writer of net/http.
+// Wrap returns a writer for the handler, and its [Writer]. The first adds the headers of
+// late to what w sends. It has Flush and Hijack if w has them. It has CloseNotify if w
+// has it and Flush. It has ReadFrom and Push only if w has all methods that a writer of
+// net/http has.
 func Wrap(w http.ResponseWriter, late *Header) (http.ResponseWriter, *Writer) {
 	own := &Writer{ResponseWriter: w, late: late}
 	return own.like(w), own
@@ -99,9 +99,9 @@ func (n notifier) CloseNotify() <-chan bool {
 	return n.of.ResponseWriter.(http.CloseNotifier).CloseNotify()
 }
 
-// like returns w with the methods of inner. Of the writers of net/http those are all. Of
-// other writers, ReadFrom and Push are missing, which save time only, and CloseNotify is
-// missing without Flush.
+// like returns w with the optional methods of inner. For a writer of net/http it keeps
+// all of them. For another writer it leaves out ReadFrom and Push, which only save time.
+// It leaves out CloseNotify if the writer has no Flush.
 func (w *Writer) like(inner http.ResponseWriter) http.ResponseWriter {
 	_, flushes := inner.(http.Flusher)
 	_, hijacks := inner.(http.Hijacker)

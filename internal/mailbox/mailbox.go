@@ -15,11 +15,11 @@ import (
 var ErrInvalid = errors.New("not one plain e-mail address")
 
 // Normalize returns the Canonical form of the e-mail address that a user has typed. It
-// returns ErrInvalid for a quote, for any number of @ but one, and as Canonical does. The
-// caller then calls Check. ASCII becomes what Auth.js makes of it: trimmed, lower-cased,
-// with the domain cut at its first comma. Full-width letters, which East Asian keyboards
-// type, become ASCII first. Mails go to that ASCII form, so a user cannot prove another
-// user's e-mail address that way.
+// returns ErrInvalid if the text has a quote or has not exactly one @, and where
+// Canonical does. The caller then calls Check. ASCII becomes what Auth.js makes of it:
+// trimmed, lower-cased, with the domain cut at its first comma. Full-width letters, which
+// East Asian keyboards type, become ASCII first. Mails go to that ASCII form, so a user
+// cannot prove another user's e-mail address that way.
 func Normalize(typed string) (string, error) {
 	typed = width.Fold.String(typed)
 	if strings.ContainsRune(typed, '"') {
@@ -58,7 +58,8 @@ func isInvisible(r rune) bool {
 		unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// validDomain reports whether domain is a host name in lower case, in Unicode or as xn--.
+// validDomain reports whether domain is a host name, in Unicode or as xn--, whose ASCII
+// letters are in lower case.
 func validDomain(domain string) bool {
 	if domain == "" || len(domain) > 253 {
 		return false

@@ -52,7 +52,7 @@ func punycode(letters []rune) string {
 	return string(out)
 }
 
-// smallestFrom returns the smallest of letters that is not below from.
+// smallestFrom returns the smallest of letters that is not below from. There must be one.
 func smallestFrom(letters []rune, from rune) rune {
 	smallest := rune(math.MaxInt32)
 	for _, r := range letters {

@@ -76,9 +76,9 @@ func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 	return nil, inStep(StepDiscovery, err)
 }
 
-// mayDiscoverAgain reports whether the client may fetch a document again that it does
-// not accept. It may once MaxFailurePause has passed, because for other clients the
-// document may be current.
+// mayDiscoverAgain reports whether the client may fetch a document again, because it does
+// not accept the one in the cache. It may once MaxFailurePause has passed since the last
+// request: the cache is shared, and for other clients the document may be current.
 func (c *Client) mayDiscoverAgain(seen *memory[*Metadata]) bool {
 	return !c.config.Time().Before(seen.asked.Add(c.cache.MaxFailurePause))
 }

@@ -126,8 +126,9 @@ func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from 
 	return f.Hash(ctx, password)
 }
 
-// Prove mails the user with an address the link that proves it, after the answer. It is
-// for a new user who has come in before that.
+// Prove mails a link to the user who has the address email, after the answer. The link
+// proves the address. Prove is for a new user who has come in before the address was
+// proven.
 func (f *Flows) Prove(email string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		u, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))

@@ -193,7 +193,7 @@ func (f *Flows) check(ctx context.Context, user *storage.User, email, password s
 }
 
 // OffersPasskey reports whether the browser goes to the page that offers a passkey after
-// a sign-in. It stores that a passkey was offered: see
+// a sign-in with a password. It stores that a passkey was offered: see
 // [directory.Passwords.OfferPasskey]. It logs an error of the store.
 func (f *Flows) OffersPasskey(ctx context.Context, signIn *directory.SignIn) bool {
 	if !f.OfferPasskey || signIn.Account.Provider != f.Provider {

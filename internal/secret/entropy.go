@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// BitsOf estimates a token's entropy in bits, by its length and the smallest usual
-// alphabet with all of its characters, as if each were random. It is an upper bound up to
-// base64, and less than one for tokens of more than 64 different characters. The hyphens
-// of a UUID are no part of it.
+// BitsOf estimates the entropy of a token in bits: by its length, and by the smallest
+// usual alphabet that has all of its characters. It takes each character as random, so
+// the estimate is an upper bound. It is too low for a token of more than 64 different
+// characters. The hyphens of a UUID do not count.
 func BitsOf(token string) float64 {
 	plain := token
 	if uuidShape().MatchString(token) {
@@ -35,9 +35,9 @@ func alphabetOf(token string) int {
 }
 
 // VaryingBits returns BitsOf of the first sample, without the bytes that all samples have
-// in the same place: a prefix, a constant, the date in front of a counter. A place that
-// another sample is too short for stays. Of one sample it returns 0, and it panics
-// without any.
+// in the same place: a prefix, a constant, the date in front of a counter. A byte of the
+// first sample stays if another sample ends before it. VaryingBits returns 0 for one
+// sample, and panics for none.
 func VaryingBits(samples []string) float64 {
 	varying := strings.Builder{}
 	for i := range len(samples[0]) {
