@@ -42,9 +42,9 @@ import (
 // error, as by the routes.
 //
 // A form of another site that names a provider, or has a malformed field, gets status 403,
-// and page is not called. The browser has to say that the form is from another site, or
-// from a sibling host without a valid csrfToken. With [Security].SkipCSRFCheck no form is
-// refused for that.
+// and page is not called. So does a form of a sibling host without a valid csrfToken.
+// SignInAction knows where a form is from by Sec-Fetch-Site and Origin alone: without
+// both, it accepts the form. With [Security].SkipCSRFCheck it refuses no form for that.
 //
 // Clients that ask for JSON get the URL to go to, {"url":…}, or the [FormFailure] as
 // JSON. The forms of SvelteKit, use:enhance, get an ActionResult. For both, page is not

@@ -37,7 +37,9 @@ func New(c Config) (*Auth, error) {
 	return &Auth{fixed: s, life: health.NewLife(s.store == nil)}, nil
 }
 
-// ServeHTTP answers r: routes.go has the routes. Mount it on the base path: "/auth/".
+// ServeHTTP answers r, which is for one of the paths that [Auth.Routes] returns. Mount it
+// on the base path, such as "/auth/", without [http.StripPrefix]. If something takes a part
+// of the path off all the same, set [Site].Prefix.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := requestHead(r)
 	s, fault := a.setupOrBlank(r.Context(), req)

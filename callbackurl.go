@@ -13,11 +13,12 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// checkCallbackURLs sets x.rememberedURL to the URL of the callback cookie. It returns
-// ErrInvalidCallbackURL if the query parameter callbackUrl is malformed, or if
-// reportsCookie says so of a malformed cookie, which a sign-out also clears. Any other
-// malformed cookie counts as none. takeCallbackURL decides later where a well-formed URL
-// may lead.
+// checkCallbackURLs sets x.rememberedURL to the URL of the callback cookie. The caller has
+// called resolveOrigin. checkCallbackURLs returns ErrInvalidCallbackURL if the query
+// parameter callbackUrl is malformed. For a malformed cookie it returns that error only if
+// reportsCookie returns true, and then it clears the cookie, except for the action session.
+// Any other malformed cookie counts as none. takeCallbackURL decides later where a
+// well-formed URL may lead.
 func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
 		return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))

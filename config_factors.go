@@ -43,10 +43,11 @@ type Factors struct {
 	Pending  time.Duration // how long a sign-in waits for the factor; 0: 10 minutes, at most an hour
 	Remember time.Duration // how long a browser is remembered whose user asks for it; 0: 30 days; negative: never
 
-	// RecoveryDelay lets users who have lost every factor remove them all, this long after
-	// they have asked for it, which takes a right first factor. Mails at once and half-way
-	// have a link that stops the removal. The mail after the delay has a link that removes
-	// the factors. 0: off; else 24 hours to 30 days.
+	// RecoveryDelay is how long users who have lost every factor wait until they can remove
+	// them all. Users ask for it at a sign-in, after a right first factor. A mail at once
+	// and one half-way have a link that stops the removal. The mail after the delay has a
+	// link that removes the factors. Requests to the routes send the later mails, and so
+	// does [Auth.Sweep]: a site with few visitors calls it. 0: off; else 24 hours to 30 days.
 	RecoveryDelay time.Duration
 }
 
@@ -88,9 +89,13 @@ const (
 
 // FactorDemand is what a site asks of a sign-in.
 type FactorDemand struct {
-	Need  FactorNeed
-	Kinds []FactorKind // the kinds that are accepted; empty: all of Factors.Kinds
-	Until time.Time    // with FactorRequired: until then users without a factor are signed in, and reminded
+	Need FactorNeed
+	// Kinds are the kinds that are accepted. Empty: all of Factors.Kinds. A user who has
+	// factors of other kinds alone is refused, with FactorIfEnrolled, too. With
+	// FactorRequired, after Until, a user without a factor is refused unless FactorTOTP is
+	// accepted. If none of Kinds is in Factors.Kinds, every sign-in is refused.
+	Kinds []FactorKind
+	Until time.Time // with FactorRequired: until then users without a factor are signed in, and reminded
 }
 
 // freshSignIn is how long ago a user may have proven who they are who changes how they

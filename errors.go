@@ -157,8 +157,8 @@ var (
 	// last one of a user who has to have one.
 	ErrLastFactor = fault.ErrLastFactor
 	// ErrSessionsNotEnded reports that a user was deleted or suspended, and that this is
-	// done, while their JWT sessions go on until they expire, because no revocation store
-	// is configured: see [SessionConfig].Revocations.
+	// done, while their JWT sessions go on until they expire: no revocation store is
+	// configured, or it failed. See [SessionConfig].Revocations.
 	ErrSessionsNotEnded = fault.ErrSessionsNotEnded
 	// ErrBodyTooLarge is returned by [FromHTTP] for a body over the limit;
 	// answer it with status 413.

@@ -67,7 +67,7 @@ const (
 var bodyBounds = jsonscan.Bounds{Values: 1000, Depth: 64, Length: longestValue}
 
 // longestGrant is the length of a code or an ID token that a provider's callback may
-// have: what package oauth verifies.
+// have: what package oauth verifies. A query has room for longestQuery at most.
 const longestGrant = 16 << 10
 
 // longestOf returns how many bytes one value of a request may have. It returns 0 for no

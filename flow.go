@@ -91,7 +91,7 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 
 // noteAnswer records that an answer has named the flow by its state, and reports whether
 // it was the first. It uses the memory of this process alone, which may forget: only
-// spend decides. It returns true for a flow without values.
+// spend decides. It returns true for a flow in which no check has a value.
 func noteAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
 	if f.Key() == "" {
 		return true
@@ -113,7 +113,7 @@ func landingOf(f *browser.Flow, callbackURL string) string {
 // spend makes sure that a flow completes at most one callback, and takes it out
 // of the browser's cookies. It returns an ErrInvalidCheck for a flow that was spent
 // before. Unlike noteAnswer it asks Limits.Replay, which instances can share, and returns
-// its error. It does nothing for a flow without values.
+// its error. It does nothing for a flow in which no check has a value.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) error {
 	if f.Key() == "" {
 		return nil
@@ -130,11 +130,11 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 }
 
 // currentChecks returns the checks of a sign-in that begins now. A callback uses them for
-// a flow of Auth.js, and for a state that names no flow. They are p.Checks, and state
-// and, at an OpenID Provider, nonce. It adds nothing with exactChecks, or if p.Checks is
-// empty. It adds nothing either if p.Checks has PKCE and the provider's metadata says
-// that it supports S256. It returns an error if it needs that metadata and cannot
-// have it.
+// a flow of Auth.js, and for a state that names no flow. They are p.Checks and two more:
+// state and, at an OpenID Provider, nonce. There are three cases in which they are
+// p.Checks alone: with exactChecks, if p.Checks is empty, and if p.Checks has PKCE and
+// the metadata of the provider says that it supports S256. It returns an error if
+// it needs that metadata and cannot have it.
 func (p *oauthProvider) currentChecks(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil
@@ -147,12 +147,10 @@ func (p *oauthProvider) currentChecks(ctx context.Context) ([]Check, error) {
 	if slices.Contains(checks, CheckState) && (!p.OIDC || slices.Contains(checks, CheckNonce)) {
 		return checks, nil
 	}
-	safe, err := p.client.SupportsS256(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if safe && slices.Contains(checks, CheckPKCE) {
-		return checks, nil
+	if slices.Contains(checks, CheckPKCE) {
+		if safe, err := p.client.SupportsS256(ctx); safe || err != nil {
+			return checks, err
+		}
 	}
 	checks = slices.Clone(checks)
 	for _, c := range needed {

@@ -51,8 +51,8 @@ type Message struct {
 	Request  *Request // that asked for the mail; nil: there was none, or the mail leaves after its answer
 }
 
-// MessageKind says what a [Message] is for. The list is closed, and grows with
-// releases.
+// MessageKind says what a [Message] is for. The constants are all its values. A release
+// may add some: a Send that words mails itself refuses kinds that it does not know.
 type MessageKind string
 
 // The kinds of [Message]. Those from MessagePasswordChanged on are notices: they

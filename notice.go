@@ -221,9 +221,9 @@ func tried(n *browser.Flash, now time.Time) page.Tried {
 }
 
 // leaveFresh leaves a flash message that the user has just signed in to this session, if
-// the browser goes on to a page that asks for a fresh session. isFresh reads it where the
-// session itself does not record the time. It does nothing on a site without an Adapter
-// or an account page, and if an account was linked.
+// the browser goes on to a page that asks for a fresh session. Some sessions do not record
+// when their user signed in: for those, isFresh reads the message. leaveFresh does nothing
+// on a site without an Adapter or an account page, and if an account was linked.
 func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
 	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || !leadsToFreshPage(&x.links, x.callbackURL) {
 		return nil

@@ -102,9 +102,9 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 // others it checks the state, then the error that the provider states, and then that the
 // browser has kept the value of each check. Only after that it has redeem trade the code,
 // and compare the nonce with that of the ID token. Only discovery may be asked earlier.
-// If sendOn fails, receiveAnswer returns the error that the provider states, if there is
-// one. On an error the response sets no cookie, so that the browser keeps those of the
-// flow.
+// If sendOn cannot tell which deployment the answer is for, the error that the provider
+// states wins over that of sendOn. After an error, respond drops the cookies that were
+// set, so that the browser keeps those of the flow.
 func receiveAnswer(ctx context.Context, x *exchange, p *oauthProvider) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
@@ -259,12 +259,12 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 }
 
 // statelessFlow chooses the flow of a callback whose state names no flow of this browser
-// . A callback without a state belongs to the newest flow that Auth.js began
-// without one. With Security.SkipStateCheck and without CheckState, a callback belongs to
-// the newest flow. For a provider without checks there is a flow without values. If
-// statelessFlow chooses a flow, it returns the error of CheckResponse. If it can choose
-// none, it returns ErrInvalidCheck. An error that the provider states comes before that
-// if no flow is under way, or if the state is none of the checks.
+// . For a callback without a state, that is the newest flow that Auth.js began
+// without one. Otherwise, with Security.SkipStateCheck and without CheckState, it is the
+// newest flow, and for a provider without checks a new flow in which no check has a value.
+// statelessFlow has CheckResponse check the answer, and returns its error. If there is no
+// such flow, the error is ErrInvalidCheck, or the one that the provider states if no flow
+// is under way or checks has no CheckState.
 func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1
 	if answer.State == "" {

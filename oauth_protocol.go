@@ -23,8 +23,8 @@ func (p *oauthProvider) isForeign() bool { return p.Protocol.Begin != nil || p.P
 
 // parseCallback parses the parameters of a callback. It returns ErrInvalidCheck if one is
 // repeated that the token request sends on or, with a Protocol, if any is
-// repeated: the next reader might pick the other value. With a Protocol it parses
-// only the state.
+// repeated: the next reader might pick the other value. Its other errors are those
+// of oauth.ParseCallback. With a Protocol it parses only the state.
 func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error) {
 	for name, values := range params {
 		if len(values) > 1 && (p.isForeign() || slices.Contains(p.CallbackParams, name)) {

@@ -199,8 +199,8 @@ type OAuth struct {
 	// Identify maps what the provider handed over to a person. nil: sub or id;
 	// name, nickname or preferred_username; email; picture.
 	Identify func(Grant) (Identity, error)
-	// KeepTokens chooses what is stored with the account, and nothing else: callbacks and events
-	// get everything. nil: access, refresh and ID token, ExpiresAt, scope, type, session state and
+	// KeepTokens chooses what is stored with the account. Callbacks and events get everything all
+	// the same. nil stores access, refresh and ID token, ExpiresAt, scope, type, session state and
 	// authorization details, but not Extra.
 	KeepTokens func(Tokens) Tokens
 

@@ -14,9 +14,9 @@ import (
 // sendOn returns the URL to which this deployment, as a redirect proxy, sends a callback
 // on. It returns "" if this deployment is no proxy, or if the callback is its own. Code
 // and state go to listed origins only. It returns ErrInvalidCheck if the state is
-// missing, cannot be opened, or names no URL or an origin that is not listed, and for a
-// post that another deployment should get. With form_post a state that cannot be opened
-// is of this deployment.
+// missing, or names no URL or an origin that is not listed, and for a post that another
+// deployment should get. If the state cannot be opened, it returns ErrInvalidCheck too,
+// but "" with form_post: such a state was always made by this deployment.
 func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.Values) (string, error) {
 	if !p.isRedirectProxy(l.origin) {
 		return "", nil

@@ -226,11 +226,10 @@ func overAt(page string, why error) string {
 // page that no guard keeps from the user. A configuration without such proofs is a fault.
 func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof, guards bool) *Response {
 	s := x.setup
+	if err := unprovable(s, w.IsFactor); err != nil {
+		return guardFault(ctx, x, err)
+	}
 	switch {
-	case w.IsFactor && !assures(s):
-		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedFactor asks for second factors: set Config.Factors.Kinds")))
-	case s.config.Session.Strategy == JWTSessions && !s.tracksSignIns():
-		return guardFault(ctx, x, failure.Wrap(ErrInvalidConfig, errors.New("NeedRecent asks when users signed in, which no session here keeps: set AccountPage.Enabled or Session.AbsoluteMaxAge")))
 	case isFor(x, s.config.Pages.Reauth), guards && passes(x, passUnproven):
 		return nil
 	case circles(x, s.config.Pages.Reauth):
@@ -249,23 +248,29 @@ func refuseUnproven(ctx context.Context, x *exchange, w *wantedProof, guards boo
 
 // Unmet checks whether s has the proofs that demand asks for: an error of [NeedRecent] or
 // [NeedFactor], or several that errors.Join combines. It returns nil if s has all of them,
-// and otherwise the error for the first that is missing. If s is nil, or if demand is nil
-// or any other error, it returns demand. Unmet is for guards of integrations; ctx comes
-// from [Core.Attach].
+// and otherwise the error for the first that is missing, or ErrInvalidConfig if the
+// configuration never gives that proof. If s is nil, or if demand is nil or any other
+// error, it returns demand. Unmet is for guards of integrations; ctx comes from
+// [Core.Attach].
 func (c *Core) Unmet(ctx context.Context, s *Session, demand error) error {
 	wanted, now := wantedIn(demand), time.Now
 	if wanted == nil || s == nil {
 		return demand
 	}
+	var in *setup
 	if state := stateIn(ctx); state != nil && state.concerns(c.auth) {
-		if in, _ := state.setup(); in != nil {
+		if in, _ = state.setup(); in != nil {
 			now = in.now
 		}
 	}
-	if w := unmetBy(s, wanted, now()); w != nil {
-		return w
+	w := unmetBy(s, wanted, now())
+	if w == nil {
+		return nil
 	}
-	return nil
+	if err := unprovable(in, w.IsFactor); err != nil {
+		return err
+	}
+	return w
 }
 
 // strays returns an ErrInvalidCallbackURL if to, the target of a guard's redirect, is

@@ -34,7 +34,7 @@ type preparedProvider interface {
 type outcome struct {
 	assertion *directory.Assertion
 	proof     *browser.Flow // of a step-up, which the assertion answers; nil: a sign-in
-	response  *Response     // for the browser, which has to come again
+	response  *Response     // for the browser, if no sign-in is completed by this request; nil: see assertion
 }
 
 // startedAt writes into the assertion, if there is one, when the handling of the request

@@ -150,6 +150,20 @@ func (s *setup) tracksSignIns() bool {
 // has second factors.
 func assures(s *setup) bool { return s.directory != nil && s.directory.Factors != nil }
 
+// unprovable returns an error if no session of this site ever has such a proof: of a
+// second factor, or of a recent sign-in. It returns nil for a nil s.
+func unprovable(s *setup, isFactor bool) error {
+	switch {
+	case s == nil:
+		return nil
+	case isFactor && !assures(s):
+		return failure.Wrap(ErrInvalidConfig, errors.New("NeedFactor asks for second factors: set Config.Factors.Kinds"))
+	case s.config.Session.Strategy == JWTSessions && !s.tracksSignIns():
+		return failure.Wrap(ErrInvalidConfig, errors.New("NeedRecent asks when users signed in, which no session here keeps: set AccountPage.Enabled or Session.AbsoluteMaxAge"))
+	}
+	return nil
+}
+
 // keepsProofs reports whether sessions keep when their users last proved their
 // identity.
 func keepsProofs(s *setup) bool { return assures(s) || s.moves != nil }

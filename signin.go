@@ -190,9 +190,9 @@ func (x *exchange) finishSignIn(ctx context.Context, in *directory.Assertion) (*
 	return &Response{Redirect: x.afterSignIn(ctx, who)}, nil
 }
 
-// openSession opens the session of a sign-in, and ends the former one. For a JWT session
-// it also stores the event in the audit log; a stored session has its event already, from
-// commit. On an error the browser keeps the former session.
+// openSession opens the session of a sign-in, or sets who.IsRefused, and ends the former
+// session. For a JWT session it also stores the event in the audit log; commit has done so
+// for a stored session. On an error the browser keeps the former session.
 func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, who *directory.SignIn) error {
 	if err := s.sessions.open(ctx, v, who); err != nil {
 		return err
@@ -209,9 +209,9 @@ func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, w
 // signed-in user becomes the actor of the events. If the sign-in links an account and
 // leads to the account page, commit leaves a flash message for that page. Without a
 // directory it writes no sign-in. Nor does it for a user that the application itself
-// named, if sessions are JWTs and no second factor was used: it then only calls
-// directory.AcceptVouched, if there is a directory, which checks that nothing has ended
-// the sign-in.
+// named, if sessions are JWTs and no second factor was used. In both cases it has
+// Revocations.Accept check that nothing has ended the sign-in and, if there is a
+// directory, calls directory.AcceptVouched.
 func (x *exchange) commit(ctx context.Context, in *directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
 	if d == nil || (in.Vouched && in.Second == nil && x.setup.config.Session.Strategy != DatabaseSessions) {

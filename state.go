@@ -335,13 +335,13 @@ func findSetup(a *Auth, ctx context.Context, r *Request) (*setup, error) {
 	return a.tenants.setupFor(ctx, r)
 }
 
-// setupOrBlank does what setupFor does, with a blank setup in place of nil: see orBlank.
+// setupOrBlank returns what setupFor returns, with orBlank of the setup.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
 	return orBlank(a, s), err
 }
 
-// orBlank returns s, or a setup that renders errors if s is nil.
+// orBlank returns s. For nil it returns a setup that renders errors, for a zero Auth nil.
 func orBlank(a *Auth, s *setup) *setup {
 	if s == nil && a.tenants != nil {
 		return a.tenants.blank()

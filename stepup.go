@@ -273,10 +273,11 @@ func completeAtProvider(ctx context.Context, x *exchange, f *browser.Flow, in *d
 }
 
 // failedAtProvider logs why a callback proves nothing, and redirects to the page that
-// asked for the proof. It returns an outage instead. A second callback of one flow is no
-// failed proof: the first one decides, and the browser goes where the flow ends. If the
-// ID token does not meet what was demanded, failedAtProvider calls directory.NoteSilence,
-// and returns the error of that beside the response.
+// asked for the proof. If why is an outage, it returns why instead. A second callback of
+// one flow is no failed proof, because the first one decides: failedAtProvider then
+// redirects to the callback URL of the flow. If the ID token does not meet what was
+// demanded, failedAtProvider has directory.NoteSilence remember that, and returns the error
+// of NoteSilence beside the response.
 func failedAtProvider(ctx context.Context, x *exchange, f *browser.Flow, why error) (*Response, error) {
 	if isOutage(why) {
 		return nil, why

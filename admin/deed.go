@@ -18,7 +18,9 @@ type deed struct {
 	action  Action
 	onStaff bool // it may be done to staff, the acting staff member included
 	fields  fields
-	// answer answers by itself. nil: do does it, and returns the key of a notice.
+	// answer answers by itself. nil: do does it, and returns a notice: the page shows
+	// the text with the key "done." and notice. The notice counts also beside
+	// ErrSessionsNotEnded.
 	answer func(ctx context.Context, c *call, u *latchkey.User, in input) (*latchkey.Response, error)
 	do     func(ctx context.Context, c *call, u *latchkey.User, in input) (notice string, err error)
 }
@@ -77,8 +79,8 @@ func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Res
 	return c.done(c.personURL(u.ID), notice), nil
 }
 
-// suspend calls [users.Users.Suspend] for u. It returns the key of the text about this
-// that the page shows next.
+// suspend calls [users.Users.Suspend] for u and returns its error. It returns the notice
+// that the page shows next, also beside ErrSessionsNotEnded.
 func suspend(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	return "suspended", c.users.Suspend(ctx, u.ID, users.SuspendOptions{Until: in.at("until"), Reason: in["reason"]})
 }

@@ -1,8 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,8 +38,8 @@ const longestValue = 4 << 10
 // read reads the body of a request, a form or JSON. A field that is not among known or
 // has another kind is an InputError that names it, and so is a field that a form has
 // twice. In a form, an empty field counts as left out unless its kind is text. The CSRF
-// token is not part of the input. With an error, read returns the fields that it has read
-// until then.
+// token is not part of the input. With an error, read returns the other fields of a form:
+// the page shows them again.
 func (c *call) read(known fields) (input, error) {
 	in := input{}
 	if isJSON(c.r) {
@@ -46,29 +49,32 @@ func (c *call) read(known fields) (input, error) {
 	if err != nil {
 		return in, wrong("", "the body is no form")
 	}
-	for name, values := range form {
-		if name == "csrfToken" && len(values) == 1 {
-			continue
-		}
-		k, is := known[name]
-		switch {
-		case !is:
-			return in, wrong(name, "there is no such field")
-		case len(values) > 1:
-			return in, wrong(name, "it was sent twice")
-		case values[0] == "" && k != text:
-			continue
-		}
-		if err := in.set(name, k, values[0]); err != nil {
-			return in, err
-		}
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		err = cmp.Or(err, in.take(known, name, form[name]))
 	}
-	return in, nil
+	return in, err
+}
+
+// take adds a field of a form to in. It leaves out the CSRF token, and an empty field
+// that is no text.
+func (in input) take(known fields, name string, values []string) error {
+	k, is := known[name]
+	switch {
+	case name == "csrfToken" && len(values) == 1:
+		return nil
+	case !is:
+		return wrong(name, "there is no such field")
+	case len(values) > 1:
+		return wrong(name, "it was sent twice")
+	case values[0] == "" && k != text:
+		return nil
+	}
+	return in.set(name, k, values[0])
 }
 
 // readJSON adds the members of a JSON object to in. A null counts as left out, and an
 // empty body as an object without members. Of a repeated name it takes the last value.
-// Its errors are InputErrors.
+// It stops at the first error, an InputError.
 func (in input) readJSON(body []byte, known fields) error {
 	members := map[string]json.RawMessage{}
 	if len(body) == 0 {
@@ -77,8 +83,9 @@ func (in input) readJSON(body []byte, known fields) error {
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
 		return wrong("", "the body is no JSON object")
 	}
-	for name, raw := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		k, is := known[name]
+		raw := members[name]
 		if !is && name != "csrfToken" {
 			return wrong(name, "there is no such field")
 		}

@@ -102,8 +102,8 @@ var (
 	// last one of a user who has to have one.
 	ErrLastFactor = errors.New("latchkey: this is the last second factor of a user who has to have one")
 	// ErrSessionsNotEnded reports that a user was deleted or suspended, and that this is
-	// done, while their JWT sessions go on until they expire, because no revocation store
-	// is configured.
+	// done, while their JWT sessions go on until they expire: no revocation store is
+	// configured, or it failed.
 	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted or suspended, but JWT sessions go on until they expire (set Session.Revocations)")
 	// ErrAmbiguousAccount reports that a user has several accounts at a provider, and
 	// the call named none of them.

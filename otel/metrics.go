@@ -164,7 +164,8 @@ func newInstruments(m metric.Meter, o *Options) (*instruments, error) {
 }
 
 // ended records the duration of the operation of s, which ended with r. Only requests,
-// and calls to providers and stores, have one.
+// and calls to providers and stores, have a metric of it. A request no longer counts as
+// active, so ended must be called once for each span.
 func (i *instruments) ended(s *span, r *telemetry.OperationResult) {
 	took := now().Sub(s.began).Seconds()
 	t := s.of

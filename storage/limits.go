@@ -55,14 +55,15 @@ type ReplayStore interface {
 // have expired by themselves. Keys are opaque text of at most 200 bytes. It is safe for
 // concurrent use.
 type RevocationStore interface {
-	// Revoke records that everything which key names and which was issued no later than
-	// the instant issued is void. The record is kept until the instant expires. Of
-	// several calls the latest issued and the latest expires count.
+	// Revoke records that what key names is void if it is from the time issued or earlier.
+	// The store keeps the record until the time expires. Of several calls with one key the
+	// latest issued counts, and the latest expires.
 	Revoke(ctx context.Context, key string, issued, expires time.Time) error
-	// RevokedAt returns the instant issued, as given to Revoke, for each key on record. A
+	// RevokedAt returns, for each key on record, the time issued that Revoke was given. A
 	// revocation that has expired may be on record or not: nothing that it voids is
-	// valid by then. Without keys it returns an empty map. The library calls it so to learn
-	// from an error that is [errors.ErrUnsupported] that the tables have no place for
-	// revocations: look for the table before the keys.
+	// valid by then. Without keys it returns an empty map, or an error that is
+	// [errors.ErrUnsupported] if the tables have no place for revocations. The library
+	// makes such a call to learn that, so a store looks for the table before it looks at
+	// keys.
 	RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error)
 }

@@ -99,10 +99,10 @@ func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error 
 // latchkey.Audit.Store it also erases what is personal of the user's audit events. Use it
 // for requests to erase personal data. The record that voids the sessions of the user,
 // and the keyed hashes of limits, stay until they expire. Its errors are those of Delete.
-// If it failed, call Erase again, except after ErrSessionsNotEnded. If an earlier call
-// has deleted the user, this one erases the rest: ErrNotFound, with no other error beside
-// it, then means that all is erased. It needs an Adapter that is a
-// [storage.UserDeletionAdapter].
+// If it failed, call Erase again, also after ErrSessionsNotEnded: another error may stand
+// beside that one. If an earlier call has deleted the user, this one erases the rest:
+// ErrNotFound, with no other error beside it, then means that all is erased. It needs an
+// Adapter that is a [storage.UserDeletionAdapter].
 func (u *Users) Erase(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Erase")
 	if err != nil {

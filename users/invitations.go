@@ -49,7 +49,7 @@ type Inviter struct {
 // [storage.ChallengeAdapter], and latchkey.Site.URL. Without in.NoMail it also needs a
 // way to send mails: latchkey.Mail.Send, or a latchkey.Email provider. Mails count for
 // latchkey.Limits.MailsPerRecipient. If a mail cannot be sent, Invite revokes the
-// invitation and returns a latchkey.ErrEmailSignIn with the text of the error of
+// invitation, keeps an earlier one to the address, and returns a latchkey.ErrEmailSignIn with the text of the error of
 // Mail.Send. If the address has had too many mails, the Code of the ErrEmailSignIn is "limit".
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
@@ -68,18 +68,18 @@ func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err err
 		return "", &InputError{Field: "Invitation.Email", Problem: "want one e-mail address"}
 	}
 	defer w.Tell(ctx)
-	token, expires, err := directory.Invite(ctx, w.Directory, w.Events, &in)
+	made, err := directory.Invite(ctx, w.Directory, w.Events, &in)
 	if err != nil {
 		return "", err
 	}
-	link = i.Link(url.QueryEscape(token))
+	link = i.Link(url.QueryEscape(made.Token))
 	if in.NoMail {
 		return link, nil
 	}
-	if err := i.Mail(ctx, in.Email, link, expires); err != nil {
-		return "", errors.Join(err, directory.RevokeInvitation(context.WithoutCancel(ctx), w.Directory, w.Events, directory.InvitationID(w.Directory, token)))
+	if err := i.Mail(ctx, in.Email, link, made.Expires); err != nil {
+		return "", errors.Join(err, directory.RevokeInvitation(context.WithoutCancel(ctx), w.Directory, w.Events, directory.InvitationID(w.Directory, made.Token)))
 	}
-	return "", nil
+	return "", directory.EndEarlier(context.WithoutCancel(ctx), w.Directory, made)
 }
 
 // Invitations lists the invitations of the tenant that ctx names, the newest first. It

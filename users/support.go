@@ -64,12 +64,14 @@ type EmailChange struct {
 //     taken, the error is nil, and the mail tells the owner of that address.
 //   - For any other user, with Recover, it begins a change that needs no session: see
 //     [EmailChange]. A taken address is ErrConflict, and a user without an address is
-//     ErrNotFound. If a change was made or begun within the last 30 days, or the user
-//     has never proven the present address, the error is an [InputError] for Recover.
+//     ErrNotFound. The error is an [InputError] for Recover if the user has never proven
+//     the present address, if the address has changed within the last 30 days, or if a
+//     change without Recover was begun in that time.
 //     If a mail cannot be sent, the change is withdrawn and the error is
 //     latchkey.ErrEmailSignIn. A former mailbox that is gone withdraws nothing: see
-//     latchkey.ErrMailboxGone. While the same change is under way, the call does
-//     nothing. A change to any other address replaces it. After three changes in a day
+//     latchkey.ErrMailboxGone. While a change with Recover to the same address is under
+//     way, the call does nothing. A call with Recover and another address replaces that
+//     change. After three changes in a day
 //     the error is latchkey.ErrEmailSignIn with the Code "limit". Check by other means
 //     that the user is asking.
 //

@@ -19,10 +19,10 @@ type TokenOptions struct {
 
 	Scopes   []string // that the token must have; a missing scope is ErrScopeMissing
 	Rejected string   // an access token that an API has refused: do not return this one
-	// MinLife is how long the token should last. 0: 5 s, or less if it cannot be renewed
-	// for now. A stored token that ends sooner is renewed, and is ErrReconnect without a
-	// refresh token. A new token is returned however long it lasts: a MinLife above the
-	// provider's lifetime renews at every call. It must not be negative.
+	// MinLife is how long the token should last. 0 or less: 5 s, or less if it cannot be
+	// renewed for now. A stored token that ends sooner is renewed, and is ErrReconnect
+	// without a refresh token. A new token is returned however long it lasts: a MinLife
+	// above the provider's lifetime renews at every call.
 	MinLife time.Duration
 }
 

@@ -253,9 +253,11 @@ func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 
 // Delete removes a user with all that the Adapter keeps by the user's id, and revokes
 // provider tokens as Unlink does. It returns ErrSessionsNotEnded if the user is
-// deleted, but sessions may go on until they expire: JWT sessions do without
-// latchkey.SessionConfig.Revocations. It needs an Adapter that is a
-// [storage.UserDeletionAdapter]. See Erase for requests to erase personal data.
+// deleted, but sessions may go on until they expire. JWT sessions go on if there is
+// neither a latchkey.SessionConfig.Revocations nor an Adapter that is a
+// [storage.RevocationStore]. If another error stands beside it, that store failed: call
+// Delete again. Delete needs an Adapter that is a [storage.UserDeletionAdapter]. See
+// Erase for requests to erase personal data.
 func (u *Users) Delete(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Delete")
 	if err != nil {

@@ -39,7 +39,8 @@ const (
 // were sent in.
 type members map[string]json.RawMessage
 
-// membersOf decodes a JSON object. Its error calls it what.
+// membersOf decodes a JSON object. For anything else it returns an error, which calls the
+// object by the name in what.
 func membersOf(raw []byte, what string) (m members, err error) {
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil || m == nil {
 		return nil, errors.New(what + " is no JSON object")

@@ -46,8 +46,8 @@ var (
 
 // readKey decodes a COSE key and checks that a verification with it is sound and
 // cheap: kty and alg agree, an RSA key is within bounds, and a point is on its
-// curve and of no small order. It returns the algorithm and the members that a key
-// of the kind has.
+// curve and of no small order. It returns the key as webauthncose verifies with it, its
+// algorithm, and the labels of all members that a key of this kind may have.
 func readKey(raw []byte) (key any, alg int64, known []int64, err error) {
 	if len(raw) > longestKey {
 		return nil, 0, nil, fmt.Errorf("the public key has more than %d bytes", longestKey)

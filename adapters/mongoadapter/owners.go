@@ -48,32 +48,44 @@ func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 // claim calls write, which gives a user the id and, unless email is empty, the e-mail
 // address. It returns the error of write. If write returns ErrConflict because a leaving
 // user has the id or the address, claim finishes that user's deletion and calls write
-// again. It returns ErrConflict if any other user has the id or the address, and not for
-// a failure to find out.
+// again. It returns ErrConflict if a user who is not leaving has the id or the address.
+// If claim cannot find out who has them, it returns that failure instead.
 func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
 	for range tries {
 		err := write()
 		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
-		held := bson.A{bson.D{{Key: "_id", Value: id}}}
-		if email != "" {
-			held = append(held, bson.D{{Key: "email", Value: email}})
-		}
-		leaving, failed := findAll[userDoc](ctx, s.docs, bson.D{{Key: "$or", Value: held}, {Key: "latchkeyLeaving", Value: true}})
-		if failed != nil { // whether the key is taken for good is unknown
-			return failed
-		}
-		if len(leaving) == 0 {
+		if err := s.release(ctx, id, email); err != nil {
 			return err
 		}
-		for _, d := range leaving {
+	}
+	return storage.ErrConflict
+}
+
+// release finishes the deletion of all leaving users who have the id or, unless it is
+// empty, the e-mail address. It returns ErrConflict if another user has the address, and
+// nil if nobody has: their deletion may have ended since a write met them.
+func (s *owners) release(ctx context.Context, id bson.ObjectID, email string) error {
+	held := bson.A{bson.D{{Key: "_id", Value: id}}}
+	if email != "" {
+		held = append(held, bson.D{{Key: "email", Value: email}})
+	}
+	holders, err := findAll[userDoc](ctx, s.docs, bson.D{{Key: "$or", Value: held}})
+	if err != nil { // whether the key is taken for good is unknown
+		return err
+	}
+	for _, d := range holders {
+		switch {
+		case !d.Leaving && d.ID != id:
+			return storage.ErrConflict
+		case d.Leaving:
 			if _, err := s.finishDeletion(ctx, d.ID); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return err
 			}
 		}
 	}
-	return storage.ErrConflict
+	return nil
 }
 
 // add adds doc, the document with the given id that belongs to owner. key is the filter

@@ -3,6 +3,7 @@ package mongoadapter_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -124,6 +125,31 @@ func TestDeletionBesideResumedSignUp(t *testing.T) {
 		}
 		_, err = other.GetAccount(ctx, "acme", u.ID+"old")
 		is(t, "the account of the deleted user", err, storage.ErrNotFound)
+	}
+}
+
+// an address is free if its holder is deleted after the call has met them, at
+// whatever step.
+func TestHolderGoneMeanwhile(t *testing.T) {
+	s := start(t)
+	db := s.migrated(t)
+	other, ctx := newAdapter(t, db, mongoadapter.Options{}), t.Context()
+	for n := 1; ; n++ {
+		email := fmt.Sprintf("ada%d@example.com", n)
+		holder, err := other.CreateUser(ctx, storage.User{Email: email})
+		ok(t, err)
+		a, done := s.before(t, db, "insert", n, func() {
+			_, err := other.DeleteUser(ctx, holder.ID)
+			ok(t, err)
+		})
+		_, err = a.CreateUser(ctx, storage.User{Email: email})
+		if !done() {
+			is(t, "an address that is taken", err, storage.ErrConflict)
+			break
+		}
+		if err != nil {
+			t.Errorf("the holder is deleted before command %d: %v", n, err)
+		}
 	}
 }
 

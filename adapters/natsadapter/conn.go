@@ -49,9 +49,9 @@ func (m message) record(k kvstore.Key) kvstore.Record {
 	return kvstore.Record{Key: k, Version: m.version + "@" + strconv.FormatUint(m.sequence, 10), Value: m.value}
 }
 
-// seen returns the message that a version of record stands for, without its value. known
-// is false if the version has no sequence: the caller must then read the message. An
-// empty version stands for a key without a message.
+// seen takes apart a version that the method record made. It returns the message without
+// its value. known is false if the version has no sequence: the caller must then read the
+// message. An empty version stands for a key without a message.
 func seen(version string) (m message, known bool) {
 	if version == "" {
 		return m, true
@@ -216,7 +216,8 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 
 // publish writes over the message that has the sequence over; 0 stands for no message.
 // It calls message for each try. If the last message of the subject has another
-// sequence, isConflict is true for the error. So publish is safe to repeat.
+// sequence, publish writes nothing, and isConflict is true for the error. The other
+// message may be that of an earlier try whose answer was lost: callers read the key then.
 func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Msg) error {
 	return retry(ctx, func(ctx context.Context) error {
 		_, err := c.js.PublishMsg(ctx, message(), jetstream.WithExpectLastSequencePerSubject(over))

@@ -17,10 +17,11 @@ const (
 )
 
 // retry calls f until a server answers, and returns the error of that call, or nil. Each
-// call of f gets a context that ends after a second. While copies choose a new leader no
+// call of f gets a context that ends after a second. f must be safe to repeat: the server
+// may have carried out a call whose answer was lost. While copies choose a new leader no
 // server answers, and the client does not ask twice. retry gives up when ctx ends, or
-// after ten seconds if ctx has no deadline. It then returns the error of the context,
-// together with the last error that said more than that there was no answer.
+// after ten seconds if ctx has no deadline. It then returns an error that wraps the error
+// of the context and the last error of f that is not context.DeadlineExceeded, if any.
 func retry(ctx context.Context, f func(context.Context) error) error {
 	if _, has := ctx.Deadline(); !has {
 		var cancel context.CancelFunc

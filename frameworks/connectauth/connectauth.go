@@ -67,7 +67,8 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 //   - A [connect.Error] is sent as it is.
 //   - ErrNoSession, and any other error without a session, is CodeUnauthenticated.
 //   - [latchkey.NeedRecent] and [latchkey.NeedFactor] let the call pass if the session has
-//     the proof. Otherwise they are CodeUnauthenticated.
+//     the proof. Otherwise they are CodeUnauthenticated, or CodeInternal if the
+//     configuration never gives that proof.
 //   - ErrAccessDenied is CodePermissionDenied.
 //   - Any other error, and a panic, is CodeInternal.
 //
@@ -75,8 +76,9 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 // called. Of an error that is not sent as it is, the caller does not see the cause;
 // interceptors around this one find the cause by errors.Unwrap. decide is called once a
 // stream, before its first message. It is not called for the procedures in public, which
-// are named as in [Auth.RequireSession]: all their calls pass. With a nil decide every
-// other call is CodeInternal.
+// are named as in [Auth.RequireSession]: all their calls pass. A nil decide lets no other
+// call pass: that of a signed-in user is CodeInternal, and one without a session is
+// CodeUnauthenticated.
 func (a *Auth) Authorize(decide func(ctx context.Context, procedure string, s *latchkey.Session) error, public ...string) connect.Interceptor {
 	if decide == nil {
 		decide = func(context.Context, string, *latchkey.Session) error { return errNoDecide }

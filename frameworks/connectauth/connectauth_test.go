@@ -356,6 +356,22 @@ func TestPanickingGuard(t *testing.T) {
 	}
 }
 
+// TestProofThatNoSessionHas is R-836: a call is not led to prove what the configuration
+// never lets anybody prove.
+func TestProofThatNoSessionHas(t *testing.T) {
+	for _, demand := range []error{latchkey.NeedFactor(), latchkey.NeedRecent(time.Minute)} {
+		s := newServer(t, func(a *connectauth.Auth) connect.Interceptor {
+			return a.Authorize(func(context.Context, string, *latchkey.Session) error { return demand })
+		})
+		s.signIn("ada")
+		for kind, call := range s.kinds(overHTTP2(), connect.WithGRPC()) {
+			if code, reason := reasonOf(t, call(kind, s.cookies()).err); code != connect.CodeInternal || reason != "" {
+				t.Errorf("R-836 %s, %v: %v, %q", kind, demand, code, reason)
+			}
+		}
+	}
+}
+
 // TestGuardWithoutAFunction is R-689: a guard that was told of nobody lets nobody pass.
 func TestGuardWithoutAFunction(t *testing.T) {
 	s := newServer(t, func(a *connectauth.Auth) connect.Interceptor { return a.Authorize(nil) })

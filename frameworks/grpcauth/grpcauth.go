@@ -68,7 +68,8 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 //   - An error with a status of its own (package status) is sent as it is.
 //   - ErrNoSession, and any other error without a session, is Unauthenticated.
 //   - [latchkey.NeedRecent] and [latchkey.NeedFactor] let the call pass if the session has
-//     the proof. Otherwise they are Unauthenticated.
+//     the proof. Otherwise they are Unauthenticated, or Internal if the
+//     configuration never gives that proof.
 //   - ErrAccessDenied is PermissionDenied.
 //   - Any other error, and a panic, is Internal.
 //
@@ -76,8 +77,8 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 // Of an error that is not sent as it is, the caller does not see the cause; interceptors
 // around this one find the cause by errors.Unwrap. decide is called once a stream, before
 // its first message. It is not called for the methods in public, which are named as in
-// [Auth.RequireSession]: all their calls pass. With a nil decide every other call is
-// Internal.
+// [Auth.RequireSession]: all their calls pass. A nil decide lets no other call pass: that
+// of a signed-in user is Internal, and one without a session is Unauthenticated.
 func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latchkey.Session) error, public ...string) *Guard {
 	if decide == nil {
 		decide = func(context.Context, string, *latchkey.Session) error { return errNoDecide }

@@ -339,6 +339,22 @@ func TestPanickingGuard(t *testing.T) {
 	}
 }
 
+// TestProofThatNoSessionHas is R-836: a call is not led to prove what the configuration
+// never lets anybody prove.
+func TestProofThatNoSessionHas(t *testing.T) {
+	for _, demand := range []error{latchkey.NeedFactor(), latchkey.NeedRecent(time.Minute)} {
+		s := newServer(t, func(a *grpcauth.Auth) *grpcauth.Guard {
+			return a.Authorize(func(context.Context, string, *latchkey.Session) error { return demand })
+		})
+		s.signIn("ada")
+		for kind, call := range s.kinds() {
+			if code, reason := reasonOf(call(s.cookies()).err); code != codes.Internal || reason != "" {
+				t.Errorf("R-836 %s, %v: %v, %q", kind, demand, code, reason)
+			}
+		}
+	}
+}
+
 // TestGuardWithoutAFunction is R-689: a guard that was told of nobody lets nobody pass.
 func TestGuardWithoutAFunction(t *testing.T) {
 	s := newServer(t, func(a *grpcauth.Auth) *grpcauth.Guard { return a.Authorize(nil) })

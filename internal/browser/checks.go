@@ -23,8 +23,8 @@ type CheckValue struct {
 func (p *CheckValue) isOf(f *Flow) bool { return p.ID == f.ID && p.Provider == f.Provider }
 
 // Flows returns the sign-ins under way at a provider, newest first. It leaves out those
-// that have expired. A flow may lack the value of a check whose cookie is missing: Fault
-// finds that.
+// that have expired. A flow may lack the value of a check whose cookie is missing:
+// Flow.Mismatch finds that.
 func (c *Cookies) Flows(provider string, now time.Time) []*Flow {
 	var all []*Flow
 	for _, check := range flowChecks {

@@ -193,10 +193,10 @@ func (c *Cookies) clearSession() {
 	c.clearFormer()
 }
 
-// sessionParts returns the value of the session cookie, as it was sent, and the names of
-// its cookies if there are pieces. There are no names if the browser sent at most the
-// whole cookie. It returns false if there is no value or a piece is missing. It reads the
-// request once and keeps the result.
+// sessionParts returns the value of the session cookie, as it was sent. If the browser sent
+// pieces of the cookie, parts has the names of all of its cookies, and otherwise parts is
+// nil. It returns false if there is no value or a piece is missing. It reads the request
+// once and keeps the result.
 func (c *Cookies) sessionParts() (value string, parts []string, ok bool) {
 	found := &c.chunks
 	if !found.looked {

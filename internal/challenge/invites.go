@@ -38,39 +38,29 @@ type invitationData struct {
 	Mailed      bool   `json:"mailed,omitempty"`
 }
 
-// Invite stores an invitation and removes the others for the same address. It returns the
-// secret of its link, and sends no mail. It takes Email, CallbackURL, Data and Mailed
-// from in. The caller has put Email into canonical form: addresses are compared byte by
-// byte. A life of 0 is [InvitationLife]. Invite returns an InputError if the address is
-// empty, the life is negative, or the life or the data exceed their limits. Other errors
-// are those of the store, after which both old and new invitations may be there: callers
-// that want all or nothing run it in a transaction.
-func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (token string, err error) {
+// Invite stores an invitation, and sends no mail. It returns the secret of its link, and
+// the earlier invitations to the same address, for [Rows.EndRows]. It takes Email,
+// CallbackURL, Data and Mailed from in. The caller has put Email into canonical form:
+// addresses are compared byte by byte. A life of 0 is [InvitationLife]. Invite returns an
+// InputError if the address is empty, the life is negative, or the life or the data exceed
+// their limits. Other errors are those of the store.
+func (r *Rows) Invite(ctx context.Context, in Invitation, life time.Duration) (token string, earlier []*Row, err error) {
 	switch {
 	case in.Email == "":
-		return "", &fault.InputError{Field: "Invitation.Email", Problem: "it is empty"}
+		return "", nil, &fault.InputError{Field: "Invitation.Email", Problem: "it is empty"}
 	case life < 0 || life > LongestInvitation:
-		return "", &fault.InputError{Field: "Invitation.Expires", Problem: "want a time in the future, and 30 days from now at most; zero is 7 days"}
+		return "", nil, &fault.InputError{Field: "Invitation.Expires", Problem: "want a time in the future, and 30 days from now at most; zero is 7 days"}
 	case len(in.Data) > mostInvitationData:
-		return "", &fault.InputError{Field: "Invitation.Data", Problem: fmt.Sprintf("it has %d bytes, want at most %d", len(in.Data), mostInvitationData)}
+		return "", nil, &fault.InputError{Field: "Invitation.Data", Problem: fmt.Sprintf("it has %d bytes, want at most %d", len(in.Data), mostInvitationData)}
 	case life == 0:
 		life = InvitationLife
 	}
-	before, err := r.List(ctx, Invite, "", in.Email)
-	if err != nil {
-		return "", err
+	if earlier, err = r.List(ctx, Invite, "", in.Email); err != nil {
+		return "", nil, err
 	}
 	data := invitationData{in.CallbackURL, in.Data, in.Mailed}
 	token, err = r.Create(ctx, Draft{Purpose: Invite, Identifier: in.Email, Data: data, Life: life})
-	if err != nil {
-		return "", err
-	}
-	for _, row := range before {
-		if err := r.EndRow(ctx, row); err != nil {
-			return "", err
-		}
-	}
-	return token, nil
+	return token, earlier, err
 }
 
 // Invitation returns the invitation that a token names, and does not use it up. token is

@@ -15,7 +15,10 @@ import (
 
 func (s *site) invite(t *testing.T, in challenge.Invitation) (token string) {
 	t.Helper()
-	token, err := s.Invite(t.Context(), in, 0)
+	token, earlier, err := s.Invite(t.Context(), in, 0)
+	if err == nil {
+		err = s.EndRows(t.Context(), earlier)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +153,7 @@ func TestInvitationsThatAskForTooMuch(t *testing.T) {
 		"the past":     {challenge.Invitation{Email: "a@example.com"}, -time.Second, "Expires"},
 		"4097 of data": {challenge.Invitation{Email: "a@example.com", Data: strings.Repeat("x", 4097)}, 0, "Data"},
 	} {
-		if _, err := s.Invite(t.Context(), c.in, c.life); err == nil || !strings.Contains(err.Error(), "Invitation."+c.want) {
+		if _, _, err := s.Invite(t.Context(), c.in, c.life); err == nil || !strings.Contains(err.Error(), "Invitation."+c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -190,12 +190,7 @@ func (r *Rows) Keep(ctx context.Context, p Purpose, userID string, newest int) e
 	if err != nil || len(rows) <= newest {
 		return err
 	}
-	for _, row := range rows[newest:] {
-		if err := r.EndRow(ctx, row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.EndRows(ctx, rows[newest:])
 }
 
 // EndRow removes the challenge of a row by its ID. It returns nil if the challenge is
@@ -203,6 +198,16 @@ func (r *Rows) Keep(ctx context.Context, p Purpose, userID string, newest int) e
 func (r *Rows) EndRow(ctx context.Context, row *Row) error {
 	_, err := r.Store.Take(ctx, row.ID)
 	return failure.Ignoring(err, storage.ErrNotFound)
+}
+
+// EndRows removes challenges as EndRow does, and stops at the first error.
+func (r *Rows) EndRows(ctx context.Context, rows []*Row) error {
+	for _, row := range rows {
+		if err := r.EndRow(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxHandle bounds a handle, which strangers send, before it is hashed.

@@ -50,8 +50,9 @@ func claim(ctx context.Context, s *Store, u *storage.User) error {
 
 // AcceptVouched accepts the sign-in, without a transaction, of a user that the
 // application names. It returns the error of CheckSuspension for a suspended user.
-// Otherwise it clears Provisioned as claim does, and ends a change of address that staff
-// has asked for, as endRegain does. The user need not be stored: it then returns nil.
+// Otherwise it ends what staff may do before the first sign-in, as endStaffWork says. For a
+// user that is not stored it returns nil. It does not check whether something has ended the
+// sign-in: Revocations.Accept does.
 func AcceptVouched(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := CheckSuspension(ctx, d, d.Store, userID); err != nil {
 		return err

@@ -41,7 +41,7 @@ type Assertion struct {
 	Started       time.Time              // when the handling of the request that completes it started; zero: now
 	Joined        time.Time              // the time of the sign-in behind the session that it is completed in; zero: unknown, or no session
 	JoinedNames   []ProviderNames        // what its providers call that session
-	IsAdopted     bool                   // that session was made elsewhere, and Joined is no more than when it was last renewed there
+	IsAdopted     bool                   // the session of Joined was made elsewhere, and Joined is only when it was last renewed there
 	AMR           []string               // what is proven (RFC 8176); nil: as the kind of the provider says
 	ACR           string                 // what the proofs are worth
 	Proved        time.Time              // the latest proof; zero: the sign-in
@@ -49,7 +49,7 @@ type Assertion struct {
 	Second        *Second                // the second factor, which the transaction uses up; nil: none
 	Connects      bool                   // it links an account to the signed-in user or grants it more scopes, and does nothing else
 	Wanted        string                 // id of the account that Connects is about; empty: any
-	IsStale       bool                   // that sign-in is too old to link an account, on a site with an account page
+	IsStale       bool                   // the sign-in of Joined is too old to link an account
 }
 
 // Linking is how far a provider's word about an e-mail address is trusted.
@@ -75,11 +75,13 @@ func (in *Assertion) NamesUser() bool {
 }
 
 // contradicts reports whether the sign-in must not end in the user that it leads to.
-// owner is the user that has the account, and current the signed-in user; nil: none. A
-// passkey that is being registered must have no owner, so any owner contradicts
-// it. Otherwise an empty in.Owner fits every user. Any other in.Owner must be the id of
-// owner. If there is no owner, it must be the id of current, and the sign-in must
-// register a passkey.
+// owner is the user that has the account, and current the signed-in user; nil: none.
+//
+//   - A passkey that is being registered must have no owner.
+//   - Otherwise an empty in.Owner fits every user.
+//   - With an owner, in.Owner must be the id of owner.
+//   - Without an owner, the sign-in must register a passkey, and in.Owner must be the id of
+//     current.
 func (in *Assertion) contradicts(owner, current *storage.User) bool {
 	switch {
 	case owner != nil && in.Passkey != nil:

@@ -448,9 +448,9 @@ func TestPasswordStaysWithoutAPasskey(t *testing.T) {
 // F-206: a sign-in takes the invitation of an address only if the address is proven.
 func TestInvitationsGoToProvenAddresses(t *testing.T) {
 	s := newBoundSite(t)
-	token, _, err := Invite(t.Context(), s.Directory, s.q, &event.Invitation{Email: "ada@example.com"})
+	made, err := Invite(t.Context(), s.Directory, s.q, &event.Invitation{Email: "ada@example.com"})
 	if err == nil {
-		err = s.Waiting(s.Store).AcceptInvitation(t.Context(), token)
+		err = s.Waiting(s.Store).AcceptInvitation(t.Context(), made.Token)
 	}
 	if err != nil {
 		t.Fatal(err)

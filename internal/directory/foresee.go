@@ -15,9 +15,9 @@ import (
 // the sign-in ends in no other.
 
 // OtherUser reports that a sign-in would end in a user that the application was not asked
-// about. In a store with transactions nothing was written. In another store a record of
-// the sign-up may be, and the second factor and the invitation are used up: the same
-// Assertion may be committed once more all the same.
+// about. In a store with transactions nothing was written. In another store the record of
+// the sign-up may have been written, and the second factor and the invitation are used up.
+// In both cases the same Assertion may be committed once more.
 type OtherUser struct {
 	User  storage.User
 	IsNew bool // the user would be created

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -34,11 +35,20 @@ func ShownInvitation(in *challenge.Invitation) event.Invitation {
 	}
 }
 
-// Invite stores an invitation in place of others for its address, and returns the secret
-// of its link and its expiry. It sends no mail. A zero in.Expires means seven days. For
-// an expiry that has passed or is too far away, and for an empty address, it returns an
-// InputError. It adds the event InvitationMade.
-func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) (token string, expires time.Time, err error) {
+// Made is an invitation that Invite has stored.
+type Made struct {
+	Token   string // the secret of its link
+	Expires time.Time
+
+	earlier []*challenge.Row // invitations to the same address that are still there
+}
+
+// Invite stores an invitation, and sends no mail. With in.NoMail it ends earlier
+// invitations to the address. Otherwise the caller calls [EndEarlier] after the mail, so
+// that a mail that cannot be sent leaves a link that works. A zero in.Expires
+// means seven days. For an expiry that has passed or is too far away, and for an empty
+// address, Invite returns an InputError. It adds the event InvitationMade.
+func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) (made Made, err error) {
 	now, life := d.Now(), time.Duration(0)
 	if !in.Expires.IsZero() {
 		if life = in.Expires.Sub(now); life <= 0 {
@@ -47,15 +57,25 @@ func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) 
 	}
 	asked := challenge.Invitation{Email: in.Email, CallbackURL: in.CallbackURL, Data: in.Data, Mailed: !in.NoMail}
 	err = q.together(ctx, d.Store, func(ctx context.Context, s *Store) (err error) {
-		if token, err = d.Waiting(s).Invite(ctx, asked, life); err == nil {
-			q.Add(event.Event{Type: event.InvitationMade}, nil)
+		rows := d.Waiting(s)
+		if made.Token, made.earlier, err = rows.Invite(ctx, asked, life); err != nil {
+			return err
 		}
-		return err
+		if in.NoMail {
+			if err := rows.EndRows(ctx, made.earlier); err != nil {
+				return err
+			}
+		}
+		q.Add(event.Event{Type: event.InvitationMade}, nil)
+		return nil
 	})
-	if life == 0 {
-		life = challenge.InvitationLife
-	}
-	return token, now.Add(life), err
+	made.Expires = now.Add(cmp.Or(life, challenge.InvitationLife))
+	return made, err
+}
+
+// EndEarlier ends the invitations that were there before made, to its address.
+func EndEarlier(ctx context.Context, d *Directory, made Made) error {
+	return d.Waiting(d.Store).EndRows(ctx, made.earlier)
 }
 
 // RevokeInvitation removes the invitation with an id, and adds the event

@@ -52,16 +52,17 @@ func checkConnect(in *Assertion, owner, current *storage.User) error {
 
 // claimSession makes sure that the session in which the sign-in was begun is alive. It
 // locks its user and sets heldOf. It returns ErrSessionGone if it finds that the session
-// has ended. For a sign-in that was begun in no session it does nothing.
+// has ended. It does nothing if current is nil, or if BegunIn is nil because the session
+// was not recorded.
 //
 //   - With a nil plan it looks for the session among the revocations.
 //   - If sessions take part in the transaction, it ends the session at once. A concurrent
 //     call waits, and then finds the session that takes its place.
-//   - In a store apart it only looks for the session.
+//   - In a store of its own, beside the Adapter, it only looks for the session.
 //   - Without transactions it does not look.
 //
-// In the last two cases storeSession ends the session after everything is written, and
-// undoes the sign-in if the session is gone by then.
+// In the last two cases storeSession ends the session after everything is written. If the
+// session is gone by then, storeSession deletes the new session and unlinks the account.
 func (d *Directory) claimSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
 	if current == nil || signIn.BegunIn == nil {
 		return nil
@@ -218,10 +219,11 @@ func (d *Directory) undoLink(ctx context.Context, s *Store, signIn *SignIn, reas
 	return errors.Join(goneIf(reason, storage.ErrNotFound), err)
 }
 
-// StampAuthTime returns auth_time for the token that a sign-in opens: the start of
-// the request that completed it, so that a later end of the user's sessions voids
-// the token. A sign-in that only linked an account counts from the sign-in of its
-// session (ASVS 7.5.1). StampAuthTime also writes the time into Since.
+// StampAuthTime returns auth_time for the token that a sign-in opens: the time from which
+// the sign-in counts, so that a later end of the user's sessions voids the token. The
+// caller has committed the sign-in, or has called Revocations.Accept, which sets that
+// time. A sign-in that only linked an account counts from the sign-in of its session
+// (ASVS 7.5.1). StampAuthTime also writes the time into Since.
 func (signIn *SignIn) StampAuthTime() json.Number {
 	at := signIn.begun
 	if signIn.IsLink && !signIn.Joined.IsZero() {

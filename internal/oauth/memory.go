@@ -93,8 +93,9 @@ func (r *recall[T]) serves(m, seen *memory[T], now time.Time) bool {
 	return current || now.Before(m.retry)
 }
 
-// refresh returns the outcome of a new request, or of the one that is under way.
-// The error is that of ctx.
+// refresh returns the outcome of a new request, or of the one that is under way. It makes
+// no request if the cached outcome serves by now; seen is as for get. A failed request is
+// an outcome, too: the error of refresh is that of ctx.
 func (r *recall[T]) refresh(ctx context.Context, by *Client, seen *memory[T]) (*memory[T], error) {
 	return r.last.Refresh(ctx, struct{}{}, func(ctx context.Context) (*memory[T], string, error) {
 		return r.renew(ctx, by, seen), "", nil

@@ -333,6 +333,9 @@ func TestInvitationsAreLimited(t *testing.T) {
 			t.Errorf("R-679 invitation %d: %v", i+1, err)
 		}
 	}
+	if a := s.newBrowser().post(path(s.lastMail(latchkey.MessageInvitation))); !a.signsIn() {
+		t.Errorf("R-837 the last link that was mailed: %d to %q", a.Code, a.location())
+	}
 }
 
 // TestRefusedSignUps: the end of a sign-up is a sign-in, and so is its refusal.

@@ -66,10 +66,10 @@ func (v *Vault) choose(ctx context.Context, p *Provider, at *opened, o Options) 
 	return renewed, err
 }
 
-// minLife returns how long a token must last at least: o.MinLife, or defaultMinLife if
-// that is 0.
+// minLife returns how long a token must last at least: o.MinLife, or defaultMinLife
+// unless that is positive.
 func minLife(o Options) time.Duration {
-	if o.MinLife == 0 {
+	if o.MinLife <= 0 {
 		return defaultMinLife
 	}
 	return o.MinLife

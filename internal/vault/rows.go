@@ -33,8 +33,8 @@ func (v *Vault) Replace(row storage.Account, fresh, kept storage.Tokens) storage
 	return v.sealed(key, p, Merge(former, kept, p.Lifetime, v.Now()), fresh)
 }
 
-// sealed returns kept sealed for its row. Unless other programs read the row, it first
-// adds the lifetimes in fresh.
+// sealed returns kept as v.Seals writes it to the row of key. fresh and kept are as in
+// ForRow. Unless other programs read the row, sealed first adds the lifetimes in fresh.
 func (v *Vault) sealed(key accountKey, p *Provider, kept, fresh storage.Tokens) storage.Tokens {
 	if !v.Seals.isShared() {
 		kept = withLifetimes(kept, fresh)
