@@ -73,11 +73,13 @@ func (a *Auth) Routes(group string) ([]string, error) {
 // or erased. It also begins to send the mails that are due by [Factors].RecoveryDelay and
 // by [users.EmailChange].Recover, if Site.URL is set. Call it now and then, from one
 // instance. An expired row is void in any case: only the size of the tables depends on
-// Sweep.
+// Sweep. On a site of [NewTenants] it works for the tenant that ctx names: call it for
+// each tenant, with [ContextWithTenant].
 //
 // Each store gets [Limits].StoreTimeout; if that does not suffice, Sweep returns
 // [storage.ErrUnfinished] with how many rows it has removed, and the next call goes on.
-// Other errors are ErrMissingAdapter, ErrAudit and those of a store.
+// Other errors are ErrMissingAdapter, ErrAudit, those of a store and, if ctx names no
+// tenant that exists, ErrInvalidConfig.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	s, err := setupWithStore(ctx, a)
 	if err != nil {

@@ -78,7 +78,7 @@ type ActAs struct {
 // extends the lifetime of a JWT session. The cache is in memory, by a hash of the token.
 // Each configuration, and so each tenant, has a cache of its own of this size.
 type SessionCache struct {
-	MaxAge time.Duration // counted from before the store was asked; 0: there is no cache; at most 5 minutes
+	MaxAge time.Duration // how long an answer is believed, from the moment when the question was sent; 0: there is no cache; at most 5 minutes
 	Size   int           // sessions kept, of which the least recently used goes first; 0: 10,000
 }
 

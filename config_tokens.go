@@ -15,14 +15,17 @@ type TokenConfig struct {
 	hidden
 
 	// Keys encrypt stored tokens, the newest first. Older ones still open what they
-	// encrypted. Empty: derived from Secrets. Removing a key, or a secret where Keys is
-	// empty, loses the tokens that are still encrypted under it.
+	// encrypted. A key is a random text, such as the output of openssl rand -base64 33.
+	// Empty: derived from Secrets. Removing a key, or a secret where Keys is empty, loses
+	// the tokens that are still encrypted under it. So a site that sets Keys later lists
+	// its secrets there as the last keys.
 	Keys []string
 	// Plain stores tokens unencrypted, for other programs that read the same rows.
 	Plain bool
 	// Cookie keeps the tokens in a sealed cookie of the browser, for sites without an
 	// Adapter. Only [Auth.AccessToken] returns them then. The cookie has room for few and
-	// small accounts. false: without an Adapter nothing keeps them.
+	// small accounts. New refuses Cookie with an Adapter, Keys or Plain. false: without an
+	// Adapter nothing keeps them.
 	Cookie bool
 	// Early is how long before its expiry a token is renewed, at most a fifth of its
 	// lifetime. 0: a minute.

@@ -26,8 +26,8 @@ type Events struct {
 	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
 	DeleteUser    func(ctx context.Context, u User) error
 	// Evict tells that an e-mail address was proven for the first time, and that the
-	// accounts, passkeys and sessions that others may have attached to its user before
-	// were removed.
+	// accounts, passkeys, password, second factors and sessions that others may have
+	// attached to its user before were removed.
 	Evict func(ctx context.Context, e EvictEvent) error
 
 	// Observe hears every [Event], what failed included, without the records
@@ -62,7 +62,8 @@ type SignOutEvent = event.SignOutPayload
 type LinkAccountEvent = event.AccountPayload
 
 // EvictEvent tells of the Accounts and Authenticators that were removed from User
-// when their e-mail address was proven for the first time.
+// when their e-mail address was proven for the first time. It does not list a password,
+// second factors and sessions, which may have gone with them or alone.
 type EvictEvent = event.EvictPayload
 
 // Invitation is what an e-mail address is invited with: Email, CallbackURL, Data, Expires

@@ -17,9 +17,9 @@ import (
 type LinkOptions struct {
 	SignInOptions
 
-	// ProviderAccountID is the account to be linked or to grant scopes. A user who comes
-	// back with another account gets ErrOAuthAccountNotLinked. Empty: any account that
-	// is not another user's.
+	// ProviderAccountID names the account that the user has to come back with, as in
+	// [Account]. With another account the error is ErrOAuthAccountNotLinked. Set it when a
+	// linked account needs more scopes. Empty: any account that is not another user's.
 	ProviderAccountID string
 }
 

@@ -38,7 +38,7 @@ type Message struct {
 	Kind     MessageKind
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
-	URL      string    // what the mail's button opens; in a mail without a button, a page of the site: the mail names its host
+	URL      string    // what the mail's button opens; in a mail without a button it opens nothing: it is a page of the site, and the mail names only its host
 	OtherURL string    // of MessageAccountExists: where a forgotten password is replaced; else empty
 	Token    string    // the secret inside URL; empty: there is none
 	Code     string    // digits to type where the mail was asked for; empty: there is none
@@ -46,7 +46,7 @@ type Message struct {
 	Expires  time.Time // when the link ends, or a Code without a link; in notices as the comment of Kind says; zero: nothing ends
 	Provider string    // id; empty: the mail is not one of a provider
 	Theme    Theme
-	Language string // of the browser that asked for the mail, one of Texts.Languages; empty: English
+	Language string // of the browser that asked for the mail, one of Texts.Languages; the first of them if no browser asked; empty: English
 	Texts    Texts
 	Request  *Request // that asked for the mail; nil: there was none, or the mail leaves after its answer
 }

@@ -39,11 +39,11 @@ type SignInOptions struct {
 	Prompt    string   // such as login, select_account or none; proves nothing, see MaxAge; empty: not asked
 	LoginHint string   // the user that is expected, such as by an e-mail address; empty: not asked
 	Scopes    []string // in the place of the provider's; openid is added where it is needed; empty: the provider's
-	// MaxAge demands a sign-in at the provider that is no older, in whole seconds. The
-	// ID token has to prove it by auth_time, with a minute of leeway, or the sign-in is
-	// ErrAccessDenied and nothing is written. A pointer to zero demands a sign-in since
-	// this call. nil: a sign-in of any age is accepted. At a provider without OIDC a
-	// MaxAge is ErrInvalidConfig.
+	// MaxAge is how long ago the user may have signed in at the provider. It counts in
+	// whole seconds. The ID token has to prove that by auth_time, with a minute of leeway,
+	// or the sign-in is ErrAccessDenied and nothing is written. A pointer to zero demands a
+	// sign-in since this call. nil: a sign-in of any age is accepted. At a provider without
+	// OIDC a MaxAge is ErrInvalidConfig.
 	MaxAge *time.Duration
 	// ACRValues demands that the acr of the ID token is one of these. Otherwise, and at
 	// a provider without OIDC, the errors are those of MaxAge. nil: any acr is accepted.

@@ -187,6 +187,23 @@ func (s *setup) warnOfOneClient() {
 	}
 }
 
+// checkSecrets adds an error to f for each of texts, the values of field, that is no secret
+// or too weak for the site. It warns of other weak ones.
+func checkSecrets(s *setup, f *failure.List, field string, texts []string) {
+	for i, text := range texts {
+		weakness := weaknessOf(text, s.trust.origin)
+		switch {
+		case strings.TrimSpace(text) == "" || slices.Contains(placeholders, strings.ToLower(strings.TrimSpace(text))):
+			f.Add(ErrMissingSecret, "%s[%d] is empty or a published placeholder: use the output of: openssl rand -base64 33", field, i)
+		case weakness == "":
+		case s.config.refusesWeakSecrets():
+			f.Add(ErrMissingSecret, "%s[%d] %s, which Hardened does not accept: use the output of: openssl rand -base64 33", field, i, weakness)
+		default:
+			s.log.WarnAtStart("a secret " + weakness + " and may be guessed: use the output of openssl rand -base64 33")
+		}
+	}
+}
+
 // prepareSecrets checks the secrets, and makes the keys and codecs that are derived from
 // them. It needs s.trust.
 func (s *setup) prepareSecrets(f *failure.List) {
@@ -194,18 +211,8 @@ func (s *setup) prepareSecrets(f *failure.List) {
 	if len(secrets) == 0 {
 		f.Add(ErrMissingSecret, "set AUTH_SECRET (or Config.Secrets) to the output of: openssl rand -base64 33")
 	}
-	for i, text := range secrets {
-		weakness := weaknessOf(text, s.trust.origin)
-		switch {
-		case strings.TrimSpace(text) == "" || slices.Contains(placeholders, strings.ToLower(strings.TrimSpace(text))):
-			f.Add(ErrMissingSecret, "Secrets[%d] is empty or a published placeholder: use the output of: openssl rand -base64 33", i)
-		case weakness == "":
-		case s.config.refusesWeakSecrets():
-			f.Add(ErrMissingSecret, "Secrets[%d] %s, which Hardened does not accept: use the output of: openssl rand -base64 33", i, weakness)
-		default:
-			s.log.WarnAtStart("a secret " + weakness + " and may be guessed: use the output of openssl rand -base64 33")
-		}
-	}
+	checkSecrets(s, f, "Secrets", secrets)
+	checkSecrets(s, f, "Tokens.Keys", s.config.Tokens.Keys)
 	s.csrfSecret = strings.Join(secrets, ",")
 	for i := range secrets {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))

@@ -76,6 +76,8 @@ type SigningKey struct {
 }
 
 // EmailTrust says whether a provider vouches that an e-mail address is the person's.
+// [OAuth].EmailTrust is about all addresses of a provider, and only EmailUnproven changes
+// something there. [Identity].EmailTrust is about the address of one sign-in, and wins.
 type EmailTrust int
 
 // The values of [EmailTrust].
@@ -217,7 +219,9 @@ type OAuth struct {
 
 	// EmailTrust says whether the provider proves e-mail addresses before it hands
 	// them out. With EmailUnproven it vouches for no address, unless Identify sets
-	// [Identity].EmailTrust, which wins.
+	// [Identity].EmailTrust, which wins. EmailProven does no more than EmailTrustUnknown:
+	// only email_verified of the profile, or an Identify that sets [Identity].EmailTrust,
+	// proves an address.
 	//
 	// EmailTrust counts again when a user's address is proven for the first time. An
 	// account then stays linked only if both are true: its provider vouched for that

@@ -212,8 +212,9 @@ type AccountPayload struct {
 
 // EvictPayload tells of the accounts and passkeys that were removed from a user when
 // the user's e-mail address was proven for the first time. No provider of theirs had
-// vouched for the address, so an attacker may have attached them. If both lists are
-// empty, only sessions were ended.
+// vouched for the address, so an attacker may have attached them. The password and the
+// second factors of the user may have been removed as well, and the sessions were ended.
+// That happens with both lists empty, too.
 type EvictPayload struct {
 	User           storage.User
 	Accounts       []storage.Account

@@ -118,10 +118,11 @@ func (u *Users) SetPasswordHash(ctx context.Context, userID, hash string) error 
 }
 
 // RequireNewPassword stops the password of a user from signing the user in, because
-// others may know it. It ends all sessions of the user and makes all browsers unknown. The
-// right password then mails the user a link to a form for a new password. In a browser that
-// has become known since, by another way to sign in, it leads straight to that form. A user
-// without a password is ErrNotFound.
+// others may know it. It ends all sessions of the user and makes all browsers unknown.
+// Whoever then types the right password is not signed in: the user gets a mail with a link
+// to a form for a new password. A browser is known again after the user has signed in there
+// in another way. In such a browser the right password opens the form at once, without a
+// mail. A user without a password is ErrNotFound.
 func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.RequireNewPassword", false)
 	if err != nil {
@@ -131,9 +132,10 @@ func (u *Users) RequireNewPassword(ctx context.Context, userID string) error {
 	return k.Directory.RequireNewPassword(ctx, w.Events, userID)
 }
 
-// SendPasswordReset mails a user a link that sets a new password. The mail leaves
-// after the call, and what fails then is only logged. A user without an e-mail address is
-// ErrNotFound. It needs latchkey.Password and latchkey.Site.URL.
+// SendPasswordReset mails a user a link that sets a new password, or a first one. The
+// mail leaves after the call. What fails then is only logged, such as a mail beyond
+// latchkey.Limits.MailsPerRecipient. A user without an e-mail address is ErrNotFound. It
+// needs latchkey.Password and latchkey.Site.URL.
 func (u *Users) SendPasswordReset(ctx context.Context, userID string) error {
 	w, k, err := u.keeper(ctx, userID, "Users.SendPasswordReset", true)
 	if err != nil {

@@ -45,12 +45,16 @@ func (u *Users) SendSignInLink(ctx context.Context, userID, redirectTo string) e
 type EmailChange struct {
 	Email string
 
-	// Recover is for a user who cannot sign in, because the mailbox is lost. Both addresses
-	// are mailed at once and half-way, the former one with a link that stops the change. After
-	// latchkey.Factors.RecoveryDelay, and at least 72 hours, a link in the new mailbox works
-	// once, for a day, and no sooner than 24 hours after the second mails. It ends the sessions, mailed links and remembered browsers of the
-	// user. Password, accounts and second factors stay. Any sign-in of the user stops the
-	// change.
+	// Recover is for a user who cannot sign in, because the mailbox is lost. The change
+	// takes latchkey.Factors.RecoveryDelay, and at least 72 hours. Both addresses get a mail
+	// at once and a second one half-way. The mails to the present address have a link that
+	// stops the change. The mails to the new address have a link that makes it. That link
+	// works after the delay, once, for a day. If the second mails are late, it works 24
+	// hours after them. Requests to the routes send the second mails, and so does
+	// latchkey.Auth.Sweep. If none leaves within a day after the delay, the change is void.
+	//
+	// The change ends the sessions, mailed links and remembered browsers of the user.
+	// Password, accounts and second factors stay. Any sign-in of the user stops the change.
 	Recover bool
 }
 
@@ -164,7 +168,7 @@ type Capabilities struct {
 	SignInLink  bool // SendSignInLink
 	Invite      bool // Invite, by mail
 	ActAs       bool // latchkey.Auth.ActAsLink
-	Passwords   bool // SendPasswordReset; the other methods about passwords work without Site.URL, too
+	Passwords   bool // SendPasswordReset, which needs Site.URL; the other methods about passwords need only a latchkey.Password
 	ChangeEmail bool // ChangeEmail of users who have signed in; for all others it needs nothing
 }
 

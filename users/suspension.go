@@ -55,10 +55,12 @@ func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) er
 	return directory.Suspend(ctx, w.Directory, w.Events, userID, s)
 }
 
-// Restore lifts a suspension, also one that has run out: the user can sign in again.
-// Sessions from before stay ended. Restore ends those that a failed Suspend has left.
-// JWT sessions without latchkey.SessionConfig.Revocations go on, and are no error. It
-// returns ErrNotFound if the user is not suspended. It needs what Suspend needs.
+// Restore lifts a suspension: the user can sign in again. Like Suspend, it ends all
+// sessions of the user, sign-ins under way, codes and pending changes of the address,
+// because a failed Suspend may have left some. If the suspension has run out, Restore ends
+// nothing, and only removes what is stored of it. JWT sessions without
+// latchkey.SessionConfig.Revocations go on, and are no error. It returns ErrNotFound if
+// the user has no suspension. It needs what Suspend needs.
 func (u *Users) Restore(ctx context.Context, userID string) error {
 	w, err := u.open(ctx, userID, "Users.Restore")
 	if err != nil {

@@ -114,9 +114,13 @@ func (p *program) printSchema(f migrateFlags) error {
 	return err
 }
 
-// migrate brings the database to the newest schema, or prints why it leaves the database
-// alone. With --check it changes nothing, and returns errTold if there is something to
-// do.
+// migrate brings the database to the newest schema. With --check it changes nothing, and
+// returns errTold if there is something to do. If rows break rules of the new schema, it
+// prints these and returns errTold. It changes no tables of other programs. It changes
+// those of Auth.js' PostgreSQL adapter only with --adopt. Otherwise it prints how
+// Latchkey can use such tables and returns nil, or errTold if those of that adapter do
+// not fit. It returns another error if it cannot work with the tables at all, or not with
+// --adopt. It does not look at --print and --dialect.
 func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	if other, err := p.openService(ctx, f.database); err != nil {
 		return err

@@ -247,9 +247,10 @@ func (d *doctor) checkServiceTokens(ctx context.Context, s *service, names []str
 	d.checkTokens(ctx, t, names)
 }
 
-// tellTokens reports how the tokens of all accounts are stored, which accounts names. all counts them,
-// plain and older those with tokens in clear or under an older key, and unknown those
-// under a key that is not here, by the id of that key.
+// tellTokens reports how the tokens of all accounts are stored. accounts is the text that
+// stands for these accounts in the report, and all is their number. plain and older count
+// accounts with tokens in clear and under an older key. unknown counts those under a key
+// that is not here, by the id of that key.
 func (d *doctor) tellTokens(accounts string, all, plain, older int, unknown map[string]int) {
 	ids := make([]string, 0, len(unknown))
 	for id := range unknown {

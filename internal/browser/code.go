@@ -28,9 +28,10 @@ func (c *Cookies) SetMailCode(m MailCode, now time.Time, life time.Duration) err
 	return nil
 }
 
-// MailCode returns the MailCode that the browser keeps, or the zero MailCode if it keeps
-// none or the time that SetMailCode was given is over. life is of use only for a cookie
-// that has no expiry in it.
+// MailCode returns the MailCode that the browser keeps. It returns the zero MailCode if
+// the browser keeps none, or if SetMailCode was called longer ago than the life that it
+// was given. Here life counts only for a cookie that has no expiry in it, from when the
+// cookie was made. SetMailCode makes no such cookie.
 func (c *Cookies) MailCode(now time.Time, life time.Duration) MailCode {
 	value, there := c.Value(&c.Specs.Link)
 	if !there {

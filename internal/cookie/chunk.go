@@ -43,11 +43,12 @@ func Split(name, value string, limit int) []Chunk {
 // missing among the pieces, or if there are more than 32. Of several cookies of one name
 // only the first counts. An empty or malformed cookie counts as none.
 //
-// parts has the names of all cookies that belong to name, also when ok is false. A caller
-// that writes a new value clears those that it does not overwrite. parts is nil if there
-// are no pieces. It does not name cookies with a suffix that is no number, or with a
-// number of 32 or more. Such a cookie beside a value is ignored, so that a planted one
-// ends no session.
+// If there are pieces, parts has their names, also when ok is false. It also has name, in
+// front, if there is a cookie called exactly that. A caller that writes a new value
+// clears those of parts that it does not overwrite. parts is nil if there are no pieces,
+// also if there is a cookie called name. It has no cookies with a suffix that is no
+// number, or with a number of 32 or more. Such a cookie beside a value of fewer than 32
+// pieces is ignored, so that a planted one ends no session.
 func (j Jar) Chunked(name string) (value string, parts []string, ok bool) {
 	var s set
 	for c := j.cursor(); c.next(); {

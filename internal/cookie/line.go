@@ -19,10 +19,10 @@ func Lines(cookies ...*http.Cookie) []string {
 	return lines
 }
 
-// Line returns the Set-Cookie line of c, exactly as c.String does. It is empty if c is
-// no valid cookie. net/http looks at every byte of a value several times: with a session
-// that costs as much as decrypting it. So Line writes the cookies that Latchkey sets by
-// itself, and net/http writes all others.
+// Line returns the Set-Cookie line of c, exactly as c.String does. It is empty if c is no
+// valid cookie. net/http looks at every byte of a value several times: with a session
+// that costs as much as decrypting it. So Line itself writes a cookie of the form that
+// Latchkey sets, and leaves all others to net/http.
 func Line(c *http.Cookie) string {
 	if !isUsual(c) {
 		return c.String()

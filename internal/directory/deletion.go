@@ -33,6 +33,7 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 	var u storage.User
 	deleted := false
 	var accounts []storage.Account
+	var revoked error
 	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) (err error) {
 		if first != nil {
 			if err := first(ctx, s); err != nil {
@@ -49,10 +50,7 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 		if err != nil && (s.Tx != nil || !errors.Is(err, storage.ErrNotFound)) {
 			return err
 		}
-		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion, so that it voids every sign-in until then
-		if d.Box != nil && revoked == nil {
-			_, revoked = s.Challenges().Delete(context.WithoutCancel(ctx), id)
-		}
+		revoked = voidUser(context.WithoutCancel(ctx), d, s, id) // after the deletion, so that it voids every sign-in until then
 		if deleted && revoked == nil {
 			q.Foretell(event.Event{Type: event.UserDeleted, UserID: id})
 		}
@@ -64,8 +62,11 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 	} else if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
+	if errors.Is(err, storage.ErrNotFound) {
+		err = besideMissing(storage.ErrNotFound, revoked)
+	}
 	if d.Store.Apart != nil {
-		return errors.Join(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // the user is gone, in this call or an earlier one
+		return besideMissing(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // the user is gone, in this call or an earlier one
 	}
 	if !deleted {
 		return err
@@ -74,6 +75,24 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 		err = errors.Join(fault.ErrSessionsNotEnded, err)
 	}
 	return err
+}
+
+// voidUser voids the sessions and challenges of a user who is gone.
+func voidUser(ctx context.Context, d *Directory, s *Store, userID string) error {
+	_, err := d.Revocations.revokeUser(ctx, s, userID)
+	if d.Box != nil && err == nil {
+		_, err = s.Challenges().Delete(ctx, userID)
+	}
+	return err
+}
+
+// besideMissing joins err and other. It leaves ErrNotFound out if there is another error,
+// so that a caller who repeats a deletion knows by ErrNotFound that all is done.
+func besideMissing(err, other error) error {
+	if other != nil && errors.Is(err, storage.ErrNotFound) {
+		return other
+	}
+	return errors.Join(err, other)
 }
 
 // Erase deletes a user as DeleteUser does, and what is kept of the user elsewhere:
@@ -104,8 +123,8 @@ func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 		}
 		return err
 	}
-	if erased || errors.Is(err, storage.ErrNotFound) {
-		err = errors.Join(err, q.eraseRecords(ctx, d.Store, userID, erased))
+	if erased || u == nil || errors.Is(err, storage.ErrNotFound) {
+		err = besideMissing(err, q.eraseRecords(ctx, d.Store, userID, erased))
 	}
 	return err
 }

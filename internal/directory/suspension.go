@@ -132,8 +132,9 @@ func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v stor
 	return nil
 }
 
-// Restore deletes the suspension of a user and ends all sessions and challenges of the
-// user once more. It returns ErrNotFound if there is none, and ErrMissingAdapterMethods
+// Restore deletes the suspension of a user. If it holds, Restore ends all sessions and
+// challenges of the user once more. If it has run out, they are the user's own, and stay
+// . Restore returns ErrNotFound if there is none, and ErrMissingAdapterMethods
 // as Suspend does. It adds the event UserRestored.
 func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := CanSuspend(d, "Users.Restore"); err != nil {
@@ -145,6 +146,13 @@ func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error 
 			_, err := s.suspensions.Suspensions().Delete(ctx, userID)
 			return err
 		})
+	}
+	found, err := suspensionOf(ctx, d.Store, userID)
+	if err != nil {
+		return err
+	}
+	if found != nil && !found.Holds(d.Now()) {
+		return q.together(ctx, d.Store, remove)
 	}
 	return endWith(ctx, d, q, userID, remove)
 }

@@ -45,9 +45,10 @@ func (l *Limits) returnAll(ctx context.Context, tries []Try) (first error) {
 	return first
 }
 
-// budgetsOf returns the budgets of a code. A recovery code has one, whatever the browser.
-// A code from a known browser has one, too. Any other code has two: the rate Factors, and
-// dayShare times its Events in a day.
+// budgetsOf returns the budgets of a code. A recovery code has one of its own for all
+// browsers. Any other code from a known browser has one of its own for that browser. Both
+// have the rate Factors. A code from any other browser has two: one with the rate
+// Factors, and one for a day with dayShare times as many events.
 func (l *Limits) budgetsOf(c Code) []budget {
 	rate := l.rates.Factors
 	switch {

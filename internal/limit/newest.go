@@ -56,9 +56,10 @@ func (n *Newest) Send(ctx context.Context, mailbox string, expires time.Time) er
 	return nil
 }
 
-// IsNewest reports whether no code of the mailbox on record expires later than expires.
-// It returns true if none is on record. It does not look at the clock. If the store
-// fails, it returns false and the error.
+// IsNewest reports whether the code that expires at expires is the newest of a mailbox.
+// That is so if no code on record for the mailbox has a later expiry, and if none is on
+// record. IsNewest does not look at the clock. If the store fails, it returns false and
+// the error.
 func (n *Newest) IsNewest(ctx context.Context, mailbox string, expires time.Time) (newest bool, err error) {
 	all := n.keys.All(keys.NewestCode, mailbox)
 	newest = true

@@ -174,6 +174,14 @@ func TestApartDeletions(t *testing.T) {
 		if n := sessions.count(); n != 0 {
 			t.Errorf("C3 the session of nobody is still there")
 		}
+		sessions.fail("DeleteSessions", faultBefore)
+		if err := auth.Users().Delete(t.Context(), id); err == nil || errors.Is(err, latchkey.ErrNotFound) {
+			t.Errorf("R-838 something is left: %v", err)
+		}
+		sessions.fail("", faultBefore)
+		if err := auth.Users().Delete(t.Context(), id); !errors.Is(err, latchkey.ErrNotFound) {
+			t.Errorf("R-838 nothing is left: %v", err)
+		}
 	})
 }
 

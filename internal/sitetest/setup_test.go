@@ -49,6 +49,7 @@ func TestWrongConfigurations(t *testing.T) {
 		{"no secret", func(c *latchkey.Config) { c.Secrets = nil }, latchkey.ErrMissingSecret, "AUTH_SECRET"},
 		{"an empty secret", func(c *latchkey.Config) { c.Secrets = []string{siteSecret, ""} }, latchkey.ErrMissingSecret, "Secrets[1]"},
 		{"a blank secret", func(c *latchkey.Config) { c.Secrets = []string{" \t "} }, latchkey.ErrMissingSecret, "Secrets[0]"},
+		{"R-840 a key for tokens that is empty", func(c *latchkey.Config) { c.Tokens.Keys = []string{""} }, latchkey.ErrMissingSecret, "Tokens.Keys[0]"},
 		{"a published placeholder", func(c *latchkey.Config) { c.Secrets = []string{"ChangeMe "} }, latchkey.ErrMissingSecret, "Secrets[0]"},
 		{"R-686 a secret of a guide, hardened", func(c *latchkey.Config) {
 			c.Site.URL, c.Secrets, c.Hardened = "https://shop.com", []string{"a secret of 32 characters or more"}, true

@@ -130,6 +130,22 @@ func TestRestore(t *testing.T) {
 			dead(t, b)
 			s.mustSignIn(s.newBrowser())
 		})
+		t.Run("R-839 a suspension that has run out "+name, func(t *testing.T) {
+			s, _ := newSignedInOAuthSite(t, strategy, func(c *latchkey.Config) { c.Limits.Disabled = true })
+			id := onlyUser(t, s)
+			suspended(t, s, id, users.SuspendOptions{Until: s.clock.Now().Add(time.Hour)})
+			s.clock.Advance(2 * time.Hour)
+			b := s.newBrowser()
+			s.mustSignIn(b)
+			s.clock.Advance(time.Minute)
+			if err := s.auth.Users().Restore(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			s.clock.Advance(time.Minute)
+			if !b.copy().isLive() {
+				t.Error("the user is signed out")
+			}
+		})
 	}
 	s := newOAuthSite(t, stored)
 	s.mustSignIn(s.newBrowser())

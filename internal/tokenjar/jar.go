@@ -61,10 +61,12 @@ func (j *Jar) read(c *browser.Cookies, of Session) (t browser.TokenCookie, forei
 	return t, false
 }
 
-// SignIn puts the tokens of a sign-in into the browser's cookie for the session now.
-// fresh is what the provider has sent, and kept what is stored of it. If the former
-// session of the browser was of the same user, the tokens of its other accounts stay. A
-// refresh token of the same account stays if kept has none. A nil jar keeps nothing.
+// SignIn puts the tokens of a sign-in into the browser's cookie. now is the session that
+// begins, and former the one that the browser had before. fresh is the account as the
+// provider has sent it, and kept has those of its tokens that may be kept. If both
+// sessions are of the same user, the tokens of the user's other accounts stay. The
+// refresh token of the same account and client stays too if kept has none. SignIn returns
+// an error if the cookie cannot be sealed. A nil jar keeps nothing.
 func (j *Jar) SignIn(c *browser.Cookies, former, now Session, fresh *storage.Account, kept storage.Tokens) error {
 	if j == nil {
 		return nil

@@ -24,7 +24,7 @@ type account struct {
 	tokens       storage.Tokens
 }
 
-// accountOf returns an account as the cookie keeps it.
+// accountOf returns the account that a cookie keeps as h.
 func accountOf(h browser.HeldTokens) account {
 	a := account{provider: h.Provider, id: h.AccountID, kind: storage.ProviderType(h.Kind), grant: vault.Grant{Issuer: h.Issuer, Client: h.Client}}
 	a.tokens = storage.Tokens{AccessToken: h.Access, RefreshToken: h.Refresh, IDToken: h.ID, TokenType: h.Type, Scope: h.Scope}
@@ -137,7 +137,8 @@ func (r *rows) newest(of Session, a account) account {
 	return a
 }
 
-// isNewer reports whether an access token ends later than another one.
+// isNewer reports whether a has an access token that ends later than that of than. A zero
+// ExpiresAt is earlier than any other.
 func isNewer(a, than *storage.Tokens) bool {
 	return a.AccessToken != "" && a.ExpiresAt.After(than.ExpiresAt)
 }
@@ -180,8 +181,9 @@ func (r *rows) get(handle string) (row, bool) {
 	return r.known.Get(handle)
 }
 
-// hold remembers the tokens whole of an account, until the access token ends: the cookie
-// keeps the account a without it.
+// hold remembers whole, the tokens of an account, until the access token among them ends,
+// or for an hour if its end is unknown. The cookie keeps the account as a, without that
+// access token.
 func (r *rows) hold(of Session, a account, whole storage.Tokens) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

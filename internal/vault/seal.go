@@ -57,11 +57,16 @@ type Grant struct {
 	Client string // client id
 }
 
+var errEmptyKey = errors.New("a key is empty")
+
 // NewSeals returns the seals of keys, the newest first. With plain it opens sealed values
-// and writes new ones unsealed. It returns an error if there is neither a key nor plain.
+// and writes new ones unsealed. It returns an error if there is neither a key nor plain, and for an empty key.
 func NewSeals(keys []string, plain bool) (*Seals, error) {
 	s := &Seals{plain: plain}
 	for _, secret := range keys {
+		if secret == "" {
+			return nil, errEmptyKey
+		}
 		key, err := hkdf.Key(sha256.New, []byte(secret), nil, sealInfo, 32)
 		if err != nil {
 			return nil, err

@@ -1,7 +1,7 @@
 package words
 
-// turkish returns the Turkish texts. They say siz. Places have no suffixes,
-// because vowel harmony depends on the value of the place.
+// turkish returns the Turkish texts. They say siz. A place such as {name} has no suffix,
+// because vowel harmony depends on the value that fills the place.
 func turkish() Texts {
 	return Texts{
 		"signin.title":       "Oturum aç",

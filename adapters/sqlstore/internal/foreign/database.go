@@ -73,10 +73,11 @@ func (db Database) HasUsers() bool {
 	return false
 }
 
-// LeaveIDs notes in l which ids are not text, so that the database has to make them. It
-// sets l.DatabaseIDs to whether the ids of users are not text. If they are text, it notes
-// in l.Names that columns for ids of accounts, sessions and verification tokens are not
-// used if those are not text.
+// LeaveIDs notes in l which ids are not text, so that the database has to make them. If
+// the ids of users are not text, it sets l.DatabaseIDs to true and does no more. If they
+// are text, it sets l.DatabaseIDs to false. It then looks at the id columns of accounts,
+// sessions and verification tokens, and notes in l.Names that one that is not text is not
+// used.
 func (db Database) LeaveIDs(e Engine, l *Layout) {
 	isText := func(logical string) bool {
 		kind := db.kind(l.Names, logical)

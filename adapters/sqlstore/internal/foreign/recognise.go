@@ -65,8 +65,9 @@ func (db Database) Recognise(e Engine) (Guess, bool) {
 }
 
 // names finds the tables of package model and returns what they and their columns are
-// called, with "" for what the database lacks. found is false unless there are tables for
-// users, accounts and sessions.
+// called. It has "" for a table or column that the database lacks and that a layout may
+// be without. Any other that is missing has no entry, such as verification_token. found
+// is false unless there are tables for users, accounts and sessions.
 func (db Database) names() (names model.Names, found bool) {
 	names = model.Names{}
 	beside := ""
@@ -91,9 +92,10 @@ func (db Database) names() (names model.Names, found bool) {
 }
 
 // like returns the name of a table of the database that has the columns by which a shared
-// table is known (see signature). table is the name of the shared table in the model,
-// which wins if several tables fit. If beside is not empty, the table must be in the
-// schema of that table. like returns "" if there is none.
+// table is known (see signature). table is the name of the shared table in the model. If
+// several tables fit, one called exactly table wins, and otherwise the first by name.
+// beside is a table of the database: like looks only in the schema of beside, or in all
+// if beside is empty. It returns "" if no table fits.
 func (db Database) like(table, beside string) string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(db)) {
