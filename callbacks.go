@@ -54,9 +54,10 @@ type SignInAttempt struct {
 	hidden
 
 	// User is the stored user that the sign-in ends in. A user that is not stored yet is as
-	// the provider describes them, with a random ID that no stored user has, or at a
-	// sign-up with a password without one: do not keep this ID, because the Adapter may
-	// replace it. For credentials User is what Authorize returned.
+	// the provider describes them. Such a user has a random ID that no stored user has. Do
+	// not keep this ID, because the Adapter may replace it. The ID is empty while a visitor
+	// signs up with a password and the address is only typed: see VerificationRequest. For
+	// credentials User is what Authorize returned.
 	User User
 	// Account is as this sign-in brought it: Email and EmailVouched are not those that are
 	// stored. For a magic link that is about to be sent EmailVouched is true, since the

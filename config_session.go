@@ -86,8 +86,11 @@ type SessionCache struct {
 // everyone.
 type JWTConfig struct {
 	MaxAge time.Duration // from a token's iat, whatever its exp says; 0: Session.MaxAge
-	// Encode and Decode replace the sealed token of package jwt. Each may be set without
-	// the other, for sites that move from one kind of token to another. Both are called
+	// Encode and Decode replace the sealed token of package jwt. nil: that token is made,
+	// or read. Each may be set without the other, for sites that move from one kind of
+	// token to another. A Decode reads every token, and nothing is tried after its error.
+	// So a Decode without an Encode also has to read the sealed tokens, with jwt.Decode. An
+	// Encode without a Decode has to make tokens that jwt.Decode reads. Both are called
 	// concurrently, and have to heed their context. Encode writes iat and exp itself: Claims
 	// has none at a sign-in, and later those of the former token. Decode returns all claims
 	// that Encode was given, and iat and exp: MaxAge counts from iat. It returns an error

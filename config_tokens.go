@@ -73,9 +73,11 @@ type Endpoint struct {
 type Logout struct {
 	_ [0]func() // not comparable; literals name their fields
 
-	// AtProvider sends a browser that signs out here on to the provider, which ends its
-	// session there and sends the browser back. The session here has ended by then.
-	// false: a sign-out ends here, unless [SignOutOptions].AtProvider says otherwise.
+	// AtProvider makes a sign-out of this site go on to the provider. The session here
+	// ends first. Then the browser goes to the provider, which ends its own session and
+	// sends the browser back. false: a sign-out ends here, unless
+	// [SignOutOptions].AtProvider says otherwise. That option needs AtProvider, EndSession.URL,
+	// URL, BackChannel or FrontChannel to be set here. If none is set, it does nothing.
 	AtProvider bool
 	EndSession Endpoint // of RP-Initiated Logout 1.0; URL empty: discovered
 	// URL returns the address for providers that have one of their own. nil: that of

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
@@ -44,9 +45,13 @@ func prepareVault(s *setup, f *failure.List) {
 	if s.store == nil || s.store.Tokens == nil || s.store.AccountLists == nil || len(s.config.Secrets) == 0 {
 		return
 	}
+	keys := tokenKeys(c.Keys, s.config.Secrets)
+	if slices.Contains(keys, "") { // see checkSecrets
+		return
+	}
 	shared, _ := s.config.Adapter.(storage.TokenSharer)
 	plain := c.Plain || shared != nil && shared.SharesTokens()
-	seals, err := vault.NewSeals(tokenKeys(c.Keys, s.config.Secrets), plain)
+	seals, err := vault.NewSeals(keys, plain)
 	if err != nil {
 		f.Add(ErrInvalidConfig, "Tokens.Keys: %w", err)
 		return

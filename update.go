@@ -12,11 +12,12 @@ import (
 
 // A session that the application changes.
 
-// UpdateSession hands data to the token callback (or, with stored sessions, the
-// session callback) as a browser's update would, and returns the new session.
-// Data that JSON cannot hold is ErrInvalidConfig. Without a session the error is
-// ErrNoSession. A request other than GET or HEAD that the browser marks as another site's,
-// or a sibling host's, is ErrMissingCSRF, unless it has a bearer token or
+// UpdateSession hands data to the token callback (or, with stored sessions, the session
+// callback) as a browser's update would, and returns the new session. It sets the cookie
+// of that session on w, so call it before writing the body. A nil data is an update
+// without data. Data that JSON cannot hold is ErrInvalidConfig. Without a session the
+// error is ErrNoSession. A request other than GET or HEAD that the browser marks as
+// another site's, or a sibling host's, is ErrMissingCSRF, unless it has a bearer token or
 // [Security].SkipCSRFCheck says that the application checks. Other errors are
 // ErrUntrustedHost, an error of the callback and a store that fails. With JWTSessions a
 // request with a bearer token gets the new token in the header Session-Token of the

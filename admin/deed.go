@@ -68,7 +68,7 @@ func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Res
 			return c.fail(ctx, err)
 		}
 		return c.done(c.personURL(u.ID), "stale"), nil
-	case errors.Is(err, latchkey.ErrSessionsNotEnded):
+	case err == latchkey.ErrSessionsNotEnded: // alone: with another error beside it, something is left to do
 		notice += "-partly"
 	case err != nil:
 		return c.failOn(ctx, err, &failedForm{d.action, in, nil}, u)

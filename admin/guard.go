@@ -209,8 +209,11 @@ func (c *call) is(parts ...string) bool {
 // JSON or with a bearer token gets 401 with a challenge in WWW-Authenticate.
 func (c *call) prove(ctx context.Context, need error) (*latchkey.Response, error) {
 	unmet := c.core.Unmet(ctx, c.session, need)
-	if unmet == nil {
+	switch {
+	case unmet == nil:
 		return nil, nil
+	case latchkey.StepUpChallenge(unmet) == "": // no session of this site has such a proof
+		return c.failed(ctx, unmet), nil
 	}
 	if c.json || c.session.Via == latchkey.ViaBearer {
 		res := failJSON(http.StatusUnauthorized, "insufficient_user_authentication", "", "prove again who you are")

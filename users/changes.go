@@ -100,7 +100,7 @@ func (u *Users) Export(ctx context.Context, userID string, out io.Writer) error 
 // for requests to erase personal data. The record that voids the sessions of the user,
 // and the keyed hashes of limits, stay until they expire. Its errors are those of Delete.
 // If it failed, call Erase again, also after ErrSessionsNotEnded: another error may stand
-// beside that one. If an earlier call has deleted the user, this one erases the rest, and
+// beside that one. If an earlier Erase has deleted the user, this one erases the rest, and
 // then returns ErrNotFound: nothing is left. It needs an
 // Adapter that is a [storage.UserDeletionAdapter].
 func (u *Users) Erase(ctx context.Context, userID string) error {

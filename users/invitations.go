@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The methods of this file need latchkey.Config.Invitations, and an Adapter that is a
@@ -27,9 +28,10 @@ type Inviter struct {
 	Mail func(ctx context.Context, to, url string, expires time.Time) error
 }
 
-// Invite invites an e-mail address, in place of an earlier invitation to it, and mails
-// the link; the result link is then empty. With in.NoMail it mails nothing and returns
-// the link, for the application to hand over.
+// Invite invites an e-mail address and mails the link; the result link is then empty.
+// With in.NoMail it mails nothing and returns the link, for the application to hand over.
+// An earlier invitation to the address ends once the new mail has left: to take one back
+// before, call RevokeInvitation.
 //
 // The link leads to a page that asks the user to accept the invitation:
 //
@@ -49,8 +51,9 @@ type Inviter struct {
 // [storage.ChallengeAdapter], and latchkey.Site.URL. Without in.NoMail it also needs a
 // way to send mails: latchkey.Mail.Send, or a latchkey.Email provider. Mails count for
 // latchkey.Limits.MailsPerRecipient. If a mail cannot be sent, Invite revokes the
-// invitation, keeps an earlier one to the address, and returns a latchkey.ErrEmailSignIn with the text of the error of
-// Mail.Send. If the address has had too many mails, the Code of the ErrEmailSignIn is "limit".
+// invitation, keeps an earlier one to the address, and returns a latchkey.ErrEmailSignIn
+// with the text of the error of Mail.Send. If the address has had too many mails, the
+// Code of the ErrEmailSignIn is "limit".
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {
@@ -77,7 +80,8 @@ func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err err
 		return link, nil
 	}
 	if err := i.Mail(ctx, in.Email, link, made.Expires); err != nil {
-		return "", errors.Join(err, directory.RevokeInvitation(context.WithoutCancel(ctx), w.Directory, w.Events, directory.InvitationID(w.Directory, made.Token)))
+		revoked := directory.RevokeInvitation(context.WithoutCancel(ctx), w.Directory, w.Events, directory.InvitationID(w.Directory, made.Token))
+		return "", errors.Join(err, failure.Ignoring(revoked, storage.ErrNotFound)) // a later call may have replaced it
 	}
 	return "", directory.EndEarlier(context.WithoutCancel(ctx), w.Directory, made)
 }

@@ -71,7 +71,11 @@ func (s *owners) release(ctx context.Context, id bson.ObjectID, email string) er
 	if email != "" {
 		held = append(held, bson.D{{Key: "email", Value: email}})
 	}
-	holders, err := findAll[userDoc](ctx, s.docs, bson.D{{Key: "$or", Value: held}})
+	type holder struct {
+		ID      bson.ObjectID `bson:"_id"`
+		Leaving bool          `bson:"latchkeyLeaving"`
+	}
+	holders, err := findAll[holder](ctx, s.docs, bson.D{{Key: "$or", Value: held}})
 	if err != nil { // whether the key is taken for good is unknown
 		return err
 	}

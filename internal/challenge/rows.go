@@ -200,14 +200,12 @@ func (r *Rows) EndRow(ctx context.Context, row *Row) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// EndRows removes challenges as EndRow does, and stops at the first error.
-func (r *Rows) EndRows(ctx context.Context, rows []*Row) error {
+// EndRows removes challenges as EndRow does. After an error it goes on, and joins all.
+func (r *Rows) EndRows(ctx context.Context, rows []*Row) (err error) {
 	for _, row := range rows {
-		if err := r.EndRow(ctx, row); err != nil {
-			return err
-		}
+		err = errors.Join(err, r.EndRow(ctx, row))
 	}
-	return nil
+	return err
 }
 
 // maxHandle bounds a handle, which strangers send, before it is hashed.

@@ -35,6 +35,7 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 	var accounts []storage.Account
 	var revoked error
 	err := q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) (err error) {
+		deleted, revoked = false, nil // a store may call this again
 		if first != nil {
 			if err := first(ctx, s); err != nil {
 				return err
@@ -65,16 +66,24 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 	if errors.Is(err, storage.ErrNotFound) {
 		err = besideMissing(storage.ErrNotFound, revoked)
 	}
-	if d.Store.Apart != nil {
-		return besideMissing(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // the user is gone, in this call or an earlier one
-	}
-	if !deleted {
+	return endDeleted(context.WithoutCancel(ctx), d, id, deleted, err)
+}
+
+// endDeleted ends the sessions of a user who is gone in a store of their own. deleted says
+// whether this call has deleted the user, and err is what failed in it. endDeleted returns
+// the error of the deletion.
+func endDeleted(ctx context.Context, d *Directory, userID string, deleted bool, err error) error {
+	switch {
+	case d.Store.Apart != nil:
+		return besideMissing(err, d.Store.deleteSessions(ctx, userID, ""))
+	case !deleted:
 		return err
+	case err != nil:
+		return errors.Join(fault.ErrSessionsNotEnded, err)
+	case d.EndlessTokens:
+		return fault.ErrSessionsNotEnded
 	}
-	if err != nil || d.EndlessTokens {
-		err = errors.Join(fault.ErrSessionsNotEnded, err)
-	}
-	return err
+	return nil
 }
 
 // voidUser voids the sessions and challenges of a user who is gone.

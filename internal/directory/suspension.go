@@ -141,11 +141,14 @@ func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error 
 		return err
 	}
 	remove := func(ctx context.Context, s *Store) error {
-		q.Add(event.Event{Type: event.UserRestored, UserID: userID}, nil)
-		return guarded.Do(ctx, s.bounds, "Suspensions.Delete", func(ctx context.Context) error {
+		err := guarded.Do(ctx, s.bounds, "Suspensions.Delete", func(ctx context.Context) error {
 			_, err := s.suspensions.Suspensions().Delete(ctx, userID)
 			return err
 		})
+		if err == nil {
+			q.Add(event.Event{Type: event.UserRestored, UserID: userID}, nil)
+		}
+		return err
 	}
 	found, err := suspensionOf(ctx, d.Store, userID)
 	if err != nil {
