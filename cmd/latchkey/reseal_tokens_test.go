@@ -47,12 +47,22 @@ func (s *factorSite) account(id string) storage.Account {
 	return a
 }
 
+// seals returns the seals of a key; empty: those that leave tokens in clear.
+func (s *factorSite) seals(key string) *vault.Seals {
+	s.Helper()
+	var keys []string
+	if key != "" {
+		keys = append(keys, key)
+	}
+	seals, err := vault.NewSeals(keys, key == "")
+	s.must(err)
+	return seals
+}
+
 // seal returns a token of an account, sealed under a key; empty: in clear.
 func (s *factorSite) seal(id, key, field, token string) string {
 	s.Helper()
-	seals, err := vault.NewSeals([]string{key}, key == "")
-	s.must(err)
-	return seals.Seal(vault.Place{Provider: "issuer", AccountID: id, Field: field}, someGrant, token)
+	return s.seals(key).Seal(vault.Place{Provider: "issuer", AccountID: id, Field: field}, someGrant, token)
 }
 
 // sealed returns the tokens of an account as connect stores them.
@@ -77,8 +87,7 @@ func (s *factorSite) connect(id, key string) {
 func (s *factorSite) opens(id, key string) {
 	s.Helper()
 	a := s.account(id)
-	seals, err := vault.NewSeals([]string{key}, false)
-	s.must(err)
+	seals := s.seals(key)
 	for field, value := range map[string]string{"access_token": a.Tokens.AccessToken, "refresh_token": a.Tokens.RefreshToken} {
 		token, grant, err := seals.Open(vault.Place{Provider: "issuer", AccountID: id, Field: field}, value)
 		if err != nil || token != field+" of "+id || key != "" && grant != someGrant || (vault.KeyIDOf(value) == "") != (key == "") {
