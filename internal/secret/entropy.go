@@ -1,8 +1,10 @@
 package secret
 
 import (
+	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -34,18 +36,16 @@ func alphabetOf(token string) int {
 	return 64
 }
 
-// VaryingBits returns BitsOf of the first sample, without the bytes that all samples have
-// in the same place: a prefix, a constant, the date in front of a counter. A byte of the
-// first sample stays if another sample ends before it. VaryingBits returns 0 for one
+// VaryingBits returns BitsOf of the sample that has the most, without the bytes that all
+// samples have in the same place: a prefix, a constant, the date in front of a counter. A
+// byte of that sample stays if another sample ends before it. VaryingBits returns 0 for one
 // sample, and panics for none.
 func VaryingBits(samples []string) float64 {
+	longest := slices.MaxFunc(samples, func(a, b string) int { return cmp.Compare(BitsOf(a), BitsOf(b)) })
 	varying := strings.Builder{}
-	for i := range len(samples[0]) {
-		for _, other := range samples[1:] {
-			if i >= len(other) || other[i] != samples[0][i] {
-				varying.WriteByte(samples[0][i])
-				break
-			}
+	for i := range len(longest) {
+		if slices.ContainsFunc(samples, func(s string) bool { return i >= len(s) || s[i] != longest[i] }) {
+			varying.WriteByte(longest[i])
 		}
 	}
 	return BitsOf(varying.String())

@@ -588,7 +588,13 @@ func TestLinkTokensAreNotGuessed(t *testing.T) {
 			}
 		}
 	})
+	made := 0
 	for name, newToken := range map[string]func() (string, error){
+		"of which the first have zeros in front": func() (string, error) {
+			made++
+			number := new(big.Int).SetBytes(random128())
+			return number.Rsh(number, uint(max(0, 11-made))).Text(62), nil
+		},
 		"in base64url":                 func() (string, error) { return base64.RawURLEncoding.EncodeToString(random128()), nil },
 		"in hex":                       randomHexOf(32),
 		"as a number in base 36":       func() (string, error) { return new(big.Int).SetBytes(random128()).Text(36), nil },
