@@ -98,7 +98,10 @@ func voidUser(ctx context.Context, d *Directory, s *Store, userID string) error 
 // besideMissing joins err and other. It leaves ErrNotFound out if there is another error,
 // so that a caller who repeats a deletion knows by ErrNotFound that all is done.
 func besideMissing(err, other error) error {
-	if other != nil && errors.Is(err, storage.ErrNotFound) {
+	switch {
+	case other == nil:
+		return err // as it is: callers look whether an error stands alone
+	case errors.Is(err, storage.ErrNotFound):
 		return other
 	}
 	return errors.Join(err, other)

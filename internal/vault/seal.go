@@ -60,7 +60,8 @@ type Grant struct {
 var errEmptyKey = errors.New("a key is empty")
 
 // NewSeals returns the seals of keys, the newest first. With plain it opens sealed values
-// and writes new ones unsealed. It returns an error if there is neither a key nor plain, and for an empty key.
+// and writes new ones unsealed. It returns an error if there is neither a key nor plain,
+// and for an empty key.
 func NewSeals(keys []string, plain bool) (*Seals, error) {
 	s := &Seals{plain: plain}
 	for _, secret := range keys {
