@@ -94,17 +94,18 @@ func Join(amr, more []string) []string {
 
 // isFactor reports whether amr has a word for a proof. The words for user verification,
 // for several factors and for a remembered browser alone are none.
-func isFactor(amr []string) bool {
-	return slices.ContainsFunc(amr, func(word string) bool { return word != Browser && word != Present && word != Multiple })
-}
+func isFactor(amr []string) bool { return slices.ContainsFunc(amr, isProof) }
+
+func isProof(word string) bool { return word != Browser && word != Present && word != Multiple }
 
 // Level returns the level of assurance that the proofs reach, AAL1 or AAL2. A mailed
-// code never raises it.
+// code never raises it: a mail counts only if it was the first proof.
 func Level(amr []string) string {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(amr, w) })
 	}
-	first, second := has(Password, Federated, Email), has(OTP, Hardware, Software, Recovery)
+	at := slices.IndexFunc(amr, isProof)
+	first, second := has(Password, Federated) || at >= 0 && amr[at] == Email, has(OTP, Hardware, Software, Recovery)
 	if first && second || hasPasskey(amr) && has(Present) {
 		return AAL2
 	}

@@ -93,10 +93,10 @@ func (h *Held) Count(offered []storage.FactorKind) (n int) {
 // strength is the order in which factors are asked for.
 var strength = []storage.FactorKind{storage.FactorPasskey, storage.FactorTOTP, storage.FactorEmail, storage.FactorRecovery}
 
-// Kinds returns the kinds that the user can prove beside what amr says is proven, the
-// strongest first. A mailbox that was proven already is no second factor, and neither
-// is the passkey that the user has signed in with. Recovery codes exist only beside
-// another factor.
+// Kinds returns the offered kinds that the user can prove beside what amr says is proven, the
+// strongest first. If amr has a mail or a passkey, that kind is no second factor. Recovery
+// codes come last, and only beside another kind. Kinds does not look whether the user has
+// any left.
 func (h *Held) Kinds(offered []storage.FactorKind, amr []string) (kinds []storage.FactorKind) {
 	for _, kind := range strength {
 		if slices.Contains(offered, kind) && h.Has(kind) && !isUsedUp(kind, amr) {

@@ -94,6 +94,7 @@ func TestAssurance(t *testing.T) {
 		{[]string{"pwd"}, []string{"recovery"}, "pwd recovery mfa", "aal2"},
 		{[]string{"pwd"}, []string{"email"}, "pwd email mfa", "aal1"},
 		{[]string{"email"}, []string{"hwk"}, "email hwk mfa", "aal2"},
+		{[]string{"hwk"}, []string{"email"}, "hwk email mfa", "aal1"},
 		{[]string{"fed"}, []string{"otp"}, "fed otp mfa", "aal2"},
 		{[]string{"hwk", "user"}, nil, "hwk user", "aal2"},
 		{[]string{"swk"}, nil, "swk", "aal1"},

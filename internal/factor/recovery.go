@@ -39,8 +39,8 @@ func NewRecoveryCodes() []string {
 
 var crockfordTyped = strings.NewReplacer("O", "0", "I", "1", "L", "1")
 
-// TypedRecovery returns a recovery code that a user typed, without spaces and hyphens
-// and in upper case. It returns "" for text that cannot be a recovery code.
+// TypedRecovery returns a recovery code that a user typed, in upper case, without spaces and
+// hyphens, and with 0 for O and 1 for I and L. It returns "" for text that can be no code.
 func TypedRecovery(text string) string {
 	code := crockfordTyped.Replace(strings.ToUpper(otp.Typed(text)))
 	if len(code) != recoveryLen || strings.Trim(code, crockford) != "" {

@@ -17,10 +17,10 @@ func IsRecent(at, now time.Time, d time.Duration) bool {
 	return !at.IsZero() && now.Sub(at) <= d && at.Sub(now) <= clockLeeway
 }
 
-// Again returns the words for what is proven after one more proof in a session. The
-// words of the newest proof come last, so that [ByFactor] knows it. A first proof that is
-// given once more adds no [Multiple]; a mailed code does after another proof. Again does
-// not change amr.
+// Again returns the words for what is proven after one more proof in a session. The words in
+// more come last, so that [Held.ByFactor] knows the newest proof. If amr has another proof,
+// Again then adds [Multiple], unless amr has all words in more and none of these is [Email].
+// Again does not change amr.
 func Again(amr, more []string) []string {
 	former := slices.DeleteFunc(slices.Clone(amr), func(word string) bool { return slices.Contains(more, word) })
 	all := append(former, more...)
@@ -31,11 +31,11 @@ func Again(amr, more []string) []string {
 	return all
 }
 
-// Raised returns what a session has proven after one more proof, and its level. acr is
-// the level of the proof itself, which a trusted provider may state. If amr is empty,
-// another server has checked a first proof of an unknown kind. Beside a code of an app or
-// a recovery code it counts as [Federated]. A mail or a passkey may be that same proof, and
-// counts alone.
+// Raised returns what a session has proven after one more proof, and its level. amr and level
+// are those before. more and acr are those of the new proof. A trusted provider may state acr.
+// The level never falls. If amr is empty, another server has checked a first proof of an
+// unknown kind. Beside a code of an app or a recovery code it counts as [Federated]. A mail or
+// a passkey may be that same proof, and counts alone.
 func Raised(amr []string, level string, more []string, acr string) (all []string, to string) {
 	if len(amr) == 0 && (slices.Contains(more, OTP) || slices.Contains(more, Recovery)) {
 		amr = []string{Federated}

@@ -44,6 +44,7 @@ func TestAgain(t *testing.T) {
 		{"F-045 and a code after that is one again", "otp mfa pwd", "aal2", "otp", app, "mfa pwd otp", "aal2", true},
 		{"F-045 a recovery code is one", "pwd", "aal1", "recovery", app, "pwd recovery mfa", "aal2", true},
 		{"F-045 a mail is one where nothing is stronger", "pwd", "aal1", "email", mail, "pwd email mfa", "aal1", true},
+		{"R-842 nor does it raise the level beside a passkey without a PIN", "swk", "aal1", "email", mail, "swk email mfa", "aal1", true},
 		{"F-045 a mail does not stand for an app", "pwd", "aal1", "email", both, "pwd email mfa", "aal1", false},
 		{"F-045 a mail does not second a mail", "email", "aal1", "email", mail, "email", "aal1", false},
 		{"F-004 a session of another server", "", "", "otp", app, "fed otp mfa", "aal2", true},
