@@ -44,10 +44,11 @@ func Call[T any](ctx context.Context, b *Bounds, operation string, f func(contex
 		step.End(err)
 		return result, err
 	}
-	if !errors.Is(err, context.Canceled) { // which the client may have caused
-		part.Saw(false)
+	lacks := errors.Is(err, errors.ErrUnsupported)  // a table: the store has answered
+	if lacks || !errors.Is(err, context.Canceled) { // which the client may have caused
+		part.Saw(lacks)
 	}
-	step.EndWith(telemetry.OperationResult{Type: fault.ErrAdapter, Mend: true}, err)
+	step.EndWith(telemetry.OperationResult{Type: fault.ErrAdapter, Mend: !lacks}, err)
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Type == fault.ErrAdapter {
 		return result, err
 	}
@@ -82,7 +83,7 @@ func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(
 // CallForList calls an operation that returns a list, as CallFor does. If fits returns
 // false for one element, CallForList returns an empty list and an ErrAdapter with the
 // detail StoreAnswer. The other errors are those of Call. If f fails with
-// [errors.ErrUnsupported], because a table is missing, the list is empty without an error.
+// [errors.ErrUnsupported] (a table is missing), it returns the list of f and no error.
 func CallForList[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) ([]T, error)) ([]T, error) {
 	list, err := CallFor(ctx, b, operation, func(list []T) bool {
 		return !slices.ContainsFunc(list, func(one T) bool { return !fits(one) })
