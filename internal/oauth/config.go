@@ -69,8 +69,8 @@ type Config struct {
 	// only, with the same condition.
 	Audiences []string
 
-	// AllowInsecure accepts http endpoints anywhere. Without it they are only
-	// accepted on loopback hosts. Tokens and secrets then travel in clear.
+	// AllowInsecure accepts http endpoints on every host, so that tokens and secrets travel
+	// in clear. Without it, http is accepted on loopback hosts only.
 	AllowInsecure bool
 
 	// HTTP makes the calls. It is copied, never follows redirects, and keeps
@@ -166,9 +166,9 @@ type Cache struct {
 	// Default 5 min.
 	MaxRetryAfter time.Duration
 
-	// MaxKeyAge is MaxAge of keys: a key that the provider has withdrawn is
-	// trusted no longer than that. For their MinAge KeyPause stands in. Default
-	// 1 h.
+	// MaxKeyAge is the MaxAge of keys, if it is shorter: a withdrawn key is trusted no longer
+	// than that, unless newer keys cannot be fetched (see MaxStale). The MinAge of keys is
+	// KeyPause if that is shorter. Default 1 h.
 	MaxKeyAge time.Duration
 
 	// MaxStale is for how long keys are used in all while newer ones cannot be

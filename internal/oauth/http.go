@@ -102,13 +102,13 @@ func withinOrigin(from, location string) (to string, ok bool) {
 	return target.String(), true
 }
 
-// get sends a GET request. It returns what call returns.
+// get sends a GET request. A status such as 404 is no error, but a redirect is errRedirect.
 func (b *backChannel) get(ctx context.Context, step Step, endpoint string, header http.Header) (*answer, error) {
 	return b.call(ctx, step, http.MethodGet, endpoint, header, nil)
 }
 
-// post sends form by a POST request. It sets the Content-Type in header. It returns what
-// call returns.
+// post sends form by a POST request. It sets the Content-Type in header. A status such as
+// 400 is no error, but a redirect is errRedirect.
 func (b *backChannel) post(ctx context.Context, step Step, endpoint string, header http.Header, form url.Values) (*answer, error) {
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return b.call(ctx, step, http.MethodPost, endpoint, header, strings.NewReader(form.Encode()))

@@ -36,6 +36,7 @@ type published struct {
 type askedAs struct {
 	via                                          any
 	issuer, authorization, token, userInfo, keys string
+	revocation, endSession                       string
 	allowInsecure, matches                       bool
 	callTimeout                                  time.Duration
 	maxBody                                      int64
@@ -47,6 +48,7 @@ func (c *Config) askedAs() askedAs {
 	return askedAs{
 		via: c.Via, issuer: c.Issuer,
 		authorization: c.Authorization.URL, token: c.Token.URL, userInfo: c.UserInfo.URL, keys: c.JWKS,
+		revocation: c.Revocation.URL, endSession: c.EndSession.URL,
 		allowInsecure: c.AllowInsecure, matches: c.MatchIssuer != nil,
 		callTimeout: c.CallTimeout, maxBody: c.MaxBody, cache: *c.Cache,
 	}

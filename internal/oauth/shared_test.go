@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"net/http"
+	"reflect"
 	"runtime"
 	"strconv"
 	"sync"
@@ -187,6 +188,23 @@ func TestSharedOnlyByWhoAsksAlike(t *testing.T) {
 			}
 			s.wantAsked(2, 2)
 		})
+	}
+}
+
+// TestSharedByEveryEndpoint is R-845: the check of a document looks at the endpoints that a
+// client sets itself, so clients share it only if they set the same ones.
+func TestSharedByEveryEndpoint(t *testing.T) {
+	kind := reflect.TypeFor[Endpoint]()
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if field.Type != kind {
+			continue
+		}
+		base := Config{Cache: &Cache{}}
+		other := base
+		reflect.ValueOf(&other).Elem().FieldByIndex(field.Index).Set(reflect.ValueOf(Endpoint{URL: "https://other.example"}))
+		if base.askedAs() == other.askedAs() {
+			t.Errorf("R-845 a client with its own %s shares the documents of one without", field.Name)
+		}
 	}
 }
 
