@@ -154,6 +154,25 @@ func TestFaults(t *testing.T) {
 			got, err = w.ask(w.process())
 			want(t, got, err, "access-3", nil)
 		}},
+		"R-846 sign-ins without a refresh token overtake one swap after another": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			left, busy := 6, false
+			w.store.before = func(call string) error {
+				if call != "SwapTokens" || busy || left == 0 {
+					return nil
+				}
+				left--
+				busy = true
+				defer func() { busy = false }()
+				time.Sleep(time.Second) // so that the row is another one
+				return w.signInWithout(v)
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "access of a sign-in", nil)
+			v.Wait()
+			time.Sleep(2 * time.Hour)
+			got, err = w.ask(w.process())
+			want(t, got, err, "access-3", nil)
+		}},
 		"T-030 an account is unlinked during a renewal": {once, func(t *testing.T, w *world, v *vault.Vault) {
 			w.issuer.fail = func() error {
 				_, err := w.store.UnlinkAccount(context.Background(), "acme", "1")

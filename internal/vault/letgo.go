@@ -25,11 +25,11 @@ const (
 // mostSwaps is how often a swap is tried while others change the row.
 const mostSwaps = 3
 
-// Revoke removes the tokens of an account from the store. Then it has the provider revoke
-// them in the background, and reports event.TokenDisconnected: see LetGo. row is the account as [Vault.Find] has read it. The
-// account stays linked. An account without tokens is no error. Revoke returns
-// storage.ErrNotFound if the account is gone, ErrRefresh if other calls change the row
-// mostSwaps times, and the errors of the store.
+// Revoke removes the tokens of an account from the store and calls LetGo, which revokes them
+// at the provider in the background and reports event.TokenDisconnected. row is the
+// account as [Vault.Find] has read it. The account stays linked. An account without tokens is
+// no error. Revoke returns storage.ErrNotFound if the account is gone, ErrRefresh if other
+// calls change the row mostSwaps times, and the errors of the store.
 func (v *Vault) Revoke(ctx context.Context, row storage.Account) error {
 	of := Ref{row.UserID, row.Provider, row.ProviderAccountID}
 	for range mostSwaps {

@@ -41,10 +41,10 @@ func (v *Vault) setUnsaved(key accountKey, u *unsaved) {
 }
 
 // store puts the answer of a provider into the row, reports event.TokenRefreshed, and
-// returns the new tokens. If the store fails, it logs an alert and returns the new tokens
-// nevertheless, because the old refresh token may be dead already: the process keeps them
-// in memory, and storeLater stores them. If the row was changed meanwhile, store returns
-// the tokens and the error of overtaken, without the event. It returns the error of Keep.
+// returns the new tokens. If the store fails, it logs an alert and returns them nevertheless:
+// the process keeps them in memory, and storeLater stores them. If the row was changed, store
+// puts in what overtaken hands back. If that is nothing, it returns the tokens and the error
+// of overtaken, without the event. It returns the error of Keep.
 func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tokens, error) {
 	p, now := r.provider, r.Now()
 	next := Merge(r.at.tokens, answer, p.Lifetime, now)
@@ -58,9 +58,9 @@ func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tok
 	u := &unsaved{old: r.at.row.Tokens, next: r.Seals.sealTokens(r.at.key(), p.Grant, kept), clear: kept, grant: p.Grant}
 	r.memoryOf(r.at.key()).resume()
 	err = r.swap(ctx, u)
-	for tries := 0; isOvertaken(err); tries++ {
+	for tries := 0; isOvertaken(err) && tries < mostJoins; tries++ {
 		t, again, failed := r.overtaken(ctx, u)
-		if again == nil || tries == mostJoins {
+		if again == nil {
 			return t, failed
 		}
 		if u, err = again, failed; err == nil {
@@ -83,7 +83,7 @@ func (r *renewal) swap(ctx context.Context, u *unsaved) error {
 }
 
 // mostJoins is how often a renewal joins its refresh token with a row that others keep
-// changing.
+// changing, before it leaves that to storeLater.
 const mostJoins = 3
 
 // isOvertaken reports whether a swap failed because the row was changed or removed.
@@ -163,7 +163,7 @@ func (r *renewal) storeLater(u *unsaved) {
 	for pause := firstTry; ctx.Err() == nil; pause = min(2*pause, mostTry) {
 		sleep(ctx, pause)
 		if r.leased {
-			_, _ = r.takeLease(ctx) // which fails if the store fails
+			_, _ = r.takeLease(ctx) // extends the lease; if the store fails, swap fails, too
 		}
 		err := r.swap(ctx, u)
 		switch {

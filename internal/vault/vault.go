@@ -127,14 +127,14 @@ type opened struct {
 func (o *opened) key() accountKey { return accountKey{o.row.Provider, o.row.ProviderAccountID} }
 
 // AccessToken returns the tokens of an account with a usable access token, and without
-// the refresh token and the ID token. If the stored access token has expired or is
-// o.Rejected, AccessToken waits for a new one. If it expires soon, AccessToken returns it
-// and renews it in the background, or waits with Foreground or o.Wait. A renewal reports
-// event.TokenRefreshed or event.TokenDisconnected. A token that lasts long enough costs
-// one call of the store.
+// the refresh token and the ID token. If the stored access token lasts less than o.MinLife,
+// or is o.Rejected, AccessToken waits for a new one. If it expires soon, AccessToken returns
+// it and renews it in the background, or waits with Foreground or o.Wait. A renewal reports
+// event.TokenRefreshed or event.TokenDisconnected. A token that lasts long enough costs one
+// call of the store.
 //
-// With o.ReadOnly nothing is renewed: a token that would have to be renewed is
-// ErrRefresh. Beside the errors of Find and of ctx AccessToken returns
+// With o.ReadOnly nothing is renewed: a token that would have to be renewed is ErrRefresh,
+// or ErrReconnect if it cannot be. Beside the errors of Find and of ctx AccessToken returns
 // ErrInvalidProvider, ErrScopeMissing, ErrTokenKey, ErrReconnect and ErrRefresh.
 func (v *Vault) AccessToken(ctx context.Context, of Ref, o Options) (storage.Tokens, error) {
 	p := v.Providers[of.Provider]
