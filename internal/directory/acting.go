@@ -109,8 +109,8 @@ func (a *Acting) CheckToken(ctx context.Context, c jwt.Claims) error {
 	return a.Check(ctx, nil, actor)
 }
 
-// CheckRow does what CheckToken does, for a stored session. It also refuses a row that
-// names the administrator without the administrator's session, or the session alone.
+// CheckRow returns ErrNoToken if an administrator acts in row and the administrator's session
+// is not alive, or if row names only one of the two. A nil a refuses a row that names either.
 func (a *Acting) CheckRow(ctx context.Context, row *storage.StoredSession) error {
 	switch {
 	case row.Actor == "" && row.ActorSession == "":
@@ -121,11 +121,11 @@ func (a *Acting) CheckRow(ctx context.Context, row *storage.StoredSession) error
 	return a.Check(ctx, a.Directory.Store, &ActorSession{UserID: row.Actor, SessionID: row.ActorSession})
 }
 
-// Draft stores a link by which link.Actor can act as the user link.UserID for a minute,
-// and returns the handle of the link. It returns ErrNotFound for an unknown user. It
-// returns an error that is ErrAccessDenied if that user is suspended, or is the
-// administrator. After any error it adds the event ImpersonationRefused to q. It does not
-// look at the administrator's session.
+// Draft stores a link by which link.Actor can act as the user link.UserID, and returns the
+// handle of the link. The link works for a minute. Draft returns ErrNotFound for an unknown
+// user. It returns an error that is ErrAccessDenied if that user is suspended, or is the
+// administrator. After any error it adds the event ImpersonationRefused to q. It does not look
+// at the administrator's session.
 func (a *Acting) Draft(ctx context.Context, q *Outbox, link ActingLink) (handle string, err error) {
 	d := a.Directory
 	defer func() {

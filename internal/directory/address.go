@@ -28,8 +28,8 @@ type moveData struct {
 	From   string    `json:"from"` // the address at the time
 	Issued time.Time `json:"issued"`
 
-	// Accounts are hashes of the accounts that the user had when the change was asked
-	// for. They are kept for the undo, with the address that was asked for in From.
+	// Accounts are hashes of the accounts that the user had when the change was asked for. Only
+	// the row of an undo has them, and From of that row is the new address.
 	Accounts []string `json:"accounts,omitempty"`
 }
 
@@ -144,11 +144,11 @@ func (d Passwords) checkMove(ctx context.Context, s *Store, row *challenge.Row, 
 
 // MoveAddress changes the address of the user c.UserID to the one that the link with a
 // handle was sent to, and marks it as proven. It works in one transaction if the store
-// has transactions. As [Passwords.SetPassword] does, it ends what the user proved before,
-// except the session c.Keep. The password stays. c.Hash, c.Was, c.Reset, c.Second and
-// c.Event are ignored. MoveAddress returns ErrVerification for a link that LookAtMove
-// refuses, ErrNotFound if the user is gone, and ErrAddressTaken if another user has the
-// address by now. It adds the events UserUpdated and EmailChanged.
+// has transactions. It ends the sessions, links and known browsers of the user, except the
+// session c.Keep, which c.Renew gives a new token. The password stays. c.Hash, c.Was, c.Reset,
+// c.Second and c.Event are ignored. MoveAddress returns ErrVerification for a link that
+// LookAtMove refuses, ErrNotFound if the user is gone, and ErrAddressTaken if another user has
+// the address by now. It adds the events UserUpdated and EmailChanged.
 func (d Passwords) MoveAddress(ctx context.Context, q *Outbox, handle string, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.moveAddress(ctx, q, s, handle, &c)
@@ -226,10 +226,10 @@ func (d Passwords) giveAddress(ctx context.Context, q *Outbox, s *Store, u *stor
 }
 
 // freeAddress takes the address move.Identifier away from the user that has it, if that
-// user has not proven it or was created after the move was asked for. That user then has
-// no address and no sessions. freeAddress does nothing if the user has the id keep, or
-// has proven the address and is older than the move. The caller has seen the link of the
-// move: its owner can read the mailbox.
+// user has not proven it or was created after the move was asked for. That user then has no
+// address and no sessions, and freeAddress adds the event UserUpdated. It does nothing if the
+// user has the id keep, or has proven the address and is older than the move. The caller has
+// checked the link of the move, so the client can read the mailbox of the address.
 func (d Passwords) freeAddress(ctx context.Context, q *Outbox, s *Store, keep string, move *challenge.Row) error {
 	found, err := guarded.Optional(s.UserByEmail(ctx, move.Identifier))
 	if err != nil || found == nil || found.ID == keep {

@@ -48,9 +48,9 @@ func claim(ctx context.Context, s *Store, u *storage.User) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// AcceptVouched accepts the sign-in, without a transaction, of a user that the
-// application names. It returns the error of CheckSuspension for a suspended user.
-// Otherwise it ends what staff may do before the first sign-in, as endStaffWork says. For a
+// AcceptVouched accepts the sign-in of a user that the application names, without a
+// transaction. It returns the error of CheckSuspension for a suspended user. Otherwise it
+// clears Provisioned of the user, and ends a change of address that staff has asked for. For a
 // user that is not stored it returns nil. It does not check whether something has ended the
 // sign-in: Revocations.Accept does.
 func AcceptVouched(ctx context.Context, d *Directory, q *Outbox, userID string) error {
@@ -77,10 +77,10 @@ func Change(ctx context.Context, d *Directory, q *Outbox, userID string, c stora
 	return u, err
 }
 
-// ChangeProvisioned gives a user who never signed in another address at once, unproven,
-// and adds the event UserUpdated. u keeps the former address. If the user has signed in
-// since u was read, ChangeProvisioned changes nothing in the store, sets *u to the user
-// as stored, and returns false. After an error *u may be empty.
+// ChangeProvisioned changes the address of a user who never signed in, and marks it as not
+// proven. It adds the event UserUpdated and returns true. *u keeps the former address. If the
+// user has signed in since u was read, it changes nothing in the store, sets *u to the user as
+// stored, and returns false. A taken address is ErrConflict. After an error *u may be empty.
 func ChangeProvisioned(ctx context.Context, d *Directory, q *Outbox, u *storage.User, email string) (isDone bool, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		now, err := s.LockUser(ctx, u.ID)
@@ -166,11 +166,11 @@ func listed[T any](has func(*Store) bool, read func(ctx context.Context, s *Stor
 	}
 }
 
-// Export writes everything that the store and the application keep of a user to w, as one
-// JSON document without secrets. After an error the document is incomplete. Export
-// returns ErrNotFound for an unknown user. It adds the event UserExported. If the audit
-// log takes part in transactions, Export records the event before the first byte. If a
-// required log does not take it, Export writes nothing and returns ErrAudit.
+// Export writes what the store and the application keep of a user to w, as one JSON document
+// without secrets. It leaves out the audit log, and all but the latest 10,000 activities.
+// After an error the document is incomplete. For an unknown user Export returns ErrNotFound.
+// It adds the event UserExported. An audit log in the transactions records that before the
+// first byte. If it is required and fails, Export writes nothing and returns ErrAudit.
 func Export(ctx context.Context, d *Directory, q *Outbox, userID string, w io.Writer) error {
 	u, err := d.Store.User(ctx, userID)
 	if err != nil {

@@ -35,9 +35,9 @@ func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn 
 }
 
 // linkAccount stores the account of a sign-in for signIn.User, with its tokens and its
-// new passkey. It adds the event AccountLinked, and ends the record of an interrupted
-// sign-up. It returns ErrConflict if another user has the account, or if unlinkIfProven has
-// unlinked it again.
+// new passkey. It adds the event AccountLinked, and ends the record of an interrupted sign-up.
+// It returns ErrConflict if another user has the account. It also does so, and unlinks the
+// account again, if a concurrent sign-in has proven the e-mail address of the user.
 func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	signIn.Account.UserID = signIn.User.ID
 	row := signIn.Account
@@ -69,11 +69,11 @@ func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn
 	return nil
 }
 
-// resolveVouched accepts signIn.User, whom the application names, as the user of a
-// sign-in with a stored session, and claims that user. It returns a Suspended for a
-// suspended user, and ErrEnded if the user's sessions were ended since the sign-in began.
-// A stored session needs a stored user: for any other resolveVouched returns
-// ErrUnsupportedStrategy. JWT sessions need none, and do not come here.
+// resolveVouched accepts signIn.User, whom the application names, as the user of a sign-in
+// with a stored session, and clears Provisioned in the store. It returns a Suspended for a
+// suspended user, and ErrEnded if the user's sessions were ended since the sign-in began. If
+// the user is not stored, it returns ErrUnsupportedStrategy, because a stored session needs a
+// stored user. Sign-ins with JWT sessions do not come here.
 func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
 	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
 	if err == nil && known != nil {

@@ -13,13 +13,13 @@ import (
 
 // The deletion of a user, and the erasure of what is kept beside.
 
-// DeleteUser removes a user with everything that belongs to them, in one transaction if
-// the store has transactions, and adds the event UserDeleted. It returns ErrNotFound for
-// an unknown user, and ErrMissingAdapterMethods if the adapter cannot delete users. It
-// returns ErrSessionsNotEnded if JWT sessions go on: the user is deleted all the
-// same. Without transactions, and in a store apart, it ends the sessions of an unknown
-// user, too, because an earlier try may have been interrupted before that. Tokens of the
-// user's accounts are revoked later: see [Outbox.TakeGone].
+// DeleteUser removes a user with everything that belongs to them, in one transaction if the
+// store has transactions, and adds the event UserDeleted. Afterwards it ends the sessions in a
+// store apart. It returns ErrNotFound for an unknown user, and ErrMissingAdapterMethods if the
+// adapter cannot delete users. It returns ErrSessionsNotEnded if JWT sessions go on:
+// the user is deleted all the same. Without transactions, or with a store apart, it also ends
+// the sessions of an unknown user, because an earlier try may have been interrupted. Tokens of
+// the user's accounts are revoked later: see [Outbox.TakeGone].
 func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error {
 	return deleteUser(ctx, d, q, id, nil)
 }
@@ -69,9 +69,9 @@ func deleteUser(ctx context.Context, d *Directory, q *Outbox, id string, first f
 	return endDeleted(context.WithoutCancel(ctx), d, id, deleted, err)
 }
 
-// endDeleted ends the sessions of a user who is gone in a store of their own. deleted says
-// whether this call has deleted the user, and err is what failed in it. endDeleted returns
-// the error of the deletion.
+// endDeleted returns the error of DeleteUser. If sessions are in a store apart, it first ends
+// those of the user. deleted says whether this call has deleted the user, and err is what
+// failed. ErrSessionsNotEnded says that the user is deleted but sessions go on.
 func endDeleted(ctx context.Context, d *Directory, userID string, deleted bool, err error) error {
 	switch {
 	case d.Store.Apart != nil:
@@ -108,10 +108,10 @@ func besideMissing(err, other error) error {
 }
 
 // Erase deletes a user as DeleteUser does, and what is kept of the user elsewhere:
-// challenges by id and by address, and what is personal in the audit log. It adds the
-// event UserErased. Its errors are those of DeleteUser. A repeated call finishes what was
-// interrupted: it returns ErrNotFound if the user is gone, and erases the rest all the
-// same.
+// challenges by id and by address, and what is personal in the audit log. It adds the event
+// UserErased. Its errors are those of DeleteUser and, after the deletion, those of the audit
+// log. A repeated call finishes what was interrupted. If the user is gone by then, it erases
+// the rest, and returns ErrNotFound if all went well.
 func Erase(ctx context.Context, d *Directory, q *Outbox, userID string) error {
 	if err := d.Store.Require("Users.Erase", AbilityDeletion); err != nil {
 		return err

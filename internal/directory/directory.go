@@ -115,13 +115,13 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 }
 
 // CommitSignIn decides to which user a sign-in belongs, creates and links what is
-// missing, and stores the session that plan describes; nil: none. If the store has
-// transactions, it does all of it or nothing. current is the signed-in user that a new
-// account is linked to; nil: none. If a concurrent sign-in was faster with a unique key,
-// CommitSignIn tries once more. It returns an OtherUser if in.Allowed is set and
-// does not have the user. If the conflict stays, or the account belongs to another user,
-// it returns the error of notLinked. Its other errors are in.SessionGone, ErrNotFresh, a
-// Suspended, ErrEnded, and those of the second factor, the invitation and the store.
+// missing, and stores the session that plan describes; nil: none. If sessions take part in
+// transactions (SessionsInTx), it does all of it or nothing. A logout at the provider
+// meanwhile undoes the session alone. current is the signed-in user that a new account is
+// linked to; nil: none. After an ErrConflict CommitSignIn tries once more. It returns
+// an OtherUser if in.Allowed is set and does not have the user. If the conflict stays, or the
+// account belongs to another user, it returns the error of notLinked. Its other errors include
+// in.SessionGone, ErrNotFresh, a Suspended, ErrEnded, ErrAddressTaken, and those of the store.
 func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	fill.Default(&in.Started, d.Now())
 	signIn, err := d.tryCommit(ctx, q, in, current, plan)
@@ -317,10 +317,10 @@ func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, sig
 }
 
 // beginSignUp returns the user that an interrupted sign-up of this account has created
-// or nil. It sets signIn.User.ID as recordSignUp does. Stores with transactions
-// have no such record. If the user's e-mail address was proven or changed since, another
-// client may have become that user: beginSignUp makes a new record and returns nil
-//
+// or nil. It sets signIn.User.ID to the id on record for the account, or records a
+// new one. It does nothing with transactions, or if the store has no such records. If the
+// user's e-mail address was proven or changed since, another client may have become that user:
+// beginSignUp makes a new record and returns nil.
 func (d *Directory) beginSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
 	if !d.Store.remembersSignUps() {
 		return nil, nil

@@ -13,11 +13,11 @@ import (
 
 // The first proof of an e-mail address, and what it detaches.
 
-// proveEmail marks the e-mail address of signIn.User as proven, once evict has removed
-// what was attached to the user before. It claims a provisioned user and adds the
-// event UserUpdated. It does nothing if the address was proven before, or if neither a
-// link nor the provider proves it. It returns ErrConflict if the address was proven or
-// changed since it was read, and the error of evict.
+// proveEmail marks the e-mail address of signIn.User as proven, once evict has removed what
+// was attached to the user before. It clears Provisioned and adds the event
+// UserUpdated. It does nothing if the address was proven before, or if neither a link nor the
+// provider proves it. It returns ErrConflict if the address was proven or changed since it was
+// read, and ErrAccessDenied if RefuseEviction keeps evict from removing.
 func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if !signIn.User.EmailVerified.IsZero() || !(signIn.ProvesEmail || signIn.EmailVerified) {
 		return nil
@@ -64,8 +64,8 @@ func (d *Directory) awaitProof(ctx context.Context, s *Store, signIn *SignIn, u 
 // by claiming the address. If sessions are stored, and every sign-in method and session
 // comes from a provider that vouches, evict leaves all of them. JWT sessions end in any
 // case, because a token does not say which account opened it, and that account may have
-// been unlinked since. With RefuseEviction evict removes nothing and returns
-// ErrAccessDenied if there is anything to end.
+// been unlinked since. With RefuseEviction evict returns ErrAccessDenied, and removes
+// nothing, if it finds a sign-in method, second factor or stored session to remove.
 func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	found, err := d.attached(ctx, s, &signIn.User)
 	if err != nil || found.isVouched() && d.StoredSessions {

@@ -81,8 +81,8 @@ func (r *Revocations) userVoidAt(ctx context.Context, s *Store, id string) (time
 	return last, failure.Ignoring(err, errors.ErrUnsupported)
 }
 
-// IsLive reports whether no call has ended the sessions of a user since at. It
-// reports false if the store does not answer.
+// IsLive reports whether a session of a user that began at an instant goes on. It returns
+// false if the user's sessions were ended since, or if the store fails. A nil r returns true.
 func (r *Revocations) IsLive(ctx context.Context, id string, at time.Time) bool {
 	if r == nil {
 		return true
@@ -225,7 +225,7 @@ func (d *Directory) confirmSession(ctx context.Context, s *Store, signIn *SignIn
 	return err
 }
 
-// confirm does the work of confirmSession. now is the user as stored.
+// confirm makes the checks of confirmSession, and deletes nothing. now is the user as stored.
 func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *storage.User) error {
 	if err := CheckSuspension(ctx, d, s, now.ID); err != nil {
 		return err

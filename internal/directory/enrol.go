@@ -44,10 +44,10 @@ type EnrolmentOf struct {
 }
 
 // BeginEnrolment starts the enrolment of an authenticator app for the user of.UserID. It
-// stores the enrolment under of.Handle, in place of an earlier one, or under a new handle
-// if that is empty, and returns the handle and the secret. It returns ErrUnproven if the
-// user has an e-mail address that is not proven: an attacker could sign up first and lock
-// the owner of the address out. It returns ErrNotFound for an unknown user.
+// stores the enrolment under of.Handle, in place of an earlier one, or under a new handle if
+// that is empty, and returns handle and secret. If the user has an e-mail address that is not
+// proven, it returns ErrUnproven: an attacker could sign up first and lock the owner out.
+// Without apps on the site it returns an ErrFactor, and for an unknown user ErrNotFound.
 func (d *Factors) BeginEnrolment(ctx context.Context, of EnrolmentOf) (handle string, e *Enrolment, err error) {
 	u, err := d.Store.User(ctx, of.UserID)
 	if err == nil {
@@ -217,10 +217,10 @@ func (d *Factors) bringBackFactor(ctx context.Context, s *Store, held *factor.He
 // prove the mailbox before an app is enrolled at a sign-in.
 const clearedLife = 365 * 24 * time.Hour
 
-// ResetFactors removes all factors and recovery codes of a user for an administrator, and
-// ends all sessions of the user. Passkeys stay. It returns the user, and adds the event
-// FactorReset. If the address is proven, the user has to prove the mailbox before a
-// sign-in enrols the next app: see [Factors.EnrolsByMail].
+// ResetFactors removes all factors and recovery codes of a user for an administrator, and ends
+// all sessions of the user. Passkeys stay. It returns the user, or ErrNotFound for an unknown
+// user, and adds the event FactorReset. If the address is proven, the user has to prove the
+// mailbox before a sign-in enrols the next app: see [Factors.EnrolsByMail].
 func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) (owner storage.User, err error) {
 	err = d.changeFactors(ctx, q, FactorChange{UserID: userID}, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
 		for _, f := range held.Rows {

@@ -71,8 +71,8 @@ func (d *Factors) Held(ctx context.Context, s *Store, u *storage.User) (*factor.
 }
 
 var (
-	// ErrWrongProof reports a second factor that a concurrent request has used up, or a
-	// wrong one that could not be counted.
+	// ErrWrongProof reports a second factor that was used before, a wrong recovery code, or a
+	// wrong code of an app that could not be counted.
 	ErrWrongProof = errors.New("the code is wrong, or was used before")
 
 	// ErrNotPending reports that nothing waits for a second factor: it was completed,
@@ -116,9 +116,9 @@ type NewApp struct {
 // it, with the user locked. It does nothing if the sign-in has no second factor or,
 // without transactions, if it has tried before. With transactions it takes the challenge
 // first, so that a second request with the same answer gets ErrNotPending and not
-// ErrWrongProof. Without transactions it uses the code up first: a fault must not leave a
-// code that works again. Either error means that a concurrent request was faster. If the
-// user is gone, the error is ErrUserChanged.
+// ErrWrongProof. Without transactions it uses the code up first: a fault must not leave a code
+// that works again. Either error means that a concurrent request was faster, but ErrWrongProof
+// also that a recovery code is wrong. If the user is gone, the error is ErrUserChanged.
 func spendSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
 	in := signIn.Second
 	if in == nil || in.spent {
@@ -230,7 +230,7 @@ func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string,
 	return addFactor(ctx, d, q, s, held, f)
 }
 
-// addFactor stores a factor of a user who has had held, and does the rest of addApp.
+// addFactor stores f for a user with the factors held, and returns new codes as addApp does.
 func addFactor(ctx context.Context, d *Factors, q *Outbox, s *Store, held *factor.Held, f storage.Factor) (codes []string, err error) {
 	if err := s.Factors().Create(ctx, f); err != nil {
 		return nil, err
@@ -304,7 +304,7 @@ func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, 
 	if errors.Is(err, storage.ErrNotFound) { // the application alone knows the user
 		return "", nil
 	}
-	if err == nil && !trusted.IsZero() {
+	if err == nil && next != "" && !trusted.IsZero() {
 		q.Add(event.Event{Type: event.BrowserTrusted, UserID: userID}, nil)
 	}
 	return next, err

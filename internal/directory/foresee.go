@@ -39,10 +39,10 @@ func (*OtherUser) Error() string {
 // Foresee returns the stored user that a sign-in will end in. It returns nil if the
 // sign-in will create a user, or if the application names the user (Vouched). current is
 // the signed-in user that a new account is linked to; nil: none. It does not look for
-// every reason to refuse: [Directory.CommitSignIn] does. The error for a suspended user
-// is a Suspended. A sign-in that Connects may be in.SessionGone or the error of
-// notLinked. Foresee writes nothing, so a concurrent change may prove it wrong;
-// CommitSignIn then returns an OtherUser.
+// every reason to refuse: [Directory.CommitSignIn] does. The error for a suspended user is a
+// Suspended. With in.Connects it may also be in.SessionGone, or say that the account is
+// another than the one to connect, or that of another user. Foresee writes nothing, so a
+// concurrent change may prove it wrong; CommitSignIn then returns an OtherUser.
 func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	found, err := foresee(ctx, d, in, current)
 	if err == nil {

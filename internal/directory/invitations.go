@@ -43,11 +43,11 @@ type Made struct {
 	earlier []*challenge.Row // invitations to the same address that are still there
 }
 
-// Invite stores an invitation, and sends no mail. With in.NoMail it ends earlier
-// invitations to the address. Otherwise the caller calls [EndEarlier] after the mail, so
-// that a mail that cannot be sent leaves a link that works. A zero in.Expires
-// means seven days. For an expiry that has passed or is too far away, and for an empty
-// address, Invite returns an InputError. It adds the event InvitationMade.
+// Invite stores an invitation, and sends no mail. With in.NoMail it ends earlier invitations
+// to the address. Otherwise the caller calls [EndEarlier] after the mail. If the mail cannot
+// be sent, the earlier link still works. A zero in.Expires means seven days. Invite
+// returns an InputError for an expiry that has passed or is more than 30 days away, for an
+// empty address, and for more than 4 KiB of Data. It adds the event InvitationMade.
 func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) (made Made, err error) {
 	now, life := d.Now(), time.Duration(0)
 	if !in.Expires.IsZero() {
@@ -73,7 +73,7 @@ func Invite(ctx context.Context, d *Directory, q *Outbox, in *event.Invitation) 
 	return made, err
 }
 
-// EndEarlier ends the invitations that were there before made, to its address.
+// EndEarlier ends the invitations to the address of made that Invite has found before it.
 func EndEarlier(ctx context.Context, d *Directory, made Made) error {
 	return d.Waiting(d.Store).EndRows(ctx, made.earlier)
 }
@@ -90,8 +90,8 @@ func RevokeInvitation(ctx context.Context, d *Directory, q *Outbox, id string) e
 	})
 }
 
-// InvitationTo returns the invitation to an address that was accepted and has not
-// expired, or nil.
+// InvitationTo returns the newest accepted invitation to an address, or nil. It leaves out
+// invitations that have expired. For an empty email it returns nil.
 func InvitationTo(ctx context.Context, d *Directory, email string) (*Invited, error) {
 	if email == "" {
 		return nil, nil

@@ -12,10 +12,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/journal"
 )
 
-// LateEnds repeats calls that end a session and failed, until they succeed: a store that
-// changes its primary fails for seconds, and a browser that has forgotten its session
-// does not ask again. It makes the calls in the background, one at a time, with growing
-// pauses, for a quarter of an hour. It is safe for concurrent use.
+// LateEnds repeats calls that end a session and failed: a store that changes its primary fails
+// for seconds, and a browser that forgot its session does not ask again. It makes the calls in
+// the background, one at a time, with growing pauses. It drops a call after 70 tries, in a
+// quarter of an hour, or later if others wait. It is safe for concurrent use.
 type LateEnds struct {
 	bounds *guarded.Bounds
 	after  func(time.Duration, func()) // calls the function later
@@ -46,9 +46,9 @@ func NewLateEnds(bounds *guarded.Bounds) *LateEnds {
 	return &LateEnds{bounds: bounds, turn: make(chan struct{}, 1), after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 }
 
-// Add has end called in the background until it returns nil, and returns at once. end
-// keeps the values of ctx, but not its end, and gets a deadline. If 10,000 calls wait,
-// Add drops end.
+// Add has end called in the background until it returns nil or has failed 70 times, and
+// returns at once. The context of end has the values of ctx, is not cancelled with ctx, and
+// has a deadline for each call. If 10,000 calls wait, Add drops end.
 func (l *LateEnds) Add(ctx context.Context, end func(context.Context) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -29,8 +29,8 @@ const (
 var ErrLostRefused = errors.New("the second factors of this user cannot be removed after a delay now")
 
 // Lost is a request to remove the factors of a user. It is the sealed part of its row,
-// whose handle is Stop. A request that has ended is counted for 30 days by a row
-// without a Stop.
+// whose handle is Stop. BeginLost also stores a row without a Stop, which counts the request
+// for 30 days, even after the request has ended.
 type Lost struct {
 	Stop     string    `json:"stop"`    // the secret of the link that stops it
 	Link     string    `json:"link"`    // the secret of the link that removes the factors
@@ -215,11 +215,11 @@ func WithdrawLost(ctx context.Context, d *Factors, q *Outbox, l *Lost) error {
 	return d.StopLost(ctx, q, l.Stop)
 }
 
-// StopLostOf stops the requests of a user who has shown a second factor, or who wants
-// them stopped in a session. It adds the event RecoveryStopped if there was one. s is the
-// store of the transaction that this is part of. With a nil s it runs a transaction of
-// its own, which no audit log holds up. It does nothing for an empty userID, or if the
-// site has no such delay.
+// StopLostOf stops the requests of a user who has shown a second factor, or who wants them
+// stopped in a session. It adds the event RecoveryStopped if there was one. s is the store of
+// the transaction that this is part of. With a nil s it runs a transaction of its own, and
+// stops them even if the audit log does not take the event. It does nothing for an empty
+// userID, or if the site has no such delay.
 func (d *Factors) StopLostOf(ctx context.Context, q *Outbox, s *Store, userID string) error {
 	if d.Delay == 0 || userID == "" {
 		return nil

@@ -52,9 +52,9 @@ func TellLost(ctx context.Context, d *Factors, l *Lost, send func(context.Contex
 	return tellDue(ctx, d.Directory, challenge.Lost, l.Stop, l.mailsDue(d.Now()), send)
 }
 
-// tellDue calls send for the row that a handle names, if fewer than most mails about it
-// were counted. It counts them once send has returned nil, and returns the error
-// of send. A mail that fails is due again six hours later. Of concurrent calls
+// tellDue calls send for the row that a handle names, if fewer than most mails about it were
+// counted. Once send has returned nil, it raises that count to most. It returns the
+// error of send. A mail that fails is due again six hours later. Of concurrent calls
 // one sends: the row of its lease keeps the others out, and they return nil. If the
 // process crashes before the mail, another one sends it when the lease has ended. If it
 // crashes between the mail and the count, the user gets the mail twice.
@@ -98,5 +98,5 @@ func (l *Lost) mailsDue(now time.Time) int {
 	return 0
 }
 
-// IsReady reports whether the link of a request works.
+// IsReady reports whether the link of a request has begun to work. It ignores Expires.
 func (l *Lost) IsReady(now time.Time) bool { return !now.Before(l.Ready) }

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Outbox holds the events of one piece of work until it is done. The zero value
-// collects nothing. It is not safe for concurrent use.
+// Outbox holds the events of one piece of work, and the accounts that it has removed, until
+// the work is done. The zero value collects no events. It is not safe for concurrent use.
 type Outbox struct {
 	Base  *event.Event // the fields that all events share; nil: no observer listens
 	Hears Listener     // tells which callbacks there are; nil: none
@@ -39,8 +39,8 @@ type Entry struct {
 // caller of Add need not make a payload.
 func (o *Outbox) Wants(t event.Type) bool { return o.Hears != nil && o.Hears.Hears(t) }
 
-// Add appends e, unless neither an observer nor a callback listens. payload is for the
-// callback of e.Type; nil: there is none.
+// Add appends e if an observer listens, as Base says, or if payload is not nil. payload is for
+// the callback of e.Type; nil: no callback listens.
 func (o *Outbox) Add(e event.Event, payload any) {
 	entry := Entry{Type: e.Type, Payload: payload}
 	if o.Base != nil && e.Type != "" {

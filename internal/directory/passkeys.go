@@ -63,11 +63,11 @@ func checkPasskeyOwner(ctx context.Context, s *Store, userID string, id []byte) 
 	return err
 }
 
-// RemovePasskey removes a passkey from a user with its account, and ends the sessions
-// that Unlink ends, except the one with the id keep. It returns ErrLastAccount if it is
-// the last sign-in method of the user, and ErrNotFound for an unknown passkey and for one
-// of another user. A passkey without an account can always be removed. It adds the event
-// AccountUnlinked.
+// RemovePasskey removes a passkey and its account from a user. It ends the stored sessions
+// that the provider of the account has opened, except the one with the id keep. It returns
+// ErrLastAccount for the last sign-in method of the user. For an unknown passkey, and for one
+// of another user, it returns ErrNotFound. A passkey without an account can always be removed,
+// and that ends no session. RemovePasskey adds the event AccountUnlinked.
 func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte, keep string) error {
 	if err := checkPasskeyOwner(ctx, d.Store, userID, id); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 // addresses of their users, and known browsers.
 type Passwords struct{ *Directory }
 
-// errChanged reports that what a link was made for is not so any more.
+// errChanged is the ErrVerification of a link that is gone, or whose account has changed.
 var errChanged = failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.LinkUsed, errors.New("the link is void: it was used, or the account has changed since"))})
 
 // KeepChallenges has d keep challenges, sealed under secrets: the first is in use, and
@@ -59,15 +59,15 @@ type PasswordChange struct {
 	Event event.Type
 }
 
-// SetPassword sets or removes the password of a user. It ends everything that the user
-// proved before: all sessions but c.Keep, links, codes, known browsers and sign-ins under
-// way. It does all of it in one transaction if the store has transactions. c.Renew gives
-// the kept session a new token; its after is the first instant that is not void.
-// SetPassword returns ErrConflict if the stored hash is not c.Was any more, and
-// ErrLastAccount if it is to remove the password of a user who has no passkey. For a
-// reset link that is void it returns ErrVerification, for one of a suspended user a
-// Suspended, and for a c.Second that was used before ErrWrongProof. After an outage it
-// gives the try of c.Second back. It adds the event c.Event.
+// SetPassword sets or removes the password of the user c.UserID, or of the user of the reset
+// link c.Reset. It ends everything that the user proved before: all sessions but c.Keep,
+// links, codes, known browsers and sign-ins under way. It does all of it in one transaction if
+// the store has transactions. c.Renew gives the kept session a new token; its after is the
+// first instant that is not void. SetPassword returns ErrConflict if the stored hash is not
+// c.Was any more, and ErrLastAccount if it is to remove the password of a user who has no
+// passkey. For a reset link that is void it returns ErrVerification, for one of a suspended
+// user a Suspended, and for a c.Second that was used before ErrWrongProof. After an outage it
+// gives back the try that TryReset has counted for c.Second. It adds the event c.Event.
 func (d Passwords) SetPassword(ctx context.Context, q *Outbox, c PasswordChange) (u storage.User, err error) {
 	err = q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, err = d.setPassword(ctx, q, s, &c)
@@ -151,8 +151,8 @@ func (d Passwords) removePassword(ctx context.Context, s *Store, userID string) 
 	return s.Passwords().Delete(ctx, userID)
 }
 
-// SignsInByPasskey reports whether one of the accounts is of a configured provider and
-// belongs to one of the passkeys keys.
+// SignsInByPasskey reports whether one of the accounts belongs to a passkey in keys and
+// has a configured provider.
 func SignsInByPasskey(d *Directory, accounts []storage.Account, keys []storage.Authenticator) bool {
 	return slices.ContainsFunc(accounts, func(a storage.Account) bool {
 		_, configured := d.Providers[a.Provider]
@@ -263,8 +263,8 @@ func (d Passwords) TryReset(ctx context.Context, handle string) error {
 	return voidIf(err)
 }
 
-// ReturnReset does for a try of TryReset what [Factors.ReturnSecond] does for one of
-// TrySecond.
+// ReturnReset gives back the try that TryReset has counted, if [IsUncounted] is true for err,
+// the outcome of that try. It returns err, joined with an error of giving back.
 func ReturnReset(ctx context.Context, d *Directory, handle string, err error) error {
 	return returnTry(ctx, d, challenge.Reset, handle, err)
 }

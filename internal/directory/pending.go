@@ -117,9 +117,9 @@ func (d *Factors) TrySecond(ctx context.Context, handle string) (*Pending, error
 // at, so that no try counts. It is false for an outage after the proof was found wrong.
 func IsUncounted(err error) bool { return guarded.IsOutage(err) && !errors.Is(err, ErrWrongProof) }
 
-// ReturnSecond gives the try that TrySecond has counted back if err, the outcome of that
-// try, [IsUncounted]. It returns err, joined with an error of giving back. The caller
-// calls it once for each try.
+// ReturnSecond gives back the try that TrySecond has counted, if [IsUncounted] is true for
+// err, the outcome of that try. It returns err, joined with an error of giving back. The
+// caller calls it once for each try.
 func (d *Factors) ReturnSecond(ctx context.Context, handle string, err error) error {
 	return returnTry(ctx, d.Directory, challenge.SignIn, handle, err)
 }

@@ -114,10 +114,10 @@ func (e *ProviderEnd) names() (sids, subs []string) {
 // errUnnamed reports that sessions cannot be found by the sid of a provider.
 var errUnnamed = errors.New("the logout token names no sub, and what keeps the sessions has no place for the sid: run latchkey migrate, or have the provider send the sub")
 
-// EndAtProvider voids the names of a logout and deletes the stored sessions that bear
-// them. It returns the sessions that it ended, also beside an error, and adds the event
-// SessionEnded once for each of their users. d is nil on a site without an adapter. A nil
-// r voids nothing.
+// EndAtProvider voids the names of a logout and deletes the stored sessions that bear them. If
+// the store does not keep names, it ends sessions of the user with the account. It returns the
+// sessions that it ended, also beside an error, and adds the event SessionEnded once for each
+// of their users. d is nil on a site without an adapter. A nil r voids nothing.
 func EndAtProvider(ctx context.Context, d *Directory, r *Revocations, q *Outbox, e ProviderEnd) (ended []storage.StoredSession, err error) {
 	sids, subs := e.names()
 	if err := r.voidAtProvider(ctx, append(sids, subs...), e.Issued); err != nil {
@@ -128,7 +128,9 @@ func EndAtProvider(ctx context.Context, d *Directory, r *Revocations, q *Outbox,
 	}
 	ended, err = deleteProviderSessions(ctx, d.Store, &e)
 	if errors.Is(err, errors.ErrUnsupported) {
-		ended, err = endOfAccount(ctx, d, q, r, &e)
+		var more []storage.StoredSession
+		more, err = endOfAccount(ctx, d, q, r, &e)
+		ended = append(ended, more...)
 	}
 	seen := map[string]bool{}
 	for _, row := range ended {
@@ -151,8 +153,8 @@ func sessionEnd(q *Outbox, row storage.StoredSession) any {
 // endOfAccount ends the sessions of the user that has the account e.AccountID, except
 // those that are known to be newer than the logout, and returns the ones that it ended.
 // It is for a store that does not keep what the provider calls a session. It ends none if
-// no user has the account, and returns errUnnamed if e names no account. Rows need not
-// say when they began: a logout token that is not newer than the last one of the account
+// no user has the account, and returns errUnnamed if e names no account. A row need not say
+// when its session began. So a logout token that is not newer than the last one of the account
 // ends nothing.
 func endOfAccount(ctx context.Context, d *Directory, q *Outbox, r *Revocations, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	if e.AccountID == "" {
@@ -225,8 +227,8 @@ func ProviderLogouts(s *Store) (all []storage.ProviderLogoutAdapter, whole bool)
 	return all, len(all) == len(stores)
 }
 
-// NamesSessions reports whether every store of sessions has columns for what a provider
-// calls them. It asks each for no session, which costs nothing.
+// NamesSessions reports whether every store of sessions has columns for what a provider calls
+// them. It asks each for no session. A store that fails otherwise counts as having them.
 func NamesSessions(ctx context.Context, s *Store) bool {
 	all, whole := ProviderLogouts(s)
 	return whole && !slices.ContainsFunc(all, func(in storage.ProviderLogoutAdapter) bool {
@@ -242,14 +244,23 @@ func NamesSessions(ctx context.Context, s *Store) bool {
 func deleteProviderSessions(ctx context.Context, s *Store, e *ProviderEnd) (ended []storage.StoredSession, err error) {
 	all, _ := ProviderLogouts(s)
 	sids, subs := e.names()
+	var lacks error
 	for _, in := range all {
 		gone, failed := guarded.Call(ctx, s.bounds, "DeleteProviderSessions", func(ctx context.Context) ([]storage.StoredSession, error) {
 			return in.DeleteProviderSessions(ctx, sids, subs, e.Issued)
 		})
-		ended, err = append(ended, gone...), errors.Join(err, failed)
+		ended = append(ended, gone...)
+		if errors.Is(failed, errors.ErrUnsupported) {
+			lacks = failed
+			continue
+		}
+		err = errors.Join(err, failed)
 	}
 	for _, row := range ended {
 		s.SessionCache.dropUser(row.UserID)
+	}
+	if err == nil {
+		err = lacks
 	}
 	return ended, err
 }

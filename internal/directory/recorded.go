@@ -305,8 +305,8 @@ func PruneAudit(ctx context.Context, s *Store, before, personalBefore time.Time,
 	})
 }
 
-// EraseAudit erases what is personal of the audit records about a user, also of failures
-// that wait to be stored, and returns of how many stored ones. The records stay. The
+// EraseAudit erases what is personal of the audit records about a user, also of failures that
+// wait to be stored. It returns how many stored records it has changed. The records stay. The
 // adapter keeps an audit log, and Audit is not nil.
 func (o *Outbox) EraseAudit(ctx context.Context, s *Store, userID string) (int, error) {
 	o.Audit.Failures.Erase(userID)

@@ -133,7 +133,7 @@ func replaceRegain(ctx context.Context, d *Directory, s *Store, userID, to strin
 }
 
 // regainsOf returns the changes of a user that are not void, or with an empty userID
-// those of the tenant. It returns the others also beside an error.
+// those of the tenant. If the check of one fails, it returns the rest beside the error.
 func regainsOf(ctx context.Context, d *Directory, s *Store, userID string) (all []Regain, err error) {
 	rows, err := d.Waiting(s).List(ctx, challenge.Regain, userID, "")
 	for _, row := range rows {

@@ -160,8 +160,8 @@ func (r *Revocations) void(ctx context.Context, s *Store, under []string, at, un
 	return nil
 }
 
-// CanRevoke reports whether the tables of a store have room for revocations. It
-// asks the store for no key, which costs nothing.
+// CanRevoke reports whether the tables of a store have room for revocations. It asks the store
+// for no key, which costs nothing. For a store that fails otherwise it returns true.
 func CanRevoke(store storage.RevocationStore, bounds *guarded.Bounds) bool {
 	_, err := guarded.Call(context.Background(), bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
 		return store.RevokedAt(ctx)
@@ -203,9 +203,9 @@ func (o TokenOrigin) lastProof() time.Time {
 	return o.Began
 }
 
-// OriginOfToken returns the origin of a token with the claims c, without Proved. Began is
-// zero if they have neither auth_time nor iat. A token without auth_time was made
-// elsewhere: its session id is made of the one that it has, or of its jti.
+// OriginOfToken returns the origin of a token with the claims c, without Proved and There.
+// Began is auth_time, or else iat, or else zero. A token without auth_time or session id was
+// made elsewhere: AdoptedID makes its session id of the one that it has, or else of its jti.
 func OriginOfToken(c jwt.Claims) TokenOrigin {
 	o := TokenOrigin{SessionID: c.String(jwtclaims.SessionID), UserID: c.String(jwtclaims.StoreID, jwtclaims.Subject), Subject: c.String(jwtclaims.Subject)}
 	began, known := c.Time(jwtclaims.AuthTime)

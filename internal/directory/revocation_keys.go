@@ -70,10 +70,10 @@ func (r *Revocations) issuedThere(named []ProviderNames) map[string]time.Time {
 	return issued
 }
 
-// writtenFor returns the keys under which the sign-ins of a user are revoked.
-// Users belong to the Adapter, whatever configuration uses it: what the Adapter
-// itself remembers of a user is true for all of them. In a store beside it, which
-// tenants and sites may share, two users may have one id.
+// writtenFor returns the keys under which the sign-ins of a user are revoked, or none for an
+// empty userID. The key in the Adapter names no tenant or site and needs no secret, because
+// every configuration of that Adapter has the same users. The keys in any other store name
+// tenant and site, because these may share it and have two users with one id.
 func (r *Revocations) writtenFor(userID string) []string {
 	switch {
 	case userID == "":

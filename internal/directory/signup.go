@@ -147,11 +147,11 @@ func (d Passwords) detachProofs(ctx context.Context, q *Outbox, s *Store, userID
 // offerPause is how long a user who was offered a passkey is not offered one again.
 const offerPause = 30 * 24 * time.Hour
 
-// OfferPasskey reports whether a user that has signed in with the password is to be
-// offered a passkey: the user has none, and was offered none in the last 30 days. It
-// stores that one is offered now. Of concurrent calls for a user one returns true. If the
-// browser is remembered in place of a second factor, OfferPasskey returns false: the user
-// would have to prove that first.
+// OfferPasskey reports whether a user that has signed in with the password is to be offered a
+// passkey: the user has none, and was offered none in the last 30 days. If so, it stores that
+// a passkey is offered now. Of concurrent calls for a user one returns true. It returns false
+// if the application has opened no session. It also does so if the browser is remembered in
+// place of a second factor, because the user would have to prove the second factor first.
 func (d Passwords) OfferPasskey(ctx context.Context, signIn *SignIn) (bool, error) {
 	if signIn.IsRefused || slices.Contains(signIn.AMR, factor.Browser) {
 		return false, nil

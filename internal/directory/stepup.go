@@ -55,8 +55,8 @@ func TryProof(ctx context.Context, d *Directory, of EnrolmentOf) (left int, err 
 	return max(0, factor.MostTries-row.Tries), nil
 }
 
-// ReturnProof does for a try of TryProof what [Factors.ReturnSecond] does for one of
-// TrySecond.
+// ReturnProof gives back the try that TryProof has counted, if [IsUncounted] is true for err,
+// the outcome of that try. It returns err, joined with an error of giving back.
 func ReturnProof(ctx context.Context, d *Directory, of EnrolmentOf, err error) error {
 	return returnTry(ctx, d, challenge.Reauth, of.Handle, err)
 }
@@ -64,7 +64,11 @@ func ReturnProof(ctx context.Context, d *Directory, of EnrolmentOf, err error) e
 // NoteSilence remembers for a session, for ten minutes, that a provider does not tell
 // when its user signed in there.
 func NoteSilence(ctx context.Context, d *Directory, of EnrolmentOf) error {
-	_, err := d.Waiting(d.Store).Create(ctx, challenge.Draft{Purpose: challenge.Reauth, Handle: of.Handle + silentProvider, UserID: of.UserID, Life: proofLife})
+	rows, handle := d.Waiting(d.Store), of.Handle+silentProvider
+	if err := rows.End(ctx, challenge.Reauth, handle); err != nil { // an expired one
+		return err
+	}
+	_, err := rows.Create(ctx, challenge.Draft{Purpose: challenge.Reauth, Handle: handle, UserID: of.UserID, Life: proofLife})
 	return failure.Ignoring(err, storage.ErrConflict)
 }
 
@@ -90,8 +94,8 @@ type StepUp struct {
 // store apart after the commit. It also ends a change of address that staff has asked
 // for, and the count of tries. Nothing that can fail comes after the renewal: the browser
 // would not get the new token. It returns ErrSessionGone if the session or the user is
-// gone, or if the user's sessions were ended since up.Since, and ErrWrongProof if a
-// concurrent request has used the code.
+// gone, or if the user's sessions were ended since up.Since. It returns ErrWrongProof if the
+// code was used before, or is a wrong recovery code.
 func CompleteStepUp(ctx context.Context, d *Directory, q *Outbox, up StepUp) error {
 	return q.InTx(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, up.Of.UserID); err != nil {

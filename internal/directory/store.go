@@ -74,8 +74,8 @@ func (s *Store) userByAccount(ctx context.Context, a *storage.Account) (storage.
 	})
 }
 
-// checkOwner checks that an account belongs to owner, with the errors of ownedAccount: an
-// answer to GetUserByAccount names no account. It returns nil if the store cannot tell.
+// checkOwner returns nil if an account is that of owner, or if the store cannot tell. It
+// returns ErrConflict if it was unlinked, and an AdapterError if it is another user's.
 func (s *Store) checkOwner(ctx context.Context, a *storage.Account, owner *storage.User) error {
 	_, err := s.ownedAccount(ctx, a, owner)
 	return err
@@ -92,10 +92,13 @@ func (s *Store) ownedAccount(ctx context.Context, a *storage.Account, owner *sto
 		func(ctx context.Context) (storage.Account, error) {
 			return s.AccountLists.GetAccount(ctx, a.Provider, a.ProviderAccountID)
 		})
-	if errors.Is(err, storage.ErrNotFound) {
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
 		return row, storage.ErrConflict
+	case errors.Is(err, errors.ErrUnsupported):
+		return *a, nil
 	}
-	return row, failure.Ignoring(err, errors.ErrUnsupported)
+	return row, err
 }
 
 func isAccount(a, b *storage.Account) bool {
@@ -129,11 +132,11 @@ func (s *Store) linkAccount(ctx context.Context, a storage.Account) error {
 // errNoTx reports a transaction that has succeeded without doing anything.
 var errNoTx = failure.Wrap(fault.ErrAdapter, failure.Of(fault.StoreAnswer, errors.New("InTx has not called its function")))
 
-// InTx runs f in one transaction if the store has transactions, and otherwise without.
-// The transaction has the time of one call: calls in f must use the context that f is
-// given. An error of f rolls everything back and is returned as it is. The adapter may
-// call f again: f changes nothing outside of the transaction but by afterCommit, and what
-// leaves the same state however often it is called, such as the end of a session.
+// InTx runs f in one transaction if the store has transactions, and otherwise without. The
+// transaction has the time of one call: calls in f must use the context that f is given. An
+// error of f rolls everything back and is returned as it is. A committedError comes from
+// afterCommit, and undoes nothing. The adapter may call f again. So f changes other things
+// only by afterCommit, or by calls that may be repeated, such as the end of a session.
 func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error) error {
 	if s.Tx == nil {
 		return f(ctx, s)

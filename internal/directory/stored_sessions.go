@@ -59,8 +59,8 @@ func isSession(token string) func(storage.StoredSession) bool {
 	return func(row storage.StoredSession) bool { return row.Token == token && row.UserID != "" }
 }
 
-// sessionApart returns a session from the store apart. If its user is gone, it
-// deletes the session and returns ErrNotFound.
+// sessionApart returns a session from the store apart, with its user unless the session is of
+// another tenant. If the user is gone, it deletes the session and returns ErrNotFound.
 func (s *Store) sessionApart(ctx context.Context, token string) (found SessionAndUser, err error) {
 	found.Row, err = guarded.CallFor(ctx, s.bounds, "Session.Store: GetSession", func(row storage.StoredSession) bool {
 		return isSession(token)(row) && !row.Expires.IsZero()

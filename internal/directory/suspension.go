@@ -107,12 +107,12 @@ func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) 
 	return refuse(d, &signIn.Assertion, found)
 }
 
-// Suspend stores a suspension, ends all sessions of the user, and deletes the challenges
-// that are under way: in one transaction if the store has transactions. Otherwise a
-// repeated call finishes what was interrupted. It returns ErrNotFound for an unknown user,
-// and ErrMissingAdapterMethods if the adapter keeps no suspensions or cannot end sessions.
-// It returns ErrSessionsNotEnded if JWT sessions go on: the user is suspended all the
-// same. It adds the event UserSuspended.
+// Suspend stores a suspension, ends all sessions of the user, and deletes the challenges that
+// are under way. It does so in one transaction if the adapter has transactions and revocations
+// are not kept elsewhere. Otherwise a repeated call finishes what was interrupted. Suspend
+// returns ErrNotFound for an unknown user, and ErrMissingAdapterMethods if the adapter keeps
+// no suspensions or cannot end sessions. It returns ErrSessionsNotEnded if JWT sessions go on:
+// the user is suspended all the same. It adds the event UserSuspended.
 func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v storage.Suspension) error {
 	if err := CanSuspend(d, "Users.Suspend"); err != nil {
 		return err
@@ -213,8 +213,8 @@ var pendingPurposes = []string{
 	string(challenge.Code), string(challenge.Reset), string(challenge.Email), string(challenge.ActAs),
 }
 
-// deleteChallenges deletes the challenges of a user that pendingPurposes names, such as
-// sign-ins that wait for a second factor and links that were mailed.
+// deleteChallenges deletes the challenges of a user that a suspension and its end remove,
+// those of pendingPurposes. It does nothing if the store keeps no challenges.
 func deleteChallenges(ctx context.Context, s *Store, userID string) error {
 	if s.challenges == nil {
 		return nil

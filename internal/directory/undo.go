@@ -55,10 +55,10 @@ func (d Passwords) undoData(row *challenge.Row) (data moveData, err error) {
 // second factors and recovery codes that were added since the change was asked for. If
 // several changes from this address can be undone, the first of them counts. UndoMove
 // takes the address from a user that has not proven it or was created after the change
-// was asked for. It returns ErrAddressTaken if any other user has the address by now;
-// that user keeps it. It returns ErrVerification if the link is void. It adds the event
-// EmailReverted, and no audit log holds it up. taken is the address that the user had.
-// For 30 days [Factors.BeginLost] refuses the user.
+// was asked for. It returns ErrAddressTaken if any other user has the address by now; that
+// user keeps it. It returns ErrVerification if the link is void. It adds the event
+// EmailReverted, and undoes the move even if the audit log does not take that. taken is the
+// address that the user had. For 30 days [Factors.BeginLost] refuses the user.
 func (d Passwords) UndoMove(ctx context.Context, q *Outbox, handle string) (u storage.User, taken string, err error) {
 	err = q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		u, taken, err = d.undoMove(ctx, q, s, handle)
@@ -209,7 +209,7 @@ func (d Passwords) removeFactorsSince(ctx context.Context, q *Outbox, s *Store, 
 		return err
 	}
 	isNew := err == nil && !made.Created.Before(since)
-	if !isNew && (len(factors) == 0 || left > 0) {
+	if !isNew && !since.IsZero() && (len(factors) == 0 || left > 0) {
 		return nil
 	}
 	return s.Factors().ReplaceRecoveryCodes(ctx, userID, nil)

@@ -200,8 +200,8 @@ func (d *Directory) CanEndSessions(operation string) error {
 // EndSessions ends every session of the user except the stored one with the id keep; an
 // empty keep ends all. What a sign-in was begun with before is void, too: a link,
 // a password that was just checked, a flow at a provider. The user need not be stored.
-// EndSessions adds the event SessionsEnded, and no audit log holds it up. The caller has
-// called CanEndSessions.
+// EndSessions adds the event SessionsEnded, and ends the sessions even if the audit log does
+// not take that. The caller has called CanEndSessions.
 func (d *Directory) EndSessions(ctx context.Context, q *Outbox, userID, keep string) error {
 	return q.InTxAnyway(ctx, d.Store, func(ctx context.Context, s *Store) error {
 		err := endSessions(ctx, d, q, s, userID, keep)
@@ -279,8 +279,8 @@ func dropAccount(ctx context.Context, d *Directory, s *Store, a *storage.Account
 	return deletePasskeyOf(ctx, s, a)
 }
 
-// vouched reports whether the account came with this e-mail address and its
-// provider vouched for it then. It is false if the store does not keep that.
+// vouched reports whether the account came with this e-mail address and its provider vouched
+// for it then. It is false if the store does not keep that, or if the provider ProvesNoEmail.
 func (d *Directory) vouched(a *storage.Account, email string) bool {
 	p, configured := d.Providers[a.Provider]
 	return a.EmailVouched && a.Email == email && !(configured && p.ProvesNoEmail)

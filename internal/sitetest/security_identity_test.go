@@ -290,6 +290,20 @@ func TestEviction(t *testing.T) {
 			t.Errorf("evicted %+v", evicted)
 		}
 	})
+	t.Run("R-847 recovery codes beside a passkey alone go, too", func(t *testing.T) {
+		s := newOAuthSite(t, stored, unproven, withFactors)
+		preHijacked(s)
+		if err := s.store.Factors().ReplaceRecoveryCodes(t.Context(), "u1", []string{"hash of a code"}); err != nil {
+			t.Fatal(err)
+		}
+		owner := s.newBrowser()
+		if a := owner.get(owner.askForLink("ada@example.com")); !a.signsIn() {
+			t.Fatalf("to %q", a.location())
+		}
+		if left, err := s.store.Factors().UseRecoveryCode(t.Context(), "u1", "hash of a code"); err == nil {
+			t.Errorf("R-847 the code works, and %d others", left)
+		}
+	})
 	t.Run("R-074 a proven e-mail evicts nobody", func(t *testing.T) {
 		s := newOAuthSite(t, stored, unproven)
 		proven := s.clock.Now()
