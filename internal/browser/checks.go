@@ -98,9 +98,9 @@ func (c *Cookies) latest(spec *Spec) (string, bool) {
 }
 
 // Begin puts a flow into the cookies of its checks, beside the flows that were begun
-// before and have not expired. The oldest go if there are more than maxFlows, or if a
-// cookie gets too long. With alone the flow takes the place of all others. A flow without
-// checks has no cookie. Begin returns an error if a cookie cannot be sealed.
+// before, or with alone in their place. Of more than maxFlows the oldest go. A cookie that
+// gets too long loses callback URLs first, and then the oldest flows. A flow without checks
+// has no cookie. Begin returns an error if a cookie cannot be sealed.
 func (c *Cookies) Begin(f *Flow, alone bool, now time.Time) error {
 	origin := f.FlowOrigin
 	for _, check := range flowChecks {
@@ -183,7 +183,7 @@ func (c *Cookies) EndChallenge(spent *CheckValue, now time.Time) error {
 
 // drop removes the values for which goes returns true, and those that have expired, from
 // the cookie of a check. It clears the cookie if none is left, and otherwise seals it
-// anew.
+// anew. It returns an error if the cookie cannot be sealed.
 func (c *Cookies) drop(check Check, now time.Time, goes func(CheckValue) bool) error {
 	var rest []CheckValue
 	for _, p := range c.CheckValues(check, now) {

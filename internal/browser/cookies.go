@@ -20,6 +20,7 @@ type Cookies struct {
 	former *Spec          // the session cookie before HostPrefix; nil: it is not read any more
 	chunks sessionChunks  // the session cookie
 	opened []openedChecks // of sign-ins under way
+	known  *openedKnown   // what the cookie of known browsers says; nil: not read yet
 }
 
 // NewCookies returns the cookies of a request with the header h. h must not change while
@@ -48,9 +49,9 @@ func (c *Cookies) replace(k *http.Cookie) {
 	c.Out = append(kept, k)
 }
 
-// Forget makes the browser forget a cookie, if it has sent that cookie. Otherwise Forget
-// does nothing. A cookie that Set has added to the response stays in it. Forget is not
-// for cookies that may come in pieces.
+// Forget makes the browser forget a cookie that it has sent, also if Set has added a new one
+// to the response before. If the browser has not sent the cookie, Forget does nothing, and
+// the one of Set counts. Forget is not for cookies that may come in pieces.
 func (c *Cookies) Forget(k *Spec) {
 	if _, there := c.jar.Get(k.Name()); there {
 		c.Set(k.Clear(k.Name()))
@@ -96,9 +97,9 @@ func (c *Cookies) CSRF() (token, hash string) {
 	return token, hash
 }
 
-// Secrets returns the values of all cookies in h, as they came and decoded. Of the
-// callback URL it returns the query alone: the rest is a page of the site, and a line in
-// the log that names the site has to stay readable. A nil specs names no cookie.
+// Secrets returns the values of all cookies in h, as they came and decoded, for logs to
+// hide. Of the cookie of the callback URL it returns the query alone: the rest is a
+// page of the site, which logs have to name. Without specs it treats all cookies alike.
 func Secrets(h http.Header, specs *Specs) (secrets []string) {
 	for _, line := range h["Cookie"] {
 		for pair := range strings.SplitSeq(line, ";") {

@@ -28,9 +28,9 @@ func (c *Credential) Token() Token {
 }
 
 // TokenOf returns text as a session token of the kind, for a token that did not come in
-// its cookie. Its Spec is that of the session cookie. While the session cookie from
-// before HostPrefix is read, it is that one for a text that the session cookie's codec
-// does not open.
+// its cookie. Its Spec is that of the session cookie. If the codec of that cookie does not
+// open text, and the session cookie from before HostPrefix is still read, Spec is that of
+// the former cookie.
 func (c *Cookies) TokenOf(kind Kind, text string) Token {
 	k := &c.Specs.Session
 	if c.former != nil {

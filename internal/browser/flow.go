@@ -78,9 +78,9 @@ type Demands struct {
 	ACR    []string `json:"acr,omitempty"`    // one of these is the acr; nil: any
 }
 
-// BegunAt returns when the flow began. A flow that does not say that, such as one of
-// Auth.js, began CheckMaxAge before expires, which is when its cookies end in Unix
-// seconds. If expires is 0 too, BegunAt returns the zero time.
+// BegunAt returns when the flow began. expires is when its cookies end, in Unix seconds. A
+// flow that does not say when it began, such as one of Auth.js, began CheckMaxAge before
+// expires. If expires is 0 too, BegunAt returns the zero time.
 func (o *FlowOrigin) BegunAt(expires int64) time.Time {
 	switch {
 	case o.Begun != 0:

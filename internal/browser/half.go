@@ -41,7 +41,7 @@ func putHandle(c *Cookies, spec *Spec, purpose, handle, tenant string, now time.
 
 // Half returns the handle of the sign-in that waits for its second factor. It returns ""
 // if the browser keeps none of this site and tenant, or if the time that PutHalf was
-// given is over.
+// given is over. The hour is for a cookie that has no expiry in it.
 func (c *Cookies) Half(tenant string, now time.Time) string {
 	return handleIn(c, &c.Specs.Half, purposeHalf, tenant, now, time.Hour)
 }

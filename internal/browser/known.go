@@ -2,7 +2,6 @@ package browser
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -31,6 +30,12 @@ type Known struct {
 	since   time.Time
 }
 
+// openedKnown is the Known that a cookie says to a tenant.
+type openedKnown struct {
+	tenant string
+	known  Known
+}
+
 // knownSignIn is a user that has signed in in a browser.
 type knownSignIn struct {
 	User string `json:"user"`           // key of the user's id
@@ -38,21 +43,32 @@ type knownSignIn struct {
 	At   int64  `json:"at"`             // of the sign-in, in Unix seconds
 }
 
-// Known returns what the browser is known for at a tenant. It returns the zero Known if
-// the cookie is missing, has expired, or is of another site or tenant.
-func (c *Cookies) Known(tenant string, now time.Time) (k Known) {
-	spec := &c.Specs.Known
-	value, there := c.Value(spec)
-	if !there {
+// Known returns what the browser was known for at a tenant when it sent the request. It
+// returns the zero Known if the cookie is missing, has expired, or is of another site or
+// tenant. It opens the cookie once in a request for each tenant that is asked for in turn.
+func (c *Cookies) Known(tenant string, now time.Time) Known {
+	if c.known == nil || c.known.tenant != tenant {
+		value, _ := c.Value(&c.Specs.Known)
+		c.known = &openedKnown{tenant, openKnown(&c.Specs.Known, value, tenant, now)}
+	}
+	return c.known.known
+}
+
+// openKnown returns what the value of a cookie says to a tenant, or the zero Known. An
+// empty value says nothing.
+func openKnown(spec *Spec, value, tenant string, now time.Time) (k Known) {
+	if value == "" {
 		return k
 	}
 	claims, err := spec.Codec.OpenClaims(value, now, KnownMaxAge)
 	if err != nil || claims.String("purpose") != purposeKnown || claims.String("tenant") != tenant {
 		return k
 	}
-	raw, _ := json.Marshal(claims["known"]) // what came from JSON can be written as JSON
-	if json.Unmarshal(raw, &k.signIns) != nil {
-		return Known{}
+	list, _ := claims["known"].([]any)
+	for _, member := range list {
+		s, _ := member.(map[string]any)
+		at, _ := jwt.Claims(s).Time("at")
+		k.signIns = append(k.signIns, knownSignIn{jwt.Claims(s).String("user"), jwt.Claims(s).String("form"), at.Unix()})
 	}
 	k.ID = claims.String("value")
 	k.since, _ = claims.Time("iat")
@@ -92,7 +108,7 @@ func (c *Cookies) Remember(user, form, tenant, handle string, now time.Time) err
 	if k.ID = cmp.Or(handle, k.ID); k.ID == "" {
 		k.ID = secret.RandomHex(16)
 	}
-	signIns := append([]knownSignIn{{user, form, now.Unix()}}, slices.DeleteFunc(k.signIns, isSame)...)
+	signIns := append([]knownSignIn{{user, form, now.Unix()}}, slices.DeleteFunc(slices.Clone(k.signIns), isSame)...)
 	claims := jwt.Claims{"value": k.ID, "purpose": purposeKnown, "known": signIns[:min(len(signIns), mostUsers)]}
 	if tenant != "" {
 		claims["tenant"] = tenant

@@ -63,10 +63,10 @@ func readChecks(payload []byte, members []jsonscan.Member) (*checkCookie, error)
 	return read, json.Unmarshal(payload, read)
 }
 
-// setUsual sets c from the members that the cookie of a sign-in by an unauthenticated
-// client has. It takes a third of the time of encoding/json, which reads all other
-// cookies: setUsual returns false for a member that it does not know, and for one of
-// another type. It may have set a part of c then.
+// setUsual sets c from the members that the cookie of a sign-in has if it began without a
+// session. It takes a third of the time of encoding/json. It returns false for a member that
+// it does not know, and for one of another type. It may have set a part of c then, and the
+// caller has to decode the cookie by encoding/json.
 func (c *checkCookie) setUsual(members []jsonscan.Member) bool {
 	for _, m := range members {
 		ok := true

@@ -87,9 +87,9 @@ type CookieOptions struct {
 }
 
 // NewSpecs returns the cookies of a site. secure says that the site is served over https.
-// bind returns the tenant's own salt for a salt. The salts of the session token and of
-// the provider tokens are not bound: what these cookies seal says to which tenant it
-// belongs. NewSpecs does not judge the names and attributes: Check does.
+// bind returns the tenant's own salt for a salt. The salts of session token and provider
+// tokens are not bound: what these cookies seal names its tenant. The Codecs of CallbackURL,
+// CSRF and Hint are not used. NewSpecs does not judge names and attributes: Check does.
 func NewSpecs(o Options, secrets []string, secure bool, bind func(salt string) string) *Specs {
 	prefix, csrfPrefix := "", ""
 	if secure {

@@ -87,7 +87,7 @@ func BringsTokens(c *Cookies) bool {
 }
 
 // PutTokenCookie has the browser keep provider tokens for the time life, and returns t
-// with what the browser keeps. t.Issued is not written: the cookie's own is now. Of more
+// with what the browser keeps. It writes now in place of t.Issued. Of more
 // than three accounts it leaves out the oldest. Then it leaves out what does not fit:
 // first ID tokens, then access tokens, then whole accounts, each time of the oldest
 // account first. If no account is left, it makes the browser forget the cookie. It does
