@@ -121,7 +121,7 @@ type Pages struct {
 	SignOut       string // asks whether to sign out
 	Error         string // gets error=<type>, from guards too
 	VerifyRequest string // says that a mail was sent; gets provider and type, and error=Verification after a wrong code
-	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
+	Factor        string // asks for a second factor, but sets up none; gets use=<kind>, and error=SecondFactor after a wrong one
 	Reauth        string // asks a signed-in user for another proof; gets for=recent or factor, callbackUrl, and error=<type> after a wrong one
 	Password      string // gets the query parameters "do", "token" of a link, and after a refusal "error" and "code"; see docs/passwords.md
 	Invite        string // shows an invitation; gets token and email, or error=Verification for one that is void

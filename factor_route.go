@@ -49,7 +49,7 @@ func showFactor(ctx context.Context, x *exchange) (*Response, error) {
 		return factorJSON(p), nil
 	}
 	use := shownKind(p, x.query.Get("use"))
-	if own := x.setup.config.Pages.Factor; own != "" {
+	if own := x.setup.config.Pages.Factor; own != "" && len(p.Secret) == 0 { // which has no way to show the secret of an app
 		params := []string{"use", string(use)}
 		if failed := x.query.Get("error"); failed != "" {
 			params = append(params, "error", failed)

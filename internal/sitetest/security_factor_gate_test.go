@@ -496,6 +496,34 @@ func TestRequiredMeansEnrolment(t *testing.T) {
 	})
 }
 
+// TestEnrolmentBesideOwnPage is R-841: the page of the site cannot show the secret of an
+// app, so the built-in one sets it up. Later sign-ins have the page of the site.
+func TestEnrolmentBesideOwnPage(t *testing.T) {
+	s := newSite(t, withFactors, func(c *latchkey.Config) {
+		c.Pages.Factor = "/second"
+		c.Factors.Require = func(context.Context, latchkey.FactorQuestion) (latchkey.FactorDemand, error) {
+			return latchkey.FactorDemand{Need: latchkey.FactorRequired}, nil
+		}
+	})
+	f := &factorSite{testSite: s}
+	f.addUser("alice-1", "alice@example.com")
+	b := s.newBrowser()
+	b.challenge()
+	f.secret = secretOn(t, b.get("/auth/factor"))
+	if b.factor("totp", "000000"); len(secretOn(t, b.get("/auth/factor?error=SecondFactor"))) == 0 {
+		t.Error("R-841 no secret after a wrong code")
+	}
+	if b.factor("totp", f.code(0)); !b.isLive() {
+		t.Error("R-841 not signed in")
+	}
+	s.clock.Advance(time.Minute)
+	next := s.newBrowser()
+	next.challenge()
+	if a := next.get("/auth/factor"); a.location() != siteOrigin+"/second?use=totp" {
+		t.Errorf("R-841 the next sign-in leads to %q", a.location())
+	}
+}
+
 // A browser that is remembered is an event, once it is stored, and no other browser is.
 func TestRememberedBrowsersAreTold(t *testing.T) {
 	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
