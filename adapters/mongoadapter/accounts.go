@@ -11,8 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// accountDoc is an account, as Auth.js has them; what it has no field for comes
-// after token_type.
+// accountDoc is the document of an account. Auth.js has the fields up to token_type too;
+// those after it are of this package.
 type accountDoc struct {
 	ID           bson.ObjectID `bson:"_id"`
 	UserID       bson.ObjectID `bson:"userId"`
@@ -33,14 +33,14 @@ type accountDoc struct {
 	Extra        bson.M        `bson:",inline"`
 }
 
-// accountFields are what [storage.Account].Extra cannot be called.
+// accountFields are the names that a member of [storage.Account].Extra cannot have.
 var accountFields = []string{
 	"_id", "id", "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at",
 	"scope", "session_state", "token_type", "email", "emailVouched", "authorization_details", "tokenExtra",
 }
 
-// UnmarshalBSON decodes a document, each field by its exact name. A member that
-// differs from a field in case alone goes to Extra.
+// UnmarshalBSON decodes a document, each field by its exact name. All other members go to
+// Extra, even one whose name differs from that of a field in case alone.
 func (d *accountDoc) UnmarshalBSON(doc []byte) error {
 	type plain accountDoc // without this method
 	strays, err := exactly(doc, accountFields, (*plain)(d))

@@ -14,8 +14,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// authenticatorDoc is a passkey, in the fields that Auth.js has elsewhere. Bytes
-// are standard base64, as there.
+// authenticatorDoc is the document of a passkey, with the field names that Auth.js has in
+// other databases. The credential id and the public key are standard base64, as there.
 type authenticatorDoc struct {
 	ID         bson.ObjectID `bson:"_id"`
 	UserID     bson.ObjectID `bson:"userId"`
@@ -105,8 +105,8 @@ func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k
 	return d.authenticator()
 }
 
-// ListAuthenticators implements [storage.AuthenticatorAdapter]. It orders the passkeys
-// by credential id.
+// ListAuthenticators implements [storage.AuthenticatorAdapter], in the order of credential
+// ids. For a passkey that cannot be decoded it returns a zero one in the list, and an error.
 func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	found, err := ownedBy[authenticatorDoc](ctx, a.authenticators, userID)
 	for _, d := range found {

@@ -17,7 +17,7 @@ import (
 // index that leaves out some of the documents, or has a collation, does not count.
 var ErrNotMigrated = errors.New("a unique index is missing: was Migrate forgotten?")
 
-// Violation is a rule that documents break, and how many values do.
+// Violation is a rule that documents break. Values counts those that several documents have.
 type Violation struct {
 	Collection, Rule string
 	Values           int

@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Members that no field is named after are fields of the document all the same.
-// Their values are those of JSON.
+// Members of Extra become fields of the document, beside those of its struct. Their values
+// are those of JSON.
 
 // errBusy reports a document that other calls changed each time.
 var errBusy = errors.New("other calls changed the document each time: try again")
@@ -24,8 +24,8 @@ var errBusy = errors.New("other calls changed the document each time: try again"
 // errValue says nothing of the value.
 var errValue = errors.New("a value has no form in JSON, or is too large a number")
 
-// Names of fields can hold neither dots nor dollars everywhere, and those of a
-// provider's answer are the provider's choice.
+// Some servers refuse dots and dollars in names of fields. The provider chooses the names in
+// its answer, so the adapter escapes them.
 var (
 	escape   = strings.NewReplacer("%", "%25", ".", "%2E", "$", "%24", "\x00", "%00")
 	unescape = strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$", "%00", "\x00")
@@ -58,8 +58,8 @@ func toFields(members map[string]any, taken ...string) (bson.M, error) {
 	return fields.(bson.M), nil
 }
 
-// toBSON returns a value that was decoded from JSON with UseNumber as the driver
-// stores it. It escapes the names of members.
+// toBSON returns v, which was decoded from JSON with UseNumber, in the form that the driver
+// stores. It escapes names of members. It returns errValue for a number that is too large.
 func toBSON(v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -108,10 +108,10 @@ func toNumber(n json.Number) (any, error) {
 	return f, nil
 }
 
-// exactly decodes a document into the struct that fields points to, each field by its
-// exact name. names has the names of the fields. The driver ignores case, and would take
-// a member Email of a provider's answer for the field email. exactly returns such
-// members as strays, and nil if there are none.
+// exactly decodes a document into the struct that fields points to, each field by its exact
+// name. names has the names of the fields. The driver alone would try a name in lower case,
+// too, and take a member Email of a provider's answer for the field email. exactly returns
+// such members as strays, and nil if there are none.
 func exactly(doc bson.Raw, names []string, fields any) (strays bson.M, err error) {
 	elements, err := doc.Elements()
 	if err != nil {

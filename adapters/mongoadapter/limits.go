@@ -103,8 +103,8 @@ type usedDoc struct {
 	Expires time.Time `bson:"expires"`
 }
 
-// Use implements [storage.ReplayStore]. It judges by the clock of the instance whether a
-// value has expired.
+// Use implements [storage.ReplayStore]. It returns true if the value was not used before, or
+// if the earlier use has expired by the clock of the instance.
 func (a *Adapter) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
 	id := keyOf(key)
 	err := a.used.add(ctx, usedDoc{ID: id, Expires: expires})

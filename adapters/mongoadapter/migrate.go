@@ -3,6 +3,7 @@ package mongoadapter
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 )
 
 const (
-	grace       = 24 * time.Hour      // how long what has expired is kept, so that "expired" and "ended" stay two things
+	grace       = 24 * time.Hour      // how long what has expired stays, unlike what was ended
 	longSignUps = 30 * 24 * time.Hour // how long a sign-up may take, interruptions included
 )
 
@@ -57,8 +58,8 @@ var owned = []string{"accounts", "sessions", "authenticators", "sign_ups"}
 // stored; several instances may call it at the same time. [Warnings] returns what
 // the server did not create.
 //
-// If documents break a rule, Migrate changes nothing and returns an error that
-// wraps a [*ViolationError]. It reads whole collections.
+// If documents break a rule, Migrate changes nothing and returns an error that wraps a
+// [*ViolationError]. After other errors some indexes may be made. It reads whole collections.
 func Migrate(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
 		return errNoDatabase
@@ -110,10 +111,18 @@ func (m migration) violations(ctx context.Context) error {
 	return nil
 }
 
-// makeUnique makes the unique indexes. That of e-mail addresses is a partial index, or a
-// sparse one if the server has no partial indexes.
+// makeUnique makes the unique indexes, except those whose rule an index keeps already.
+// That of e-mail addresses is a partial index, or a sparse one if the server has no partial
+// indexes.
 func (m migration) makeUnique(ctx context.Context) error {
 	for _, u := range uniques {
+		found, err := indexes(ctx, m.db.Collection(u.collection))
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(found, u.isKeptBy) {
+			continue
+		}
 		o := options.Index().SetUnique(true)
 		if !u.texts {
 			if err := m.make(ctx, u.collection, o, u.fields...); err != nil {
@@ -122,7 +131,7 @@ func (m migration) makeUnique(ctx context.Context) error {
 			continue
 		}
 		o.SetPartialFilterExpression(bson.D{{Key: u.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}})
-		err := m.make(ctx, u.collection, o, u.fields...)
+		err = m.make(ctx, u.collection, o, u.fields...)
 		if isUnsupported(err) {
 			err = m.make(ctx, u.collection, options.Index().SetUnique(true).SetSparse(true), u.fields...)
 		}

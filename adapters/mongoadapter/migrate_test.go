@@ -59,6 +59,20 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
+// TestMigrateBesideOtherIndexes is R-844: an index that an administrator has made keeps the
+// rule as well.
+func TestMigrateBesideOtherIndexes(t *testing.T) {
+	db := start(t).empty()
+	users := db.Collection("users").Indexes()
+	_, err := users.CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "email", Value: 1}}, Options: options.Index().SetUnique(true).SetName("of_addresses")})
+	ok(t, err)
+	ok(t, mongoadapter.Migrate(t.Context(), db, mongoadapter.Options{}))
+	ok(t, mongoadapter.Check(t.Context(), db, mongoadapter.Options{}))
+	if found, err := users.ListSpecifications(t.Context()); err != nil || len(found) != 2 { // with that of _id
+		t.Errorf("R-844 %d indexes, %v", len(found), err)
+	}
+}
+
 func TestMigrateNamesViolations(t *testing.T) {
 	s := start(t)
 	db := s.empty()

@@ -26,9 +26,9 @@ type Options struct {
 	PlainTokens bool
 }
 
-// Adapter is a store in MongoDB, with every ability but [storage.TxAdapter];
-// [storage.SignUpAdapter] makes up for that. Make one with [New]. It is safe for
-// concurrent use, by any number of processes.
+// Adapter is a store in MongoDB. It has no transactions: [storage.SignUpAdapter] makes up
+// for that. It keeps no passwords, second factors, suspensions or audit log. Make one with
+// [New]. It is safe for concurrent use, by any number of processes.
 type Adapter struct {
 	users                                     *owners
 	accounts, authenticators, sessions        *collection

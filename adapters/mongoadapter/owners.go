@@ -63,9 +63,9 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 	return storage.ErrConflict
 }
 
-// release finishes the deletion of all leaving users who have the id or, unless it is
-// empty, the e-mail address. It returns ErrConflict if another user has the address, and
-// nil if nobody has: their deletion may have ended since a write met them.
+// release finishes the deletion of all leaving users that have the id or, unless it is empty,
+// the e-mail address. It returns ErrConflict if a user with another id has the address and is
+// not leaving. It also returns nil if no user is left: another call may have been faster.
 func (s *owners) release(ctx context.Context, id bson.ObjectID, email string) error {
 	held := bson.A{bson.D{{Key: "_id", Value: id}}}
 	if email != "" {
@@ -97,9 +97,9 @@ func (s *owners) release(ctx context.Context, id bson.ObjectID, email string) er
 // document first. It returns ErrConflict if a document of another or the same user has
 // the key.
 //
-// It returns ErrNotFound if the owner is unknown or leaving. It asks for the owner only
-// after it has added the document, since a concurrent deletion of the owner may have
-// missed the document; if the owner is gone, it removes the document again.
+// It returns ErrNotFound if the owner is unknown or leaving. It asks for the owner only after
+// it has added the document, since a concurrent deletion may have missed the document. If the
+// owner is gone, it removes the document again. If it cannot ask, the document stays.
 func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
 	err := c.add(ctx, doc)
 	for range tries {

@@ -74,8 +74,8 @@ func utc(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]. It does
-// not ask whether there is such a user: users may be kept elsewhere.
+// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]. It does not
+// look for the user, who may be kept elsewhere. It returns an error for an empty token.
 func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	d, err := newSessionDoc(s, a.tokens.stored(s.Token))
 	if _, unfindable := a.tokens.filter(s.Token); err == nil && unfindable != nil {

@@ -17,8 +17,8 @@ type signUpDoc struct {
 	Begun  time.Time     `bson:"begun"`
 }
 
-// BeginSignUp implements [storage.SignUpAdapter]. It returns an ObjectID in hexadecimal,
-// even if userID has another form. A record lasts 30 days at least.
+// BeginSignUp implements [storage.SignUpAdapter]. It returns the id of the first call for the
+// account, as an ObjectID in hexadecimal. A record lasts 30 days at least.
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	d := signUpDoc{ID: keyOf(provider, providerAccountID), UserID: objectID(userID), Begun: time.Now()}
 	for range tries {

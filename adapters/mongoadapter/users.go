@@ -9,23 +9,23 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// userDoc is a user. An e-mail address that there is none of is absent, so that an
-// index that cannot tell null from text does not take two for one.
+// userDoc is the document of a user. A user without an e-mail address has no field email: a
+// unique index that counts null as a value would refuse a second such user.
 type userDoc struct {
 	ID            bson.ObjectID `bson:"_id"`
 	Name          string        `bson:"name,omitempty"`
 	Email         string        `bson:"email,omitempty"`
 	EmailVerified time.Time     `bson:"emailVerified,omitempty"`
 	Image         string        `bson:"image,omitempty"`
-	Leaving       bool          `bson:"latchkeyLeaving,omitempty"` // DeleteUser has begun: it does not exist for others
+	Leaving       bool          `bson:"latchkeyLeaving,omitempty"` // DeleteUser has begun: other calls find no user
 	Extra         bson.M        `bson:",inline"`
 }
 
-// userFields are what [storage.User].Extra cannot be called.
+// userFields are the names that a member of [storage.User].Extra cannot have.
 var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", "latchkeyLeaving"}
 
-// UnmarshalBSON decodes a document, each field by its exact name. A member that
-// differs from a field in case alone goes to Extra.
+// UnmarshalBSON decodes a document, each field by its exact name. All other members go to
+// Extra, even one whose name differs from that of a field in case alone.
 func (d *userDoc) UnmarshalBSON(doc []byte) error {
 	type plain userDoc // without this method
 	strays, err := exactly(doc, userFields, (*plain)(d))
