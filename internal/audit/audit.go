@@ -51,18 +51,19 @@ type Sink struct {
 	running bool
 }
 
-// Add keeps an event, unless it is verbose and s is not. It may fold a failure into an
-// event that comes later. It never waits.
+// Add queues an event and never waits. It ignores an event for which IsVerbose is true, unless
+// s.Verbose is set. It may count a failure in a later event instead. A nil s does nothing.
 func (s *Sink) Add(e event.Event) {
 	if s == nil || !s.Verbose && IsVerbose(e.Type) {
 		return
 	}
-	due := s.folds.add(e, s.Now())
-	if len(due) == 0 {
+	due, folded := s.folds.add(e, s.Now())
+	if folded {
 		s.told("folded", 1)
-		return
 	}
-	s.enqueue(due)
+	if len(due) > 0 {
+		s.enqueue(due)
+	}
 }
 
 // Flush queues the events that are still folded. It does not wait until they are written:
@@ -74,8 +75,8 @@ func (s *Sink) Flush() {
 	}
 }
 
-// Erase erases what is personal of the events about a user that are folded or wait. It
-// does not reach events that are being queued or written at that moment. An empty userID erases nothing.
+// Erase removes personal data from the folded and the queued events about a user. It does not
+// reach events that are being queued or written. For an empty userID it does nothing.
 func (s *Sink) Erase(userID string) {
 	if s == nil || userID == "" {
 		return

@@ -45,9 +45,8 @@ type folder struct {
 }
 
 // add returns the events to be kept now: those that stand for the failures of windows
-// that are over, and then e, unless e is a failure that add folds. An event of success is
-// never folded.
-func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
+// that are over, and then e, unless folded is true. Only a failure is folded.
+func (f *folder) add(e event.Event, now time.Time) (due []event.Event, folded bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now.Sub(f.swept) >= time.Second || now.Before(f.swept) {
@@ -56,7 +55,7 @@ func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
 		f.kept = len(due)
 	}
 	if e.Outcome != event.Failed {
-		return append(due, e)
+		return append(due, e), false
 	}
 	if f.kinds == nil {
 		f.kinds = map[kind]*window{}
@@ -74,12 +73,12 @@ func (f *folder) add(e event.Event, now time.Time) (due []event.Event) {
 	if w.kept < foldAfter && !full {
 		w.kept++
 		f.kept++
-		return append(due, e)
+		return append(due, e), false
 	}
 	e.Err = nil
 	w.folded++
 	w.last = e
-	return due
+	return due, true
 }
 
 // forMany returns e without what belongs to one client, user, provider or request, so
@@ -107,8 +106,8 @@ func (f *folder) erase(userID string) {
 }
 
 // take removes the windows for which over returns true, and returns the events that stand
-// for what was folded in them. If they are more than a second may have, those of one type
-// and detail become one. The caller holds the lock.
+// for what was folded in them. If these are more than mostKept, those of one type and
+// detail become one. The caller holds the lock.
 func (f *folder) take(over func(*window) bool) (due []event.Event) {
 	for k, w := range f.kinds {
 		if !over(w) {

@@ -15,7 +15,7 @@ type IDs struct {
 	last uint64 // milliseconds and a counter of 12 bits
 }
 
-// Next returns the next id.
+// Next returns a UUID of version 7 for the time now, greater than all ids that g has made.
 func (g *IDs) Next(now time.Time) string {
 	g.mu.Lock()
 	g.last = max(g.last+1, uint64(max(0, now.UnixMilli()))<<12)

@@ -76,11 +76,11 @@ func (t *Table) Flush(ctx context.Context) {
 // Written counts n events that were stored in a transaction.
 func (t *Table) Written(n int) { t.told("written", n) }
 
-// Keep stores events, 100 in a call of Append and outside of any transaction of the caller.
-// It writes an ID into those that have none, by way of Records. It stops at the first error and returns it. Events of earlier calls stay. The failed
-// call's events and all after them are lost: Keep counts them and reports them to Lost.
-// The next Keep that has events stores their number first. After a while a Keep without
-// events does so, too. A nil Table keeps nothing.
+// Keep stores events, 100 in a call of Append, outside of any transaction of the caller. It
+// writes an ID into those that have none. It returns the first error and stops there: events
+// of earlier calls stay, and the rest are lost. Keep counts these and reports them to Lost.
+// The next Keep with events stores their number first. A Keep without events does so too, 10
+// seconds after the failure at the earliest. A nil Table keeps nothing.
 func (t *Table) Keep(ctx context.Context, events []*event.Event) error {
 	if t == nil || len(events) == 0 && !t.owes() {
 		return nil
