@@ -19,9 +19,9 @@ type Origin struct {
 	Secure  bool
 }
 
-// NewOrigin returns the origin of a scheme, in lower case, and a host with an optional
-// port. It writes the host in lower case and leaves out the default port of the scheme.
-// It does not check either: see [ValidHost].
+// NewOrigin returns the origin of scheme, which must be in lower case, and host, which may
+// have a port. It writes the host in lower case and leaves out the default port of the
+// scheme. It checks neither scheme nor host: see [ValidHost].
 func NewOrigin(scheme, host string) Origin {
 	host = strings.ToLower(host)
 	if (scheme == "https" && strings.HasSuffix(host, ":443")) || (scheme == "http" && strings.HasSuffix(host, ":80")) {

@@ -109,7 +109,7 @@ func Resolve(target, base string) (string, error) {
 		return "", ErrInvalid
 	}
 	if u.User == nil && !strings.ContainsAny(target, "\\ \t\r\n") && !HasControl(target) && NewOrigin(u.Scheme, u.Host).Text == base {
-		return target, nil
+		return Escape(target), nil
 	}
 	return base, nil
 }
@@ -179,8 +179,8 @@ func ReplaceQuery(target string, params url.Values) string {
 	return base + "?" + params.Encode()
 }
 
-// IsPage reports whether target, a URL, leads to the URL page. target must be equal to
-// page, as text, up to the query and up to one slash there. It must also have every
+// IsPage reports whether target, a URL, leads to the URL page. Without their queries, the two
+// must be equal as text; one slash at the end makes no difference. target must have every
 // parameter of page, with the same values, and may have more. Fragments do not count.
 func IsPage(target, page string) bool {
 	target, _, _ = strings.Cut(target, "#")

@@ -1,10 +1,21 @@
 package weburl_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
+
+// TestResolveEscapes: a URL of the site is escaped however it spells the origin.
+func TestResolveEscapes(t *testing.T) {
+	for _, target := range []string{`/a"<x>`, `https://app.example/a"<x>`, `HTTPS://App.Example/a"<x>`, `https://app.example:443/a"<x>`} {
+		got, err := weburl.Resolve(target, "https://app.example")
+		if err != nil || !strings.HasSuffix(got, "/a%22%3Cx%3E") {
+			t.Errorf("%s leads to %s, %v", target, got, err)
+		}
+	}
+}
 
 func TestShow(t *testing.T) {
 	for s, want := range map[string]string{
