@@ -28,7 +28,7 @@ var (
 // [Authenticator.Misbehave] says otherwise.
 //
 // With its zero fields it is what most people have: one that syncs its passkeys,
-// has checked that it is its owner, and counts no signatures. Fields may be
+// verifies its user, and counts no signatures. Fields may be
 // changed between ceremonies. Like a [testing.T], it belongs to one goroutine.
 type Authenticator struct {
 	hidden
@@ -112,9 +112,9 @@ func (a *Authenticator) Misbehave(m PasskeyMisbehaviour) { a.bad = m }
 // Create makes a passkey and returns what the browser sends of it, a
 // RegistrationResponseJSON (Web Authentication Level 3, section 5.1). options is
 // a PublicKeyCredentialCreationOptionsJSON, alone or in a member "options" or
-// "publicKey". The error wraps [ErrInvalidState] if one of the passkeys is
-// excluded, [ErrNotSupported], [ErrNotAllowed] for user verification that is
-// not to be had, [ErrSecurity] for an RP ID of another site, or [ErrType].
+// "publicKey". The error wraps [ErrInvalidState] for an excluded passkey, [ErrNotSupported]
+// without a common algorithm, [ErrNotAllowed] if required user verification is missing,
+// [ErrSecurity] for a foreign RP ID, or [ErrType] for a missing member. Others wrap none.
 func (a *Authenticator) Create(options []byte) ([]byte, error) {
 	o, err := parseCreationOptions(options)
 	if err != nil {
@@ -139,8 +139,8 @@ func (a *Authenticator) Create(options []byte) ([]byte, error) {
 
 // Get signs in with a passkey and returns what the browser sends, an
 // AuthenticationResponseJSON. options is a PublicKeyCredentialRequestOptionsJSON,
-// wrapped or not as for Create. The error wraps [ErrNotAllowed] if there is no
-// passkey that fits, [ErrSecurity] or [ErrType].
+// wrapped or not as for Create. The error wraps [ErrNotAllowed] if no passkey fits or required
+// user verification is missing, [ErrSecurity] for a foreign RP ID, or [ErrType].
 func (a *Authenticator) Get(options []byte) ([]byte, error) {
 	o, err := parseRequestOptions(options)
 	if err != nil {

@@ -24,8 +24,8 @@ func (a *Authenticator) AttestationRoot() (*x509.Certificate, error) {
 	return a.attester.root, nil
 }
 
-// attest returns the attestation object (Web Authentication Level 3, section 6.5) of a
-// page that asked for this conveyance, such as "direct".
+// attest returns the attestation object (Web Authentication Level 3, section 6.5) for a
+// page that asked for this conveyance, such as "direct". It needs the data of prepare.
 func (c *passkeyCeremony) attest(asked string) ([]byte, error) {
 	format, statement, err := c.statement(asked)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *passkeyCeremony) attest(asked string) ([]byte, error) {
 }
 
 // statement returns the format and the attestation statement: "packed" (section 8.2), or
-// "none" (section 8.7) if the site asks for no more.
+// "none" (section 8.7) unless page and authenticator want more. Another kind is an error.
 func (c *passkeyCeremony) statement(asked string) (format string, statement map[string]any, err error) {
 	kind := c.a.Attestation
 	if asked == "" || asked == "none" {

@@ -91,8 +91,8 @@ func parseOptions(raw []byte, options any) error {
 	return nil
 }
 
-// parseCreationOptions reads options for a new passkey. The error wraps ErrType if a
-// member is missing that browsers need.
+// parseCreationOptions reads options for a new passkey. The error wraps ErrType if a member
+// that browsers need is missing, or user.id is too long. For malformed JSON it wraps none.
 func parseCreationOptions(raw []byte) (o creationOptions, err error) {
 	if err := parseOptions(raw, &o); err != nil {
 		return o, err
@@ -140,9 +140,9 @@ func relyingParty(origin, asked string, unchecked bool) (string, error) {
 	return asked, nil
 }
 
-// algorithm returns how a new passkey signs: as wanted, or if that is empty in the first
-// way that the page asks for and the authenticator knows. The error wraps ErrNotSupported
-// if the page does not ask for it, unless that is unchecked.
+// algorithm returns how a new passkey signs: as wanted, or else in the first known way that
+// the page lists. The error wraps ErrNotSupported if the page does not list it. If unchecked,
+// or if the page lists none, any known wanted is good, and an empty one means ES256.
 func (o creationOptions) algorithm(wanted string, unchecked bool) (passkeyAlgorithm, error) {
 	known := passkeyAlgorithms()
 	named := func(alg passkeyAlgorithm) bool { return alg.name == wanted }

@@ -40,12 +40,15 @@ func (c *Client) SetCookie(cookie *http.Cookie) {
 // keeps the pointers.
 func (c *Client) absorb(cookies []*http.Cookie) {
 	for _, cookie := range cookies {
+		if !c.accepts(cookie) {
+			continue
+		}
 		delete(c.jar, cookie.Name)
 		if cookie.MaxAge > 0 { // it wins over Expires (RFC 6265, section 5.3)
 			cookie.Expires = time.Now().Add(time.Duration(cookie.MaxAge) * time.Second)
 		}
 		expired := cookie.MaxAge < 0 || !cookie.Expires.IsZero() && !cookie.Expires.After(time.Now())
-		if !expired && c.accepts(cookie) {
+		if !expired {
 			c.jar[cookie.Name] = cookie
 		}
 	}
@@ -74,9 +77,9 @@ func (c *Client) isTrustworthy() bool {
 	return c.site.Scheme == "https" || host == "localhost" || host == "127.0.0.1" || host == "::1"
 }
 
-// attach adds the cookies that belong to a request. With crossSite it leaves out Strict
-// ones. If the request is guarded, because another site posts it or a script sends it, it
-// leaves out Lax ones as well.
+// attach adds the cookies that belong to a request. With crossSite it leaves out those with
+// SameSite=Strict. With guarded too, which means that the request is a post or is sent by a
+// script, it leaves out all but those with SameSite=None. guarded alone changes nothing.
 func (c *Client) attach(req *http.Request, crossSite, guarded bool) {
 	for _, cookie := range c.Cookies() {
 		expired := !cookie.Expires.IsZero() && !cookie.Expires.After(time.Now())

@@ -55,8 +55,8 @@ func (c *Client) present(a *Authenticator, action, email string, answer func(opt
 }
 
 // PasskeyOptions asks the site for the options of a ceremony, the first step of
-// the methods above. action is "register" or "authenticate", or empty for
-// whichever the site thinks right; email is left out if it is empty.
+// RegisterPasskey and SignInByPasskey. action is "register" or "authenticate". If it is
+// empty, the site chooses. email is left out if it is empty.
 func (c *Client) PasskeyOptions(a *Authenticator, action, email string) *Page {
 	c.t.Helper()
 	query := url.Values{}
@@ -69,8 +69,8 @@ func (c *Client) PasskeyOptions(a *Authenticator, action, email string) *Page {
 	return c.Get(c.BasePath + "/webauthn-options/" + url.PathEscape(a.provider()) + "?" + query.Encode())
 }
 
-// PostPasskey posts what an authenticator made to the callback, the last step of
-// the methods above.
+// PostPasskey posts what an authenticator made to the callback, and returns the answer. It
+// is the last step of RegisterPasskey and SignInByPasskey.
 func (c *Client) PostPasskey(a *Authenticator, credential []byte) *Page {
 	c.t.Helper()
 	return c.Post(c.BasePath+"/callback/"+url.PathEscape(a.provider()), url.Values{

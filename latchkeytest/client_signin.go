@@ -51,8 +51,8 @@ func (c *Client) mustBeIn(p *Page) *Page {
 	return p
 }
 
-// Begin posts the sign-in form of a provider. The answer redirects to it, if
-// all is well.
+// Begin posts the sign-in form of the provider with this id. If the site begins a sign-in,
+// the answer redirects to the provider.
 func (c *Client) Begin(provider string) *Page {
 	c.t.Helper()
 	return c.Post(c.BasePath+"/signin/"+url.PathEscape(provider), url.Values{
@@ -180,8 +180,8 @@ var (
 )
 
 // Form returns the target and the hidden fields of the first form on p that is
-// posted. On a page of an [Issuer] the fields choose Client.Person. It returns nil
-// if p has no such form.
+// posted. On a page of an [Issuer] the fields choose Client.Person. It returns nil, nil
+// if p has no such form, or another status than 200.
 func (c *Client) Form(p *Page) (action *url.URL, fields url.Values) {
 	found := formPattern.FindSubmatch(p.Body)
 	if p.Status != http.StatusOK || found == nil {

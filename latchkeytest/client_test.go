@@ -198,6 +198,7 @@ func TestClientCookies(t *testing.T) {
 	}))
 	for _, c := range []*http.Cookie{
 		{Name: "lax"},
+		{Name: "lax", SameSite: http.SameSiteNoneMode}, // is refused, and leaves the one before
 		{Name: "none", SameSite: http.SameSiteNoneMode, Secure: true},
 		{Name: "none-in-clear", SameSite: http.SameSiteNoneMode},
 		{Name: "strict", SameSite: http.SameSiteStrictMode},

@@ -156,8 +156,8 @@ func (iss *Issuer) Close() {
 	})
 }
 
-// Provider returns the Issuer as an application configures it. The result is the
-// caller's own and may be changed.
+// Provider returns the Issuer as an application configures it. The caller may change the
+// result, and has to set its SigningKey for private_key_jwt.
 func (iss *Issuer) Provider() *latchkey.OAuth {
 	p := &latchkey.OAuth{
 		ID:           iss.config.ID,
@@ -206,7 +206,7 @@ func (p Person) allClaims() map[string]any {
 	return c
 }
 
-// SignInAs makes p the person of every sign-in from now on.
+// SignInAs makes p the person of each later sign-in. With IssuerConfig.People it does nothing.
 func (iss *Issuer) SignInAs(p Person) {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
@@ -248,7 +248,7 @@ type RecordedRequest struct {
 }
 
 // Requests returns the requests for path so far, oldest first. An empty path means all.
-// Of more than 10,000 requests in all, it returns the latest.
+// An issuer with 10,000 requests of all paths forgets the older half before the next.
 func (iss *Issuer) Requests(path string) []RecordedRequest {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()

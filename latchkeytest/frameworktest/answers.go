@@ -117,13 +117,13 @@ var answerCases = []testCase{
 	}, proveCrowd},
 }
 
-// lookedLate is a case that no framework can have whose handlers return before
-// their streams begin.
+// lookedLate is a case that a framework has to except if its handlers return before their
+// streams begin.
 const lookedLate = "a session that is looked at when the stream has begun"
 
-// stream adds a page of two parts, of which the second names the signed-in user, and waits
-// until the browser has the first. With early the handler reads the session before the
-// stream begins, and otherwise in its second part, when it is too late to renew the cookie.
+// stream adds a page of two parts. The second names the signed-in user, and is made after
+// the browser has the first. With early the handler reads the session before the stream
+// begins, and otherwise in the second part, when it is too late to renew the cookie.
 func (f *framework) stream(path string, guard Guard, early bool) {
 	f.page(path, guard, func(c Context) {
 		text := ""

@@ -82,8 +82,8 @@ func signInAndOut(t *testing.T, f *framework) {
 	}
 }
 
-// compare sends one request without cookies to the framework and to net/http, and fails
-// the test unless status, headers, names of cookies and JSON are the same.
+// compare sends one request without cookies to the framework and to net/http. It fails the
+// test unless status, the headers named below, names of cookies, and JSON are the same.
 func (f *framework) compare(t *testing.T, method, path string) {
 	t.Helper()
 	want := httptest.NewRecorder()

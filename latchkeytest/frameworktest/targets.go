@@ -84,8 +84,8 @@ func behindRewriting(signIn string) func(*framework) {
 	}
 }
 
-// proveRewritten checks that no path that a handler has rewritten is taken for the sign-in
-// page, which only the path that a client asked for can be.
+// proveRewritten checks that the guard passes only requests for the path of the sign-in page
+// as the client asked for it, whatever a handler has made of the path since.
 func proveRewritten(t *testing.T, f *framework) {
 	t.Helper()
 	seed, steps := race.Steps(t, 40)
