@@ -202,6 +202,9 @@ func (h *Hasher) Check(ctx context.Context, hash, password string) (Result, erro
 	if err != nil || !ok {
 		return Result{}, err
 	}
+	if text, err := prepared(password); err == nil { // as Weakness asks about it
+		password = text
+	}
 	return Result{OK: true, Stale: v.stale, Breached: h.o.CheckBreached && h.breached(ctx, password)}, nil
 }
 

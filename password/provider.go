@@ -8,9 +8,9 @@ import (
 
 // Provider returns a provider for passwords that the library keeps, with a [Hasher] of
 // these options. Its Derive, which replaces that of p, fills in the fields Hasher,
-// MinLength and Weakness that are empty, when latchkey.New calls it. latchkey.New
-// returns an error for an option that is wrong. A MinLength that only p or only o has
-// counts for both, so that the pages show what Weakness checks; two that differ are wrong.
+// MinLength and Weakness that are empty. latchkey.New calls it, and returns an error for an
+// option that is wrong. A MinLength that only p or only o has counts for both, so that the
+// pages show what Weakness checks. Two that differ are an error, unless p has a Weakness.
 func Provider(p latchkey.Password, o Options) *latchkey.Password {
 	p.Derive = func(p *latchkey.Password) error {
 		used := o

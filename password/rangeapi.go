@@ -20,10 +20,10 @@ const (
 )
 
 // RangeAPI returns a function for [Options].Breached that asks the range API of Pwned
-// Passwords. Only the first five hexadecimal digits of the password's SHA-1 leave the
-// program, and the answer is padded, so that its length tells nothing. It waits for
-// one second at most. An empty url means the public service; a nil client means
-// [http.DefaultClient]. Redirects are not followed.
+// Passwords. Only the first five hexadecimal digits of the password's SHA-1, appended to
+// url, leave the program. The answer is padded, so that its length tells nothing. The
+// function waits for one second at most. An empty url means the public service; a nil
+// client means [http.DefaultClient]. Redirects are not followed.
 func RangeAPI(url string, client *http.Client) func(ctx context.Context, password string) (bool, error) {
 	if url == "" {
 		url = rangeURL

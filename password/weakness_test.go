@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,23 @@ func rangeServer(t *testing.T, status int, body string) (url string, asked *[]*h
 
 // The SHA-1 of "correct horse battery staple" is ABF7A + suffix.
 const suffix = "AD6438836DBE526AA231ABDE2D0EEF74D42"
+
+// TestLeaksAreOfOneText: a sign-in asks about the text that a new password is stored by,
+// however the user's keyboard has put its letters together.
+func TestLeaksAreOfOneText(t *testing.T) {
+	const composed, decomposed = "correct h\u00f6rse battery", "correct ho\u0308rse battery"
+	var asked []string
+	h := newHasher(t, password.Options{CheckBreached: true, Breached: func(_ context.Context, text string) (bool, error) { asked = append(asked, text); return false, nil }})
+	if code, err := h.Weakness(t.Context(), decomposed, nil); code != "" || err != nil {
+		t.Fatal(code, err)
+	}
+	if got, err := h.Check(t.Context(), hashOf(t, h, decomposed), decomposed); !got.OK || err != nil {
+		t.Fatal(got, err)
+	}
+	if !slices.Equal(asked, []string{composed, composed}) {
+		t.Errorf("the service was asked about %q", asked)
+	}
+}
 
 // TestRangeAPI (F-091): only five digits of a hash leave, and answers are read as they are.
 func TestRangeAPI(t *testing.T) {
