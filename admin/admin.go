@@ -117,8 +117,8 @@ func New(auth *latchkey.Auth, o Options) (*Handler, error) {
 	return &Handler{auth: auth, core: auth.Core(), users: auth.Users(), Options: o, deeds: deeds(), clock: time.Now}, nil
 }
 
-// ServeHTTP answers r, with Serve and [latchkey.Auth.WriteError] for its error. Mount the
-// handler on its path: "/admin/".
+// ServeHTTP answers r by Serve, or by [latchkey.Auth.WriteError] for an error of Serve. A
+// body that is too large gets 413. Mount the handler on its path, such as "/admin/".
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req, err := latchkey.FromHTTP(r)
 	if errors.Is(err, latchkey.ErrBodyTooLarge) {

@@ -50,9 +50,9 @@ func deeds() map[Action]*deed {
 }
 
 // act reads the fields of d, runs d on u and answers: with a redirect to the page of the
-// user, or to the list after Delete, or with JSON. If the sessions of u could not be
-// ended, the deed counts as done, and the notice ends in "-partly". Fields that are wrong
-// are answered by failOn.
+// user, or to the list after Delete, or with JSON. If only the sessions of u could not be
+// ended, d counts as done, and the notice ends in "-partly". If something is gone, but not u,
+// a browser gets the notice "stale". failOn answers every other error.
 func (c *call) act(ctx context.Context, d *deed, u latchkey.User) (*latchkey.Response, error) {
 	in, err := c.read(d.fields)
 	if err == nil && d.answer != nil {
@@ -85,15 +85,15 @@ func suspend(ctx context.Context, c *call, u *latchkey.User, in input) (string, 
 	return "suspended", c.users.Suspend(ctx, u.ID, users.SuspendOptions{Until: in.at("until"), Reason: in["reason"]})
 }
 
-// restore calls [users.Users.Restore] for u. It returns the key of the text about this
-// that the page shows next.
+// restore calls [users.Users.Restore] for u and returns its error. It also returns the
+// notice that the page shows next.
 func restore(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "restored", c.users.Restore(ctx, u.ID)
 }
 
 // update calls [users.Users.Update] for u: the fields may have a new name and picture,
-// and say that the e-mail address is no longer verified. It returns the key of the text
-// about this that the page shows next.
+// and say that the e-mail address is no longer verified. A field that was left out changes
+// nothing. update returns the notice that the page shows next.
 func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	change := users.Change{Name: in.text("name"), Image: in.text("image"), Unverify: in["unverify"] == "true"}
 	_, err := c.users.Update(ctx, u.ID, change)
@@ -102,7 +102,7 @@ func update(ctx context.Context, c *call, u *latchkey.User, in input) (string, e
 
 // changeEmail begins a change of the e-mail address, or makes it at once for a user that
 // was provisioned and has not signed in yet. An address of another user is an InputError.
-// It returns the key of the text about this that the page shows next.
+// It returns the notice that the page shows next: "asked", or "updated" if made at once.
 func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"]})
 	if errors.Is(err, latchkey.ErrConflict) {
@@ -116,7 +116,7 @@ func changeEmail(ctx context.Context, c *call, u *latchkey.User, in input) (stri
 
 // recoverEmail begins to replace the e-mail address of a user who has lost the mailbox.
 // An address of another user is an InputError, and every InputError is about the field
-// "email". It returns the key of the text about this that the page shows next.
+// "email". It returns the notice that the page shows next.
 func recoverEmail(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	err := c.users.ChangeEmail(ctx, u.ID, users.EmailChange{Email: in["email"], Recover: true})
 	if refused, is := errors.AsType[*users.InputError](err); is {
@@ -128,21 +128,21 @@ func recoverEmail(ctx context.Context, c *call, u *latchkey.User, in input) (str
 	return "recovering", err
 }
 
-// sendLink mails u a link to sign in. It returns the key of the text about this that the
-// page shows next.
+// sendLink mails u a link to sign in, which leads to the front page. It returns the notice
+// that the page shows next, and the error of [users.Users.SendSignInLink].
 func sendLink(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "mailed", c.users.SendSignInLink(ctx, u.ID, "")
 }
 
-// sendReset mails u a link to set a new password. It returns the key of the text about
-// this that the page shows next.
+// sendReset mails u a link to set a new password. It returns the notice that the page
+// shows next, and the error of [users.Users.SendPasswordReset].
 func sendReset(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "mailed", c.users.SendPasswordReset(ctx, u.ID)
 }
 
 // endSessions ends the session with the id in the field "session", or all sessions of u
 // if the field "all" is true. Neither field, or both of them, is an InputError. It
-// returns the key of the text about this that the page shows next.
+// returns the notice that the page shows next.
 func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	id, all := in["session"], in["all"] == "true"
 	switch {
@@ -156,8 +156,8 @@ func endSessions(ctx context.Context, c *call, u *latchkey.User, in input) (stri
 	return "ended", c.users.EndSession(ctx, u.ID, id)
 }
 
-// unlink unlinks the account of u that the fields name. It returns the key of the text
-// about this that the page shows next.
+// unlink unlinks the account of u that the fields "provider" and "account" name. An empty
+// provider is an InputError. It returns the notice that the page shows next.
 func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	if in["provider"] == "" {
 		return "", wrong("provider", "it is empty")
@@ -165,8 +165,8 @@ func unlink(ctx context.Context, c *call, u *latchkey.User, in input) (string, e
 	return "unlinked", c.users.Unlink(ctx, latchkey.AccountRef{UserID: u.ID, Provider: in["provider"], ProviderAccountID: in["account"]})
 }
 
-// removePasskey removes the passkey of u that the field "passkey" names. It returns the
-// key of the text about this that the page shows next.
+// removePasskey removes the passkey of u that the field "passkey" names in base64url; other
+// text is an InputError. It returns the notice that the page shows next.
 func removePasskey(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	id, err := base64.RawURLEncoding.DecodeString(in["passkey"])
 	if err != nil || len(id) == 0 {
@@ -176,14 +176,14 @@ func removePasskey(ctx context.Context, c *call, u *latchkey.User, in input) (st
 }
 
 // resetFactors calls [users.Users.ResetFactors] for u, which also ends the sessions. It
-// returns the key of the text about this that the page shows next.
+// returns the notice that the page shows next, and the error of that call.
 func resetFactors(ctx context.Context, c *call, u *latchkey.User, _ input) (string, error) {
 	return "reset", c.users.ResetFactors(ctx, u.ID)
 }
 
 // erase calls [users.Users.Erase] for u. Without "delete" in the field "confirm" it
-// returns an InputError. It returns the key of the text about this that the page shows
-// next.
+// returns an InputError and deletes nothing. It returns the notice that the page shows
+// next, also beside ErrSessionsNotEnded: u is deleted then.
 func erase(ctx context.Context, c *call, u *latchkey.User, in input) (string, error) {
 	if in["confirm"] != "delete" {
 		return "", wrong("confirm", `it is "delete"`)

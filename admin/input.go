@@ -55,8 +55,8 @@ func (c *call) read(known fields) (input, error) {
 	return in, err
 }
 
-// take adds a field of a form to in. It leaves out the CSRF token, and an empty field
-// that is no text.
+// take adds a field of a form to in, but no CSRF token, and no empty field unless its kind
+// is text. A field that is unknown, repeated or of another kind is an InputError.
 func (in input) take(known fields, name string, values []string) error {
 	k, is := known[name]
 	switch {
@@ -158,7 +158,7 @@ func (in input) flag(name string) *bool {
 	return new(value == "true")
 }
 
-// text returns a field of any kind as it was sent, or nil if it was left out.
+// text returns the text of in for a field of any kind, or nil if the field was left out.
 func (in input) text(name string) *string {
 	if value, there := in[name]; there {
 		return &value

@@ -87,7 +87,7 @@ func passkeyID(k *storage.Authenticator) string {
 // status is 500.
 func writeJSON(status int, v any) *latchkey.Response {
 	body, err := json.Marshal(v)
-	if err != nil { // it has texts, truth values and lists of them
+	if err != nil { // does not happen: callers give texts, truth values, and maps and lists of them
 		status, body = http.StatusInternalServerError, []byte(`{"error":"Configuration"}`)
 	}
 	return &latchkey.Response{Status: status, Body: body, Header: http.Header{

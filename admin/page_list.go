@@ -146,8 +146,8 @@ func (c *call) tagOf(w *words, u *latchkey.User) frame.Tag {
 	return frame.Tag{Text: w.text("tag.active"), Kind: frame.Good}
 }
 
-// doneText returns the text of a notice, or "" if there is none: a notice comes from the
-// URL.
+// doneText returns the text of a notice, or "" for an unknown notice. A notice comes from
+// the URL, so a link can show no other text.
 func doneText(w *words, notice string) string {
 	if key := "done." + notice; has(key) {
 		return w.text(key)
@@ -180,9 +180,9 @@ func (c *call) newPage(ctx context.Context, failed *failedForm) (*latchkey.Respo
 	return c.core.Page(ctx, c.r, p)
 }
 
-// blame fills form with what was typed, if failed is a form of the same action. It puts
-// what is wrong beside the field and into the title of p, and sets the status of p to
-// 422. It does nothing if failed is nil or of another action.
+// blame fills form with what was typed, except checkboxes, and sets the status of p to 422.
+// It puts what is wrong into the title of p and beside the field, or on top of p if form
+// lacks the field. It does nothing if failed is nil or of another action.
 func blame(w *words, p *latchkey.Frame, form *frame.Form, failed *failedForm, action Action) {
 	if failed == nil || failed.action != action {
 		return

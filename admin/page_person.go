@@ -175,7 +175,7 @@ func (c *call) waysPart(w *words, p *person) frame.Part {
 		part.Rows = append(part.Rows, row)
 	}
 	for _, f := range p.factors {
-		row := frame.Row{Name: w.root("account.factor.totp")}
+		row := frame.Row{Name: w.root("account.factor." + string(f.Kind))}
 		if f.Name != "" {
 			row.Name += " · " + f.Name
 		}

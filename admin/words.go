@@ -24,7 +24,7 @@ var textsOf = func() func(tag string) map[string]string {
 		}
 		body, err := files.ReadFile("texts/" + tag + ".txt")
 		if err != nil {
-			return nil // kept for no tag, since browsers choose tags
+			return nil // not remembered: a browser chooses the tag, and could fill the memory
 		}
 		texts := map[string]string{}
 		for line := range strings.Lines(string(body)) {
