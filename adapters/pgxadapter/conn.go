@@ -87,7 +87,7 @@ func (c conn) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	return c.seen(c.tx(ctx, f))
 }
 
-// tx does what Tx does, but does not reset the pool: Tx does so by seen.
+// tx commits what f did if f returns nil and ctx has not ended. It does not reset the pool.
 func (c conn) tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	tx, err := c.begin(ctx)
 	if err != nil {

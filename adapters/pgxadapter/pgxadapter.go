@@ -90,9 +90,9 @@ func Migrate(ctx context.Context, p *pgxpool.Pool, o Options) error {
 	return sqlstore.Migrate(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 }
 
-// Reindex writes the folded names that users are searched by, where they are missing
-// or out of date, and returns how many. Call it once after an upgrade that has added
-// them, and after a rollout. See [sqlstore.Reindex].
+// Reindex writes the folded names that users are searched by, where they are missing or out
+// of date, and returns how many it wrote, also beside an error. Call it after an upgrade that
+// adds them, and again when no older program runs any more. See [sqlstore.Reindex].
 func Reindex(ctx context.Context, p *pgxpool.Pool, o Options) (int, error) {
 	if p == nil {
 		return 0, errNoPool
@@ -100,9 +100,9 @@ func Reindex(ctx context.Context, p *pgxpool.Pool, o Options) (int, error) {
 	return sqlstore.Reindex(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 }
 
-// Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
-// [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
-// [sqlstore.ErrForeignSchema]. It reads whole tables.
+// Check returns nil if [Migrate] would begin, and a [*sqlstore.ViolationError], a
+// [*sqlstore.MisfitError] or [sqlstore.ErrForeignSchema] if it would refuse. Other errors are
+// about an argument or the database. Check changes nothing, but may read whole tables.
 func Check(ctx context.Context, p *pgxpool.Pool, o Options) error {
 	if p == nil {
 		return errNoPool

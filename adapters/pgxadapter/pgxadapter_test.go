@@ -302,3 +302,35 @@ func TestRefusedConnections(t *testing.T) {
 		})
 	}
 }
+
+// TestErasureWaitsForRowsThatAreHeld is R-849: a transaction that is given up leaves the
+// personal data in the rows that it held, so an erasure must not pass them over.
+func TestErasureWaitsForRowsThatAreHeld(t *testing.T) {
+	pool := start(t).migrated(t)
+	a := adapter(t, pool, pgxadapter.Options{})
+	ok(t, a.Audit().Append(t.Context(), []storage.AuditRecord{{ID: "0193e4a0-0000-7000-8000-000000000001", Time: time.Now(), Type: "sign_in", UserID: "42"}}))
+	tx, err := pool.Begin(t.Context())
+	ok(t, err)
+	var pid uint32
+	ok(t, tx.QueryRow(t.Context(), "SELECT pg_backend_pid() FROM audit_events WHERE user_id = '42' FOR UPDATE").Scan(&pid))
+	erased := make(chan int, 1)
+	go func() {
+		n, err := a.Audit().Erase(t.Context(), "42")
+		if err != nil {
+			t.Error(err)
+		}
+		erased <- n
+	}()
+	for waiting := false; !waiting; {
+		ok(t, pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))", int32(pid)).Scan(&waiting))
+		select {
+		case n := <-erased:
+			t.Fatalf("R-849 it was over before the row was free, with %d erased", n)
+		default:
+		}
+	}
+	ok(t, tx.Rollback(t.Context()))
+	if n := <-erased; n != 1 {
+		t.Errorf("R-849 %d erased, want 1", n)
+	}
+}

@@ -26,8 +26,8 @@ func (r *accountRow) dest() []any {
 	}
 }
 
-// read returns the account of the row. It returns errJSON if a column with JSON
-// has none.
+// read returns the account of the row. It returns errJSON if a column for JSON has other text.
+// An empty or null column is no error. Beside an error the account is incomplete.
 func (r *accountRow) read() (a storage.Account, err error) {
 	a = r.account
 	a.ID = r.id
@@ -43,9 +43,9 @@ func (r *accountRow) read() (a storage.Account, err error) {
 	return a, fromJSON(r.extra, &a.Extra)
 }
 
-// LinkAccount implements [storage.Adapter]. It returns ErrConflict if the pair of
-// provider and account is taken. It returns ErrNotFound for an unknown user if the schema
-// has a foreign key, as ours does. The ID of a is ignored: the account gets a random one.
+// LinkAccount implements [storage.Adapter]. It returns ErrConflict if the pair of provider and
+// account is taken. It returns ErrNotFound for an unknown user if the schema has a foreign
+// key, as ours does. It ignores a.ID: the account gets another id.
 func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	row, err := accountValues(a)
 	if err == nil && !s.db.findableID(a.UserID) {
@@ -99,8 +99,8 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 	return a, fail(ctx, "get account", err)
 }
 
-// ListAccounts implements [storage.AccountAdapter]. It returns the accounts in the order
-// of provider and id, and none for an unknown user.
+// ListAccounts implements [storage.AccountAdapter]. It orders the accounts by Provider and
+// ProviderAccountID, and returns none for an unknown user.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	err = s.db.each(ctx, s.db.q.accountsOf, userID, func(scan func(...any) error) error {
 		var row accountRow
@@ -145,8 +145,8 @@ func (s *Store) EachAccount(ctx context.Context, f func(storage.Account) error) 
 	}
 }
 
-// accountsFrom returns at most accountPage accounts from a key on, with the account of the
-// key itself: other accounts may be equal to it in the collation of the columns.
+// accountsFrom returns at most accountPage accounts, in order, from the key of provider and id
+// on. It includes the account of that key: a collation may take other keys for the same.
 func (db *database) accountsFrom(ctx context.Context, provider, id string) (page []storage.Account, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -163,8 +163,8 @@ func (db *database) accountsFrom(ctx context.Context, provider, id string) (page
 	return page, err
 }
 
-// UnlinkAccount implements [storage.AccountAdapter]. It returns the account as removed,
-// or ErrNotFound for an unknown account.
+// UnlinkAccount implements [storage.AccountAdapter]. It returns the account as removed, or
+// ErrNotFound. If JSON of the account is unreadable, it returns an error after the removal.
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	var row accountRow
 	err := ctx.Err()

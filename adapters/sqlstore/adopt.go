@@ -70,10 +70,10 @@ var (
 	}
 )
 
-// adopt turns the tables of Auth.js' adapter for PostgreSQL into ours of adoptedVersion.
-// It locks the tables against writes. It returns a *ViolationError, and changes nothing,
-// if rows break the new keys. tx is a transaction: the caller rolls it back after an
-// error.
+// adopt turns the tables of Auth.js' adapter for PostgreSQL into ours of adoptedVersion. It
+// locks users, accounts and sessions against writes. If rows break the new keys, it returns a
+// *ViolationError and has changed nothing. tx is a transaction: the caller rolls it back after
+// an error.
 func adopt(ctx context.Context, tx Conn) error {
 	columns, err := columnTypes(ctx, tx, Postgres)
 	if err != nil {

@@ -45,8 +45,8 @@ func (r *auditRow) read() storage.AuditRecord {
 	return v
 }
 
-// Append implements [storage.AuditStore]. More than mostAppended records are added in a
-// transaction, so that all of them are stored or none.
+// Append implements [storage.AuditStore]. It adds up to mostAppended records by one statement,
+// and more in one transaction, so that it stores all of them or none.
 func (s auditLog) Append(ctx context.Context, records []storage.AuditRecord) error {
 	err := errors.Join(ctx.Err(), s.db.needs("audit_events"))
 	switch {
@@ -161,7 +161,7 @@ func (s auditLog) Erase(ctx context.Context, userID string) (total int, err erro
 	if userID == "" || !findable(userID) {
 		return 0, fail(ctx, "erase from the audit log", err)
 	}
-	for n := mostErased; err == nil && n == mostErased; total += n {
+	for n := 1; err == nil && n > 0; total += n {
 		n, err = s.change(ctx, s.db.q.audit.erase, append(s.db.layout.touches("audit_events"), userID, mostErased)...)
 	}
 	return total, fail(ctx, "erase from the audit log", err)
@@ -184,7 +184,9 @@ func (l grammar) auditQueries() (q auditQueries) {
 	const old, order = `{audit_events.time} < ?`, ` ORDER BY {audit_events.time}, {audit_events.id}`
 	q.prune = l.someOf(`DELETE FROM {audit_events}`, old, order)
 	q.eraseOld = l.someOf(gone, `{audit_events.personal} IS NOT NULL AND `+old, order)
-	q.erase = l.someOf(gone, `{audit_events.user_id} = ?`, "")
+	// It waits for rows that another transaction holds, in one order: what that gives up would
+	// keep its personal data (R-849).
+	q.erase = strings.Replace(l.someOf(gone, `{audit_events.user_id} = ?`, order), ` SKIP LOCKED`, ``, 1)
 	return q
 }
 

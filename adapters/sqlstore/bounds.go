@@ -91,8 +91,8 @@ var mostIn = map[string]int64{
 }
 
 // learn notes in f.bounds what the columns of a table take. fields are the columns as the
-// database describes them. For the types of accounts on PostgreSQL it reads the table
-// that they refer to, and returns an error of that.
+// database describes them. On PostgreSQL learn also notes the values that a foreign key allows
+// in accounts.type: see allowed. Its only error is that of reading these values.
 func (f *fitting) learn(ctx context.Context, table model.Table, fields []field) error {
 	list := make([]bound, len(table.Columns))
 	for i, c := range table.Columns {
@@ -141,10 +141,10 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 	return among, err
 }
 
-// fits returns an error if row has a value that the database would refuse, or that MySQL
-// would cut off where it is not strict: an *unfitValue or errText. It skips values that
-// the insert does not take. It needs what bounds returns, and returns an error of bounds
-// too.
+// fits returns an *unfitValue or errText if row has a value that the database would refuse. It
+// also returns one for a text that MySQL would cut off where it is not strict. It skips values
+// that the insert does not take. It also returns the errors of bounds, which may inspect the
+// tables first.
 func (db *database) fits(ctx context.Context, in insert, row []any) error {
 	known, err := db.bounds(ctx)
 	if err != nil {
@@ -161,9 +161,9 @@ func (db *database) fits(ctx context.Context, in insert, row []any) error {
 	return nil
 }
 
-// fitsColumn returns an *unfitValue or errText if a column does not take v. table and
-// name are those of the model, and the model must have the column. fitsColumn needs what
-// bounds returns, and returns an error of bounds too.
+// fitsColumn returns an *unfitValue or errText if a column does not take v. table and name are
+// those of the model; fitsColumn panics if the model lacks the column. It also returns the
+// errors of bounds, which may inspect the tables first.
 func (db *database) fitsColumn(ctx context.Context, table, name string, v any) error {
 	known, err := db.bounds(ctx)
 	if err != nil {

@@ -57,8 +57,8 @@ func plainAgent(agent string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(agent, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// put adds the row, which has a value for each column of browsers, or replaces the one
-// with the same id and user. Its errors are those of Put.
+// put adds row, a value for each column of browsers, or replaces the row with its id and user.
+// It returns ErrConflict for a taken public id, and ErrNotFound for an unknown user.
 func (s browsers) put(ctx context.Context, row []any) error {
 	in := s.db.q.proofs.insertBrowser
 	if s.db.layout.dialect == MySQL {
@@ -99,8 +99,8 @@ func (s browsers) Get(ctx context.Context, id, userID string) (storage.Browser, 
 	return row.read(), nil
 }
 
-// Renew implements [storage.BrowserStore]. It returns ErrNotFound if no row has id. It
-// returns ErrConflict if a row of the same user has the id next.
+// Renew implements [storage.BrowserStore]: all rows with id get the id next, and seen. It
+// returns ErrNotFound if no row has id, and ErrConflict if a row of the same user has next.
 func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) error {
 	err := errors.Join(ctx.Err(), s.db.needs("browsers"))
 	switch {
@@ -113,8 +113,8 @@ func (s browsers) Renew(ctx context.Context, id, next string, seen time.Time) er
 	return fail(ctx, "renew browser", err)
 }
 
-// renew does what Renew does. The caller has checked that the table exists and that id
-// can be found. renew returns errors of the driver as they are.
+// renew changes id to next in all rows with id, and sets Seen. The caller has checked that the
+// table exists and that id is findable. renew returns other driver errors as they are.
 func (s browsers) renew(ctx context.Context, id, next string, seen time.Time) error {
 	if err := s.db.fitsColumn(ctx, "browsers", "id", next); err != nil {
 		return err

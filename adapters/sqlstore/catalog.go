@@ -12,7 +12,7 @@ type field struct {
 	family     string // PostgreSQL: the category of the type; MySQL: the collation
 	required   bool   // it is never null
 	filled     bool   // the database has a value where none is given
-	cut        int    // MySQL, where it is not strict: how much it keeps of a longer text; 0: all or nothing
+	cut        int    // MySQL, where it is not strict: how many characters it keeps of a longer text; 0: it cuts nothing
 	chars      int    // how many characters it takes; 0: any number, or the database does not mind
 	bytes      int    // likewise
 	reused     bool   // SQLite: the number of a deleted row may be given to a new one

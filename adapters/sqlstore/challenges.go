@@ -93,8 +93,8 @@ func (s challenges) List(ctx context.Context, q storage.ChallengeQuery) (list []
 	return list, fail(ctx, "list challenges", err)
 }
 
-// Try implements [storage.ChallengeStore]. It returns ErrNotFound for an unknown id, and
-// ErrConflict if most tries were counted before. Both count nothing.
+// Try implements [storage.ChallengeStore]. It counts one try. It returns ErrNotFound for an
+// unknown id, and ErrConflict if Tries has reached the number most. Both count nothing.
 func (s challenges) Try(ctx context.Context, id string, most int) (storage.Challenge, error) {
 	c, err := s.try(ctx, id, most)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s challenges) Try(ctx context.Context, id string, most int) (storage.Chall
 	return c, nil
 }
 
-// try does what Try does, and returns the driver's errors as they are.
+// try counts a try if there were fewer than most. It returns errors of the driver as they are.
 func (s challenges) try(ctx context.Context, id string, most int) (storage.Challenge, error) {
 	var row challengeRow
 	if err := errors.Join(ctx.Err(), s.db.needs("challenges")); err != nil {
@@ -162,8 +162,8 @@ func (s challenges) Take(ctx context.Context, id string) (storage.Challenge, err
 	return row.read(), nil
 }
 
-// Delete implements [storage.ChallengeStore]. It returns how many challenges it removed.
-// With an empty userID it removes nothing.
+// Delete implements [storage.ChallengeStore]. It removes the user's challenges that have one
+// of purposes, or all if purposes is empty, but none if userID is empty. It returns how many.
 func (s challenges) Delete(ctx context.Context, userID string, purposes ...string) (int, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("challenges"))
 	if err != nil || userID == "" || !findable(userID) || !findable(purposes...) {

@@ -13,13 +13,13 @@ import (
 // Locker is an optional interface of a [Conn] that is a transaction of MySQL. A [Layout]
 // with Unindexed needs it.
 type Locker interface {
-	// Lock waits until no other transaction holds the lock of that name, and holds
-	// it until the transaction has ended. The name has at most 64 characters. It
-	// returns an [errors.ErrUnsupported] if others end the transaction.
+	// Lock waits until no other transaction holds the lock of that name, and then holds it until
+	// the transaction has ended. The name has at most 64 characters. Lock returns an
+	// [errors.ErrUnsupported] if the Conn does not end the transaction itself.
 	Lock(ctx context.Context, name string) error
 }
 
-// errNoLocker reports a transaction that others will end.
+// errNoLocker reports a transaction that the caller ends, and not the adapter.
 var errNoLocker = errors.New("on MySQL Layout.Unindexed works only in transactions of the adapter's own")
 
 // claimed returns the name of a claim, for claim. what says what has to be unique, and

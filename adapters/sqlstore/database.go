@@ -46,10 +46,10 @@ func (db *database) in(tx Conn) *database {
 	return &in
 }
 
-// tx calls f with a copy of db that is bound to a new transaction, or to a savepoint if
-// db is bound already. If f returns an error, all that f did is rolled back, and tx
-// returns the error. Without a savepoint it may call f again after a deadlock or a
-// serialization failure.
+// tx calls f with a copy of db that is bound to a new transaction, or to a savepoint if db is
+// bound already. If f returns an error, all that f did is rolled back, and tx returns the
+// error. If tx began a transaction, it may call f again after a deadlock or a serialization
+// failure.
 func (db *database) tx(ctx context.Context, f func(*database) error) error {
 	return db.conn.Tx(ctx, func(c Conn) error { return f(db.in(c)) })
 }
@@ -64,10 +64,10 @@ func (db *database) guarded(ctx context.Context, f func(*database) error) error 
 	return f(db)
 }
 
-// byID calls f, which compares an id with a text, as guarded does where ids may be of
-// another type than text. It returns ErrNotFound if the database says that the text is no
-// value of that type, and any other error of f as it is. f must use the database that it
-// gets.
+// byID calls f, which compares an id with a text. Where ids may be of another type than text,
+// it calls f by guarded, so that a transaction can go on after an error. If the database says
+// that the text is no value of the type, byID returns ErrNotFound, and otherwise the error of
+// f. f must use the database that it gets.
 func (db *database) byID(ctx context.Context, f func(*database) error) (err error) {
 	if db.layout.ownIDs && !db.layout.uuids {
 		err = f(db)

@@ -64,7 +64,7 @@ func Detect(ctx context.Context, c Conn, d Dialect) (Found, error) {
 	return f, fail(ctx, "detect", err)
 }
 
-// detect does what Detect does, and returns the driver's errors as they are.
+// detect returns what the database has (see Found), and errors of the driver as they are.
 func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	if err := checkReadable(ctx, c, d); err != nil {
 		return f, err
@@ -80,7 +80,7 @@ func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 		}
 	}
 	if has := db["users"]["id"] != ""; f.Version > 0 && !has {
-		f.Schema = SchemaAbsent // lost
+		f.Schema = SchemaAbsent // the table users has been lost
 		return f, nil
 	}
 	if f.Version > 0 || db["users"]["emailVerified"] != "" && db["users"]["extra"] != "" { // the latter: made by hand, or MySQL was interrupted
@@ -92,10 +92,10 @@ func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	return f, f.theirs(ctx, c, d, db)
 }
 
-// own compares the tables with ours and reports whether they are ours. If so, it sets
-// Schema, Layout and Misfits of f. It returns false and changes nothing for tables
-// without a version that differ from ours in more than what is missing. The caller has
-// set f.Version, to 0 for tables without one.
+// own reports whether the tables are ours, and if so sets Schema, Layout and Misfits of f.
+// Tables with a version are ours. Those without are ours if they lack tables, columns or keys
+// at most: if anything else differs, own returns false and changes nothing. The caller has set
+// f.Version, to 0 for tables without a version.
 func (f *Found) own(ctx context.Context, c Conn, d Dialect, db foreign.Database) (bool, error) {
 	var ids foreign.Layout
 	db.LeaveIDs(foreign.Engine(d), &ids)

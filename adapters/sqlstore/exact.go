@@ -20,10 +20,10 @@ const repeated = "/*again*/"
 // equality finds the comparisons of a condition.
 var equality = regexp.MustCompile(`((?:\w+\.)?\{(\w+)\.(\w+)\}) (=|<>) \?`)
 
-// comparedExactly returns a statement, not yet with the names of the database, whose
-// comparisons after WHERE are made byte by byte. It changes only comparisons of columns
-// that rows are found by, in tables that adapters of Auth.js have too. Where it compares
-// twice, it marks the second argument with repeated.
+// comparedExactly returns a statement whose comparisons (= and <>) after WHERE are made byte
+// by byte. In statement, names are still in braces, such as {users.email}. It changes only
+// columns that rows are found by, in tables that adapters of Auth.js have too. An = becomes
+// two comparisons, and the argument of the second has the mark repeated.
 func comparedExactly(statement string) string {
 	changes, condition, has := strings.Cut(statement, "WHERE ")
 	if !has {

@@ -8,9 +8,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Factors implements [storage.FactorAdapter]. The calls of the store return an
-// [errors.ErrUnsupported] if the layout has no table for factors or, for recovery codes,
-// none for these.
+// Factors implements [storage.FactorAdapter]. The calls about factors return an
+// [errors.ErrUnsupported] if the layout has no table for factors. Those about recovery codes
+// return it if there is no table for recovery codes.
 func (s *Store) Factors() storage.FactorStore { return factors{s.db} }
 
 // factors stores second factors and recovery codes.
@@ -65,14 +65,14 @@ func (s factors) List(ctx context.Context, userID string) (list []storage.Factor
 	return list, fail(ctx, "list factors", err)
 }
 
-// Use implements [storage.FactorStore]. It returns ErrNotFound for an unknown factor, and
-// ErrConflict if the stored step is not lower than step. Both change nothing.
+// Use implements [storage.FactorStore]: it stores step and clears the failures. It changes
+// nothing and returns ErrNotFound for an unknown id, or ErrConflict if step is not higher.
 func (s factors) Use(ctx context.Context, id string, step int64, secret string, at time.Time) error {
 	return fail(ctx, "use factor", s.use(ctx, id, step, secret, at))
 }
 
-// use does what Use does, and returns errors of the driver as they are. An empty secret
-// leaves the stored one.
+// use stores step, the time at and secret in a factor, and clears its failures. An empty
+// secret leaves the stored one. use returns errors of the driver as they are.
 func (s factors) use(ctx context.Context, id string, step int64, secret string, at time.Time) error {
 	if err := errors.Join(ctx.Err(), s.db.needs("factors")); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s factors) use(ctx context.Context, id string, step int64, secret string, 
 	return storage.ErrConflict
 }
 
-// Fail implements [storage.FactorStore]. It returns ErrNotFound for an unknown factor.
+// Fail implements [storage.FactorStore]. It returns the new failure count, or ErrNotFound.
 func (s factors) Fail(ctx context.Context, id string) (int, error) {
 	err := s.db.needs("factors")
 	if err != nil {
@@ -154,9 +154,9 @@ func (s factors) Delete(ctx context.Context, userID, id string) (storage.Factor,
 	return row.read(), nil
 }
 
-// takeLocked does what take does, for rows that other callers may change meanwhile. It
-// locks the row, so that it reads what it removes. dest returns the destinations for the
-// database that it gets, which may be bound to a transaction.
+// takeLocked removes one row and reads it into what dest returns, or returns ErrNotFound. It
+// locks the row against changes, so that it reads what it removes. dest gets the database that
+// runs the statements, which may be bound to a transaction.
 func (db *database) takeLocked(ctx context.Context, table, read, remove string, key []any, dest func(*database) []any) error {
 	if db.layout.dialect.returning() {
 		return db.take(ctx, table, read, remove, key, dest(db)...)
@@ -206,9 +206,9 @@ func (s factors) replaceCodes(ctx context.Context, userID string, hashes []strin
 	return err
 }
 
-// UseRecoveryCode implements [storage.FactorStore]. It returns ErrNotFound if the user
-// has no such code. The number of codes left is read in a second statement, so outside of
-// a transaction it may miss what another caller does meanwhile.
+// UseRecoveryCode implements [storage.FactorStore]. It removes the code, or returns
+// ErrNotFound if the user has no such code. A second statement counts the rest. Outside of a
+// transaction, the code stays removed if that fails, and left may be out of date.
 func (s factors) UseRecoveryCode(ctx context.Context, userID, hash string) (left int, err error) {
 	err = errors.Join(ctx.Err(), s.db.needs("recovery_codes"))
 	if err == nil && (!s.db.findableID(userID) || !findable(hash)) {

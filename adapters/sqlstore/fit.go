@@ -29,8 +29,8 @@ func (l grammar) misfits(ctx context.Context, c Conn, unindexed, all bool) ([]Mi
 	return f.misfits, err
 }
 
-// fit compares the tables as misfits does, and also notes what the columns take of the
-// tables that fit. The result is never nil, also beside an error.
+// fit compares the tables as misfits does. Of tables whose columns all fit, it also notes what
+// these take. The result has the misfits, and is never nil, also beside an error.
 func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting, error) {
 	f := &fitting{typing: typing{layout: l}, unindexed: unindexed, conn: c, bounds: bounds{}}
 	for _, table := range model.Tables {
@@ -52,9 +52,9 @@ func (f *fitting) add(table, column string, missing bool, problem string, args .
 	f.misfits = append(f.misfits, Misfit{Table: f.layout.name(table), Column: column, Problem: fmt.Sprintf(problem, args...), missing: missing})
 }
 
-// table compares one table, and learns what its columns take if their types and keys fit.
-// A missing table is a misfit only if it is needed. If columns do not fit, it does not
-// look at keys and values.
+// table compares one table, and learns what its columns take if all of them fit. A missing
+// table is a misfit only if needed is true. If columns do not fit, table looks at neither keys
+// nor values. Its error is that of the driver.
 func (f *fitting) table(ctx context.Context, table model.Table, needed bool) error {
 	fields, err := readFields(ctx, f.conn, f.layout.dialect, f.layout.name(table.Name))
 	if err != nil {
@@ -155,9 +155,9 @@ func (f *fitting) keys(ctx context.Context, table model.Table) error {
 	return nil
 }
 
-// isUnique reports whether a unique key has no columns but those of want and the column
-// expires, which may be "". key has columns, or expressions that ignore case. A key of
-// some of the wanted columns keeps them all unique. The column "*" is any.
+// isUnique reports whether all columns of a unique key are in want or are the column expires.
+// Such a key is taken to keep want unique. expires may be "". key has names, expressions that
+// ignore case, or "*", which counts as in want. isUnique returns false for an empty key.
 func isUnique(key, want []string, expires string) bool {
 	for _, c := range key {
 		if m := expression.FindStringSubmatch(c); m != nil {

@@ -14,9 +14,9 @@ type typing struct {
 	idKind string // the type of users.id; "text" stands for all types of text
 }
 
-// unfit returns what is wrong with the type of a column, or "" if it fits. table is the
-// name in the model, c the column in the model, and d the column as the database
-// describes it. The table users comes first: see unfitID.
+// unfit returns what is wrong with the type of a column, or "" if it fits. table is the name
+// in the model, c the column in the model, and d the column as the database describes it. The
+// caller has to begin with the table users: see unfitID.
 func (f *typing) unfit(table string, c model.Column, d field) string {
 	if c.Kind == model.ID {
 		return f.unfitID(table, c, d)

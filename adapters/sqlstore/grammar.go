@@ -143,9 +143,9 @@ func (l grammar) args(in insert, row []any) []any {
 	return append(args, l.touches(in.table)...)
 }
 
-// update returns the beginning of a statement for sql that changes rows of a table: SET,
-// and the touched columns with a comma after each. The statement's first arguments are
-// those that touches returns.
+// update returns the beginning of an UPDATE of a table: SET, and the touched columns with a
+// comma after each. The caller adds the rest and passes the whole to sql. The first arguments
+// of the statement are those that touches returns.
 func (l grammar) update(table string) string {
 	var b strings.Builder
 	b.WriteString("UPDATE {" + table + "} SET ")

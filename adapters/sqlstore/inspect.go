@@ -49,7 +49,7 @@ type inspection struct {
 	err       error
 }
 
-// Exec implements Conn.
+// Exec implements Conn. It returns a [*MisfitError] if the tables do not fit.
 func (c *inspectedConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	if err := c.wait(ctx); err != nil {
 		return 0, err
@@ -58,7 +58,7 @@ func (c *inspectedConn) Exec(ctx context.Context, statement string, args ...any)
 	return n, c.explain(ctx, err)
 }
 
-// One implements Conn.
+// One implements Conn. It returns a [*MisfitError] if the tables do not fit.
 func (c *inspectedConn) One(ctx context.Context, statement string, args []any, dest ...any) error {
 	if err := c.wait(ctx); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *inspectedConn) One(ctx context.Context, statement string, args []any, d
 	return c.explain(ctx, c.Conn.One(ctx, statement, args, dest...))
 }
 
-// Each implements Conn.
+// Each implements Conn. It returns a [*MisfitError] if the tables do not fit.
 func (c *inspectedConn) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
 	if err := c.wait(ctx); err != nil {
 		return err

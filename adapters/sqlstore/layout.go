@@ -18,11 +18,11 @@ type Layout struct {
 	// [Migrate]'s schema, such as "users": "auth.people" or
 	// "users.emailVerified": "confirmed_at". A name may have a schema in front.
 	//
-	// An empty name says that there is no such column, which is possible for
-	// columns that may be null, or no such table, which is possible for
-	// authenticators, revocations, limits, used_values, leases, suspensions, activities,
-	// factors, recovery_codes, challenges, browsers, passwords and audit_events. A field without a
-	// column is not stored and reads back empty.
+	// An empty name says that there is no such column or table. [New] returns an error if
+	// Latchkey needs it. It can do without ids of accounts and sessions, and many columns that
+	// may be null. Of tables it can lack authenticators, revocations, limits, used_values,
+	// leases, suspensions, activities, factors, recovery_codes, challenges, browsers, passwords
+	// and audit_events. Fields without a column are not stored and read empty.
 	Names map[string]string
 
 	// PlainTokens stores session tokens as they are, for other programs that read
@@ -74,10 +74,10 @@ type Layout struct {
 //   - what a verification token is for;
 //   - of passkeys, name, model, dates and user handle.
 //
-// There are no revocations, limits, used values, leases, suspensions, activities,
-// factors, recovery codes, challenges, browsers, passwords and audit log. [Migrate]
-// adds all of it when Auth.js no longer runs. The caller may change the Layout: each
-// call returns another.
+// There are no revocations, limits, used values, leases, suspensions, activities, factors,
+// recovery codes, challenges, browsers, passwords and audit log. When Auth.js no longer runs,
+// call [Migrate] to add all of it. The caller may change the Layout: each call returns
+// another.
 func AuthJS() Layout {
 	return Layout{Names: model.AuthJS(), PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
@@ -130,9 +130,9 @@ func (l Layout) check() error {
 	return nil
 }
 
-// describesOthers reports whether the layout is for tables that [Migrate] does not make:
-// it renames one, or has Times, Touched or Unindexed. PlainTokens, DatabaseIDs, UUIDs and
-// tables or columns that it does without do not matter.
+// describesOthers reports whether the layout is for tables that [Migrate] does not make: it
+// renames a table or a column, or has Times, Touched or Unindexed. PlainTokens, DatabaseIDs,
+// UUIDs, and tables or columns that it does without, do not matter.
 func (l Layout) describesOthers() bool {
 	for logical, name := range l.Names {
 		if name != "" && name != logical[strings.LastIndexByte(logical, '.')+1:] {

@@ -14,10 +14,9 @@ import (
 // Limits and used values are measured by the clock of the database, since the
 // clocks of the instances differ.
 
-// pace is a rate as the database counts it, in milliseconds. Every event fills a
-// key by each, and time empties it (the generic cell rate algorithm). The
-// milliseconds of an event are rounded up, so that never more events are admitted
-// than the rate allows.
+// pace is a rate as the database counts it. Every event fills a key by each milliseconds, and
+// time empties the key (the generic cell rate algorithm). each is rounded up, so that never
+// more events are admitted than the rate allows.
 type pace struct{ events, each int64 }
 
 // maxEvents keeps instants in a range that databases know.
@@ -38,12 +37,12 @@ func (p pace) room() int64 { return (p.events - 1) * p.each }
 // maxTakes is how often other callers may be faster.
 const maxTakes = 3
 
-// Take implements [storage.Limiter]. It counts by the clock of the database. A rate whose
-// Events or Per is not positive counts and refuses nothing. If other callers are faster
-// three times, Take counts nothing and returns the time of one event. It needs one
-// statement for an event that is counted, two for a new key on MySQL, and one more for an
-// event that has to wait. It returns an [errors.ErrUnsupported] if the layout has no
-// table for limits.
+// Take implements [storage.Limiter], by the clock of the database. It returns 0 if it has
+// counted the event, and otherwise how long the caller has to wait. A rate whose Events or Per
+// is not positive counts and refuses nothing. If other callers are faster three times, Take
+// counts nothing and returns the time of one event. It returns an [errors.ErrUnsupported] if
+// the layout has no table for limits. It needs one statement for an event that is counted, or
+// two for a new key on MySQL. An event that has to wait needs one more.
 func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err != nil || r.Events <= 0 || r.Per <= 0 {
@@ -86,8 +85,8 @@ func (p pace) take(ctx context.Context, db *database, key string) (bool, error) 
 	return db.affects(ctx, db.q.take[1], key, p.each)
 }
 
-// Return implements [storage.ReturningLimiter]. It returns an [errors.ErrUnsupported] if
-// the layout has no table for limits.
+// Return implements [storage.ReturningLimiter]: it takes back an event that Take has counted.
+// It returns an [errors.ErrUnsupported] if the layout has no table for limits.
 func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil && r.Events > 0 && r.Per > 0 {

@@ -52,9 +52,9 @@ func statementsIn(file string) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(strings.TrimSpace(string(raw)), ";"), ";\n\n"), nil
 }
 
-// Schema returns the statements that [Migrate] runs in an empty database, for
-// programs that run migrations by other means. It returns "" for an unknown
-// dialect.
+// Schema returns the statements by which [Migrate] makes its tables in an empty database, for
+// programs that run migrations by other means. The table in which Migrate keeps the version is
+// not among them. Schema returns "" for an unknown dialect.
 func Schema(d Dialect) string {
 	var b strings.Builder
 	steps, _ := migrations(d)

@@ -41,7 +41,7 @@ func (s passwords) Get(ctx context.Context, userID string) (storage.PasswordHash
 	return p, fail(ctx, "get password", err)
 }
 
-// get does what Get does, and returns errors of the driver as they are.
+// get returns the password of a user, or ErrNotFound. It returns driver errors as they are.
 func (s passwords) get(ctx context.Context, userID string) (storage.PasswordHash, error) {
 	var row passwordRow
 	err := s.db.needs("passwords")
@@ -57,10 +57,10 @@ func (s passwords) get(ctx context.Context, userID string) (storage.PasswordHash
 	return row.read(), nil
 }
 
-// Set implements [storage.PasswordStore]. was is the hash that must be stored; an empty
-// one demands that there is no password. Set returns ErrConflict if that is not so. With
-// an empty was it returns ErrNotFound for an unknown user if the schema has a foreign
-// key, as ours does.
+// Set implements [storage.PasswordStore]. It returns ErrConflict, and stores nothing, unless
+// the stored hash equals was. An empty was demands that the user has no password yet. With an
+// empty was, Set returns ErrNotFound for an unknown user if the schema has a foreign key, as
+// ours does.
 func (s passwords) Set(ctx context.Context, p storage.PasswordHash, was string) error {
 	err := errors.Join(ctx.Err(), s.db.needs("passwords"))
 	switch at := s.db.q.forms["passwords"].arg; {
@@ -80,9 +80,9 @@ func (s passwords) Set(ctx context.Context, p storage.PasswordHash, was string) 
 const maxReplacements = 10
 
 // replace writes p, except Created, in the row of its user if the stored hash is was.
-// Otherwise, or if there is no row, it returns ErrConflict. MySQL does not count a row
-// that already has the new values, so replace reads a row that was not counted, and tries
-// again while another caller counts a wrong password in it.
+// Otherwise, or if there is no row, it returns ErrConflict. MySQL reports no changed row if
+// the row already has the new values. replace then reads the row, and returns nil if it has
+// them. If another caller has counted a wrong password in it, replace tries again.
 func (s passwords) replace(ctx context.Context, p storage.PasswordHash, was string) error {
 	if !findable(was) {
 		return storage.ErrConflict
@@ -125,8 +125,8 @@ func conflictOf(err error) error {
 	return err
 }
 
-// Fail implements [storage.PasswordStore]. It returns ErrNotFound if the user has no
-// password.
+// Fail implements [storage.PasswordStore]. It returns the new number of failures, or
+// ErrNotFound if the user has no password.
 func (s passwords) Fail(ctx context.Context, userID string) (n int, err error) {
 	err = s.db.needs("passwords")
 	if err == nil && !s.db.findableID(userID) {

@@ -63,7 +63,7 @@ func (p people) Search(ctx context.Context, q storage.PeopleQuery) ([]storage.Us
 	return users, next, fail(ctx, "search users", err)
 }
 
-// Count implements [storage.PeopleStore]. It counts up to most users. It ignores q.Order,
+// Count implements [storage.PeopleStore]. It stops at the number most. It ignores q.Order,
 // q.After, q.Limit and q.Window.
 func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n int, err error) {
 	search := q.Prefix != "" || q.Folded != ""

@@ -16,9 +16,9 @@ const mostNamed = 20
 
 var errStillNamed = errors.New("sessions are renewed as fast as they are deleted")
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It returns an
-// [errors.ErrUnsupported] if the layout lacks one of the columns provider_sid,
-// provider_sub and provider_issued of sessions. The Token of a returned session is empty.
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It returns the deleted
+// sessions without Token, also beside an error. It returns an [errors.ErrUnsupported] if the
+// layout lacks provider_sid, provider_sub or provider_issued of sessions.
 func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	column, names := "provider_sid", sids
 	if len(sids) == 0 {

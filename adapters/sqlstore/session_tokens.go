@@ -205,11 +205,20 @@ func (s sessions) deleteStored(ctx context.Context, token string) (int, error) {
 // deleteBy runs a statement that deletes sessions, with ids as arguments, and returns how
 // many it deleted. It returns 0 and no error for ids that no row can have.
 func (s sessions) deleteBy(ctx context.Context, statement string, ids ...string) (int, error) {
+	n, err := s.deleteFound(ctx, statement, ids...)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	return n, err
+}
+
+// deleteFound does what deleteBy does, but returns ErrNotFound for ids that no row can have.
+func (s sessions) deleteFound(ctx context.Context, statement string, ids ...string) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	if !s.db.findableID(ids...) {
-		return 0, nil
+		return 0, storage.ErrNotFound
 	}
 	args := make([]any, len(ids))
 	for i, id := range ids {
@@ -217,8 +226,5 @@ func (s sessions) deleteBy(ctx context.Context, statement string, ids ...string)
 	}
 	var n int64
 	err := s.db.byID(ctx, func(db *database) (err error) { n, err = db.conn.Exec(ctx, statement, args...); return err })
-	if errors.Is(err, storage.ErrNotFound) {
-		err = nil
-	}
 	return int(n), err
 }

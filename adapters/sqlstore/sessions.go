@@ -2,14 +2,15 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateSession implements [storage.SessionAdapter]. It returns ErrConflict if the token
-// is taken. It returns ErrNotFound for an unknown user if the schema has a foreign key,
-// as ours does. It returns another error for an empty token.
+// CreateSession implements [storage.SessionAdapter]. It returns ErrConflict if the token is
+// taken. It returns ErrNotFound for an unknown user if the schema has a foreign key, as ours
+// does. It returns another error for a token that no session can have, such as an empty one.
 func (s *Store) CreateSession(ctx context.Context, v storage.StoredSession) error {
 	key := s.sessions.stored(v.Token)
 	row := s.sessions.values(v, key)
@@ -71,9 +72,9 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return fail(ctx, "update session", err)
 }
 
-// RenewSession implements [storage.SessionRenewalAdapter]. It returns ErrNotFound for an
-// unknown session, and ErrConflict if the token of next is taken. In a layout without ids
-// of sessions the id is made of the token, and changes with it.
+// RenewSession implements [storage.SessionRenewalAdapter]: it gives a session the token of
+// next. It returns ErrNotFound for an unknown session, and ErrConflict if the new token is
+// taken. In a layout without ids of sessions the id is made of the token, and changes with it.
 func (s *Store) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
 	set, args, err := s.sessions.renewal(ctx, next)
 	if err != nil {
@@ -136,9 +137,9 @@ func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error 
 	return fail(ctx, "delete session by id", err)
 }
 
-// DeleteSessions implements [storage.SessionListAdapter]. It returns how many sessions it
-// deleted, 0 for an unknown user. In a layout without ids of sessions it may return a
-// number beside an error.
+// DeleteSessions implements [storage.SessionListAdapter]. It deletes the sessions of the user
+// except the one with the id keep, or all if keep is empty. It returns how many it deleted, in
+// a layout without ids of sessions also beside an error.
 func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	switch {
 	case keep == "":
@@ -146,7 +147,10 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (n int,
 	case !s.db.layout.has("sessions.id"):
 		n, err = s.sessions.deleteByToken(ctx, userID, func(of string) bool { return of != keep })
 	default:
-		n, err = s.sessions.deleteBy(ctx, s.db.q.deleteSessionsBut, userID, keep)
+		n, err = s.sessions.deleteFound(ctx, s.db.q.deleteSessionsBut, userID, keep)
+		if errors.Is(err, storage.ErrNotFound) { // no row has such an id as keep: the session is in another store, or has no id
+			n, err = s.sessions.deleteByToken(ctx, userID, func(of string) bool { return of != keep })
+		}
 	}
 	return n, fail(ctx, "delete sessions", err)
 }

@@ -115,7 +115,7 @@ func (s activities) Append(ctx context.Context, v storage.Activity) error {
 	if err != nil {
 		return fail(ctx, "append activity", err)
 	}
-	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD") // as of sessions
+	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD") // as plainAgent returns it
 	row := []any{v.ID, v.UserID, s.db.layout.formOf("activities").arg(v.Time), v.Type, null(v.Provider), null(agent), null(v.ActorKind)}
 	_, err = s.db.conn.Exec(ctx, s.db.q.insertActivity, row...)
 	if is(err, orphan) || is(err, malformed) {

@@ -52,6 +52,9 @@ func (db *database) swapTokens(ctx context.Context, row []any, provider, id stri
 	if err := db.find(ctx, db.q.account, []string{provider, id}, db.into("accounts", account.dest())...); err != nil {
 		return err
 	}
+	if now := account.account.Tokens; db.layout.dialect == MySQL && now.RefreshToken == old.RefreshToken && now.AccessToken == old.AccessToken {
+		return nil // MySQL counts no row that was as it should be already
+	}
 	return storage.ErrConflict
 }
 

@@ -23,12 +23,13 @@ func (s users) update(ctx context.Context, id string, c storage.UserChange) (u s
 	}
 	args = append(s.db.layout.touches("users"), args...)
 	change := func(db *database) error { u, err = (users{db: db}).change(ctx, id, append(args, id)); return err }
-	return u, s.db.byID(ctx, func(db *database) error {
+	err = s.db.byID(ctx, func(db *database) error {
 		if c.Email == nil || *c.Email == "" {
 			return change(db)
 		}
 		return users{db: db}.claimEmail(ctx, *c.Email, id, change)
 	})
+	return u, err
 }
 
 // changes returns the arguments of the statement updateUser between those of touches and
@@ -126,7 +127,7 @@ func (s users) delete(ctx context.Context, id string) (u storage.User, err error
 	if !s.db.findableID(id) {
 		return u, storage.ErrNotFound
 	}
-	return u, s.db.byID(ctx, func(db *database) error {
+	err = s.db.byID(ctx, func(db *database) error {
 		return db.tx(ctx, func(tx *database) error {
 			var row userRow
 			if err := tx.conn.One(ctx, tx.q.holdUser, []any{id}, tx.into("users", row.dest())...); err != nil {
@@ -142,6 +143,7 @@ func (s users) delete(ctx context.Context, id string) (u storage.User, err error
 			return err
 		})
 	})
+	return u, err
 }
 
 // deleteOwned deletes the sessions, accounts and passkeys of a user, and the user's rows

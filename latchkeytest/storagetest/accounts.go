@@ -191,7 +191,7 @@ var accountPromises = []promise[accountStore]{
 	}},
 }
 
-// openAccount returns an account with members that no column is named after.
+// openAccount returns an account with members in both Extra and in AuthorizationDetails.
 func openAccount(userID string) storage.Account {
 	return storage.Account{
 		UserID: userID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth,

@@ -24,8 +24,8 @@ import (
 // race between two calls is repeated; the default is 20.
 //
 // If the engine of a store removes expired rows, the store need not find expired
-// sessions and verification tokens. If it ends a transaction at a conflict, the store
-// may refuse every further call in it.
+// sessions, verification tokens and challenges. If the engine ends a transaction at a
+// conflict, the store may refuse every further call in that transaction.
 //
 // except names what a store cannot keep because its schema belongs to another
 // program: promises as "interface/promise", or whole interfaces. They are logged
@@ -48,8 +48,8 @@ type Suite struct {
 	Except []string
 }
 
-// TestAdapter runs the function [TestAdapter]. With Reopen it also tests that what was
-// stored is there when the store is opened again.
+// TestAdapter tests the store of Open as the function [TestAdapter] does. With Reopen it
+// also tests that what was stored is there when the store is opened again.
 func (u Suite) TestAdapter(t *testing.T) {
 	t.Helper()
 	s := newSuite(func(t *testing.T) any { return u.Open(t) }, u.Except)

@@ -93,7 +93,7 @@ func belongings(t *testing.T, a storage.Adapter, u storage.User, id string) {
 	}
 }
 
-// has fails the test unless reading each of the belongings called id returns want or nil.
+// has fails the test unless reading each belonging called id returns want (nil: it is there).
 func has(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
 	_, err := a.GetUserByAccount(t.Context(), "acme", id)
@@ -229,8 +229,8 @@ var sweepPromises = []promise[sweepStore]{
 	}},
 }
 
-// perishable stores one of everything that expires, at at, and returns how many these
-// are.
+// perishable stores a record of each kind that expires, if a keeps it. They expire at the
+// time at. It returns how many it has stored.
 func perishable(t *testing.T, a storage.Adapter, u storage.User, id string, at time.Time) (n int) {
 	t.Helper()
 	if able, can := a.(storage.SessionAdapter); can {
@@ -250,7 +250,7 @@ func perishable(t *testing.T, a storage.Adapter, u storage.User, id string, at t
 	return n + perishableProofs(t, a, u, id, at)
 }
 
-// alive expects want, or nil, for all that perishable stored. It uses the token up.
+// alive expects want (nil: it is there) for all that perishable stored. It uses the token up.
 func alive(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
 	proofsAlive(t, a, id, want)

@@ -152,8 +152,8 @@ func noPassword(t *testing.T, a storage.PasswordAdapter, userID string) {
 	is(t, fmt.Sprintf("Delete(%.20q)", userID), a.Passwords().Delete(t.Context(), userID), storage.ErrNotFound)
 }
 
-// oneSets replaces the hash was from many callers at once, and fails the test unless one
-// of them succeeds and its hash is stored.
+// oneSets lets crowd callers at once replace the hash called was ("": there is none yet). It
+// fails the test unless exactly one of them succeeds, and the hash of that caller is stored.
 func oneSets(t *testing.T, a storage.PasswordAdapter, u storage.User, was string) {
 	t.Helper()
 	errs := race.Run(crowd, func(i int) error {

@@ -163,7 +163,7 @@ func inOrder(t *testing.T, o storage.Order, users []storage.User) {
 	}
 }
 
-// listUnderWrites creates, deletes and renames users while lists are read.
+// listUnderWrites expects each lasting user once in a list, while users come, go and change.
 func listUnderWrites(t *testing.T, a directoryStore) {
 	seed, _ := race.Steps(t, 1)
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -213,7 +213,7 @@ func crowdOf(t *testing.T, a storage.Adapter, n int, mark storage.Order) (ids []
 	return ids
 }
 
-// searched looks for names in many scripts.
+// searched expects a search to find each user once, by address or by name in many scripts.
 func searched(t *testing.T, a directoryStore) {
 	for i, name := range []string{"Erdős Pál", "Straße", "İstanbul", "Zoe\u0308", "ＡＤＡ", "한국어", "مرحبا", "O'Brien"} {
 		_, err := a.CreateUser(t.Context(), storage.User{Name: name, Email: fmt.Sprintf("user%d@example.com", i)})

@@ -14,7 +14,7 @@ type labelled struct {
 	providers map[string]string // of the only account, by user
 }
 
-// labels verifies, links and suspends some of the users, and returns which.
+// labels verifies, links and suspends some users. It returns which it has linked or suspended.
 func labels(t *testing.T, a directoryStore, ids []string) labelled {
 	t.Helper()
 	l := labelled{map[string]bool{}, map[string]string{}}

@@ -12,8 +12,8 @@ import (
 // The promises of this file are about factors, recovery codes, challenges, browsers and
 // passwords together, as far as a store keeps them.
 
-// proofs stores one of each for a user, if the store keeps it, and returns how many those
-// are.
+// proofs stores a factor, a recovery code, a challenge, a browser and a password of a user.
+// It leaves out what the store does not keep, and returns how many it has stored.
 func proofs(t *testing.T, a storage.Adapter, u storage.User) (n int) {
 	t.Helper()
 	if able, can := a.(storage.FactorAdapter); can && keeps(t, able.Factors().Create(t.Context(), filledFactor(u, "f of "+u.ID))) {
@@ -36,7 +36,7 @@ func proofs(t *testing.T, a storage.Adapter, u storage.User) (n int) {
 	return n
 }
 
-// countProofs counts what proofs gave to a user. It spends the recovery code.
+// countProofs counts what proofs gave to a user. It spends the code and fails the factor once.
 func countProofs(t *testing.T, a storage.Adapter, u storage.User) (n int) {
 	t.Helper()
 	found := func(err error) {
@@ -208,8 +208,8 @@ func perishableProofs(t *testing.T, a storage.Adapter, u storage.User, id string
 	return n
 }
 
-// proofsAlive expects want, or nil, for all that perishableProofs stored. It renames the
-// browser.
+// proofsAlive expects the error want (nil: it is there) for all that perishableProofs stored.
+// It accepts ErrUnsupported, too. It renames the browser.
 func proofsAlive(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
 	if able, can := a.(storage.ChallengeAdapter); can {

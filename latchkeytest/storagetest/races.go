@@ -33,8 +33,8 @@ var lockPromises = []promise[txStore]{
 
 var errLast = errors.New("it is the last one")
 
-// removeAtOnce removes all ways to sign in but pair. Then two callers remove one each at
-// once, and it fails the test unless one is left. In the end it removes both.
+// removeAtOnce removes all ways to sign in but the two of pair. Then two callers remove one
+// each at once, in transactions. It ends the test if none is left, and then removes the rest.
 func removeAtOnce(t *testing.T, a txStore, u storage.User, ways []way, pair [2]way) {
 	t.Helper()
 	for _, w := range ways {
@@ -78,9 +78,9 @@ type way struct {
 	add, remove func(context.Context, storage.Adapter) error
 }
 
-// waysToSignIn returns the sign-in methods that the store can keep: the proven
-// e-mail address, two accounts or one, and a passkey. Only the e-mail address
-// is stored yet.
+// waysToSignIn returns the sign-in methods that the store can add and remove: the proven
+// e-mail address, two accounts if the store can unlink them, and a passkey if it keeps
+// passkeys. Only the e-mail address of u is stored yet.
 func waysToSignIn(t *testing.T, a storage.Adapter, u storage.User) []way {
 	t.Helper()
 	never := time.Time{}

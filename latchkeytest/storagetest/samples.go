@@ -77,8 +77,8 @@ func filledSession(u storage.User, token string) storage.StoredSession {
 	})
 }
 
-// filledTokens returns the tokens of an account with something in every field that has a
-// name of its own and is to be kept.
+// filledTokens returns tokens with something in every field but three: ExpiresIn, which a
+// store need not keep, and AuthorizationDetails and Extra, which openAccount has.
 func filledTokens() storage.Tokens {
 	return filled(func(t *storage.Tokens) {
 		t.AccessToken, t.IDToken = strings.Repeat("a.B-_~+/=", 1200), strings.Repeat("e", 10<<10)

@@ -262,6 +262,19 @@ var sessionListPromises = []promise[sessionListStore]{
 		}
 		readSession(t, a, others, eve)
 	}},
+	{"DeleteSessions spares none for an id that no session has", func(t *testing.T, a sessionListStore) {
+		u := newUser(t, a, "")
+		for _, keep := range append([]string{"of another store", "12", "0193e4a0-0000-7000-8000-000000000000"}, hostile...) {
+			if keep == "" {
+				continue
+			}
+			newSession(t, a, u, "t", instant)
+			if n, err := a.DeleteSessions(t.Context(), u.ID, keep); n != 1 || err != nil {
+				t.Errorf("DeleteSessions but for %.20q: %d removed, error %v, want 1", keep, n, err)
+			}
+			list(t, a, u.ID, 0)
+		}
+	}},
 	{"DeleteSessions of hostile names removes nothing", func(t *testing.T, a sessionListStore) {
 		u := newUser(t, a, "")
 		newSession(t, a, u, "t", instant)

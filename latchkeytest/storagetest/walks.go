@@ -41,8 +41,8 @@ func linkMany(t *testing.T, a walkStore) map[name]storage.Account {
 	return all
 }
 
-// walked returns the accounts that EachAccount hands over, as each was last. It calls
-// meanwhile, unless that is nil, after the first.
+// walked returns the accounts that EachAccount hands over. Of one that comes twice it returns
+// the last state. After the first account it calls meanwhile once, unless that is nil.
 func walked(t *testing.T, a walkStore, meanwhile func(first storage.Account)) map[name]storage.Account {
 	t.Helper()
 	all := map[name]storage.Account{}

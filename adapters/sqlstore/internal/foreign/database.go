@@ -27,8 +27,8 @@ func ByTable(columns map[string]string) Database {
 	return db
 }
 
-// find returns what the database calls the column of a table that has a name, in whatever
-// case and with or without underscores. A column with exactly that name wins.
+// find returns the column of a table that is called name, in whatever case and with or without
+// underscores. A column with exactly that name wins, and otherwise the first by name.
 func (db Database) find(table, name string) (column string, found bool) {
 	if _, exact := db[table][name]; exact {
 		return name, true
@@ -41,8 +41,8 @@ func (db Database) find(table, name string) (column string, found bool) {
 	return "", false
 }
 
-// kind returns the type of a column, such as "users.id", that the database calls as n
-// says. It returns "" if there is none.
+// kind returns the type of a column of the model, such as "users.id". n says what the database
+// calls the column and its table. kind returns "" if there is no such column.
 func (db Database) kind(n model.Names, logical string) string {
 	table, _, _ := strings.Cut(logical, ".")
 	return db[n.Of(table)][n.Of(logical)]

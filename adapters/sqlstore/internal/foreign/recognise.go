@@ -192,10 +192,10 @@ func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
 	return true
 }
 
-// guessTimes sets g.Layout.Times. On PostgreSQL and MySQL the type of sessions.expires
-// tells the form if it is a type for times. Otherwise guessTimes takes the form that the
-// adapter of keeps. It then sets g.TimeColumns to the columns with values that may tell
-// another, and g.DigitsAreText.
+// guessTimes sets g.Layout.Times. On PostgreSQL and MySQL the type of sessions.expires tells
+// the form if it is a type for times. Otherwise guessTimes takes the form that of, the
+// adapter, keeps. It then also sets g.TimeColumns to the columns whose values may tell another
+// form, and g.DigitsAreText.
 func (db Database) guessTimes(e Engine, of adapter, g *Guess) {
 	names := g.Layout.Names
 	kind := db.kind(names, "sessions.expires")

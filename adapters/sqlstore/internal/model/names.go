@@ -24,12 +24,12 @@ func (n Names) Of(logical string) string {
 	return column
 }
 
-// Has reports whether the database has a table or column.
+// Has reports whether the database has a table or column. For a column it does not look at
+// the table, which may be missing.
 func (n Names) Has(logical string) bool { return n.Of(logical) != "" }
 
 // Same reports whether two maps give the same names to all tables and columns. It ignores
-// the columns of a table that neither database has, and names in a map that no table or
-// column has.
+// columns of a table that neither database has, and entries for what the model does not have.
 func (n Names) Same(other Names) bool {
 	for logical := range nameable {
 		table, _, _ := strings.Cut(logical, ".")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IsInteger reports whether a database's type, in lower case, has whole numbers.
+// IsInteger reports whether a type, in lower case, has whole numbers of more than 8 bits.
 func IsInteger(kind string) bool {
 	return slices.Contains([]string{"smallint", "integer", "bigint", "mediumint", "int"}, kind)
 }
