@@ -18,8 +18,8 @@ var ErrInvalid = errors.New("not one plain e-mail address")
 // returns ErrInvalid if the text has a quote or has not exactly one @, and where
 // Canonical does. The caller then calls Check. ASCII becomes what Auth.js makes of it:
 // trimmed, lower-cased, with the domain cut at its first comma. Full-width letters, which
-// East Asian keyboards type, become ASCII first. Mails go to that ASCII form, so a user
-// cannot prove another user's e-mail address that way.
+// East Asian keyboards type, become ASCII first. Mails go to that ASCII form, so full-width
+// letters do not let a user prove another user's e-mail address.
 func Normalize(typed string) (string, error) {
 	typed = width.Fold.String(typed)
 	if strings.ContainsRune(typed, '"') {
@@ -51,21 +51,24 @@ func Check(email string) error {
 	return nil
 }
 
-// isInvisible reports whether a reader would not see r, or whether it replaces
-// invalid text.
+// isInvisible reports whether r is outside ASCII and does not show, or is U+FFFD, which
+// replaces invalid text.
 func isInvisible(r rune) bool {
 	return r == unicode.ReplacementChar || r >= 0x80 && unicode.In(r,
 		unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // validDomain reports whether domain is a host name, in Unicode or as xn--, whose ASCII
-// letters are in lower case.
+// letters are in lower case. The limits of DNS, 63 bytes for a label and 253 in all, are
+// those of the ASCII form (RFC 5890, section 2.3.2.1).
 func validDomain(domain string) bool {
-	if domain == "" || len(domain) > 253 {
+	if domain == "" || len(domain) > 4*253 {
 		return false
 	}
+	size := -1
 	for label := range strings.SplitSeq(domain, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		n := asciiLen(label)
+		if size += n + 1; n == 0 || n > 63 || size > 253 || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}
 		for _, r := range label {
@@ -75,6 +78,14 @@ func validDomain(domain string) bool {
 		}
 	}
 	return true
+}
+
+// asciiLen returns how many bytes the ASCII form of a label has.
+func asciiLen(label string) int {
+	if isASCII(label) {
+		return len(label)
+	}
+	return len("xn--" + punycode([]rune(label)))
 }
 
 // isForeignLetter reports whether r is outside ASCII and may be part of a Unicode

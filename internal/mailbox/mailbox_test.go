@@ -48,6 +48,8 @@ func TestCanonical(t *testing.T) {
 		"a@\u4f8b\u3048.example":     "a@xn--r8jz45g.example",
 		"a@fu\u00dfball.example":     "a@xn--fuball-cta.example",
 		"a@xn--bcher-kva.m\u00fc.ex": "a@xn--bcher-kva.xn--m-eha.ex",
+		// 66 bytes of UTF-8, and 44 in DNS.
+		"a@международныйцентрделовоготуризма.рф": "a@xn--80aafecbaedbfumi7agogccqibb0bgi0cjku6fti.xn--p1ai",
 	} {
 		t.Run(fmt.Sprintf("R-347 R-371 %q", said), func(t *testing.T) {
 			if got, err := mailbox.Canonical(said); got != want || err != nil {
@@ -84,6 +86,7 @@ func TestCanonical(t *testing.T) {
 		"R-516 a line break inside":               "ada@example.com\r\nBcc: eve@example.com",
 		"R-516 a delete":                          "a\x7fda@example.com",
 		"what is encoded already":                 "a@xn--b\u00fc.example",
+		"R-850 a label of 69 bytes in DNS":        "a@" + strings.Repeat("щ", 63) + ".example",
 	} {
 		t.Run("R-347 "+name, func(t *testing.T) {
 			if got, err := mailbox.Canonical(said); err == nil {
