@@ -36,9 +36,9 @@ const (
 	appleSecretReserve = 5 * time.Minute
 )
 
-// NewAppleSecret returns a NewClientSecret for [Apple]. A secret is used for an hour,
-// so that signing costs next to nothing. The returned function is safe for concurrent
-// use; its copies share their secret. The error names the field that makes no sense.
+// NewAppleSecret returns a NewClientSecret for [Apple]. A secret is valid for an hour, and is
+// used for 55 minutes. The returned function is safe for concurrent use; its copies share
+// their secret. The error names a field that is empty, or a PEM without a P-256 key.
 func NewAppleSecret(k AppleKey) (func(ctx context.Context, now time.Time) (string, error), error) {
 	for name, value := range map[string]string{"TeamID": k.TeamID, "KeyID": k.KeyID, "ClientID": k.ClientID} {
 		if value == "" {

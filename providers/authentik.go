@@ -6,9 +6,9 @@ import "github.com/latchkeyhq/latchkey"
 // [profile.Authentik].
 //
 // Issuer is {server}/application/o/{slug of the application}/, with the slash at its
-// end as authentik has it. If Issuer is empty, AUTH_AUTHENTIK_ISSUER is used. Servers
-// before 2025.10 say email_verified of everybody unless their e-mail scope mapping is
-// changed, so whether it is true is for the server's operator to say. See
+// end as authentik has it. If Issuer is empty, AUTH_AUTHENTIK_ISSUER is used. The claim
+// email_verified counts. Servers before 2025.10 set it for every user, unless the operator
+// changes their e-mail scope mapping. See
 // https://docs.goauthentik.io/docs/add-secure-apps/providers/oauth2/.
 func Authentik(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{

@@ -27,8 +27,8 @@ func Bitbucket(p latchkey.OAuth) *latchkey.OAuth {
 	}), fetchBitbucket)
 }
 
-// fetchBitbucket returns the profile with the proven e-mail of a second call, if there is
-// one. That the second call is refused is no error.
+// fetchBitbucket returns the profile, with the proven e-mail of a second call if there is one.
+// It is no error if Bitbucket refuses the second call.
 func fetchBitbucket(ctx context.Context, a api) (latchkey.Claims, error) {
 	profile, err := a.userInfo(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ type dialect struct {
 	// ask changes r, a copy of a token request; form is what it would send.
 	ask func(r *http.Request, form url.Values)
 	// answer turns the members of a token answer into those of RFC 6749 section 5. It is
-	// called for errors too, and for answers that are a form instead of JSON.
+	// called for each JSON object, errors too, and for a form that has an access token.
 	answer func(latchkey.Claims) latchkey.Claims
 }
 
@@ -101,7 +101,7 @@ func sendJSON(r *http.Request, members map[string]string) {
 	setBody(r, "application/json", body)
 }
 
-// sendQuery makes r a GET request with this query and without a body.
+// sendQuery makes r a GET request without a body. query replaces the query of the URL.
 func sendQuery(r *http.Request, query url.Values) {
 	r.Method, r.Body, r.GetBody, r.ContentLength = http.MethodGet, nil, nil, 0
 	r.Header.Del("Content-Type")
@@ -140,14 +140,14 @@ func (t *interpreter) repair(resp *http.Response) (*http.Response, error) {
 	return resp, nil
 }
 
-// rest is a body of which the start was read already.
+// rest is a body that was read in part. Its Reader begins at the start again.
 type rest struct {
 	io.Reader
 	io.Closer
 }
 
-// tokenMembers returns the members of a token answer, a JSON object or a form with an
-// access token, or nil for any other.
+// tokenMembers returns the members of body if it is a JSON object, or a form with an access
+// token whose Content-Type is not HTML. It returns nil for any other body.
 func tokenMembers(resp *http.Response, body []byte) latchkey.Claims {
 	if members, err := object(body); err == nil {
 		return members
@@ -163,8 +163,8 @@ func tokenMembers(resp *http.Response, body []byte) latchkey.Claims {
 	return members
 }
 
-// asBearer sets token_type to bearer if there is an access token. It is an answer for
-// providers that leave it out, or name a type of their own. It changes c.
+// asBearer sets token_type to bearer if c has an access token. It is for providers that leave
+// token_type out, or name a type of their own. It changes c and returns it.
 func asBearer(c latchkey.Claims) latchkey.Claims {
 	if c.String("access_token") != "" {
 		c["token_type"] = "bearer"
@@ -172,8 +172,8 @@ func asBearer(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// joinScopes makes a list of scopes into the text that the standard asks for. It changes
-// c.
+// joinScopes replaces a scope that is a list by its texts, joined by spaces (RFC 6749 section
+// 3.3). It leaves out entries that are not text. It changes c and returns it.
 func joinScopes(c latchkey.Claims) latchkey.Claims {
 	list, isList := c["scope"].([]any)
 	if !isList {
@@ -198,15 +198,15 @@ func unending(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// withoutIDToken drops an ID token that was not asked for and could not be verified: the
-// provider is used as one of OAuth alone. It changes c.
+// withoutIDToken drops the ID token of a provider that is used without OpenID Connect, since
+// Latchkey would refuse an answer with it. It changes c and returns it.
 func withoutIDToken(c latchkey.Claims) latchkey.Claims {
 	delete(c, "id_token")
 	return c
 }
 
-// fault returns an error answer of the standard, for providers that say errors in another
-// way.
+// fault returns the members of an error answer of RFC 6749 section 5.2, for providers that
+// say errors in another way.
 func fault(code, description string) latchkey.Claims {
 	return latchkey.Claims{"error": code, "error_description": description}
 }

@@ -64,8 +64,8 @@ func askDingTalk(r *http.Request, form url.Values) {
 	})
 }
 
-// repairDingTalk gives the members of an answer the names of the standard, and
-// leaves corpId.
+// repairDingTalk gives the members of an answer the names of the standard, adds the type of
+// the token and keeps corpId. An answer without an accessToken becomes an error of OAuth.
 func repairDingTalk(c latchkey.Claims) latchkey.Claims {
 	if c.String("accessToken") == "" {
 		return fault(c.String("code"), c.String("message"))

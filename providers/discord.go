@@ -41,9 +41,9 @@ func identifyDiscord(g latchkey.Grant) (latchkey.Identity, error) {
 	return m.identity(who)
 }
 
-// discordImage returns the URL of a person's picture. A person without one gets one of
-// Discord's own, which depends on the id, or on an old user name's discriminator. It
-// returns "" for an id that is no number.
+// discordImage returns the URL of a person's picture. Without an avatar it takes a picture of
+// Discord's own, by the discriminator of an old user name, or else by the id. It returns "" if
+// it needs the id and that is no number.
 func discordImage(id, avatar, discriminator string) string {
 	if avatar != "" {
 		extension := "png"

@@ -15,7 +15,6 @@
 //
 //	who, err := latchkey.Decode[profile.GitHub](attempt.Profile)
 //
-// They are for reading. Decisions about who a user is use the exact names of
-// the claims, which encoding/json would also fill from a differently spelled
-// one.
+// They are for reading. To decide who a user is, read the claims by their exact names,
+// because encoding/json also fills a field from a name in another case.
 package providers

@@ -27,7 +27,7 @@ const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 // MicrosoftEntraID signs in with a work, school or personal Microsoft account.
 // Its profile is a [profile.Entra].
 //
-// Issuer says which accounts may enter: one of the constants above, or
+// Issuer says which accounts may enter: [EntraCommon], [EntraOrganizations], [EntraConsumers], or
 // https://login.microsoftonline.com/{tenant}/v2.0 with the tenant's id, which is a
 // GUID. If Issuer is empty, AUTH_MICROSOFT_ENTRA_ID_ISSUER is used, or else
 // [EntraCommon]. An application that is only for some tenants, but cannot name a
@@ -57,7 +57,7 @@ func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveEntra sets MatchIssuer by the issuer, which the environment may have named.
+// deriveEntra sets MatchIssuer, unless it is set, if the issuer stands for several tenants.
 func deriveEntra(p *latchkey.OAuth) error {
 	if p.MatchIssuer == nil {
 		p.MatchIssuer = matchEntraIssuer(p.Issuer)
@@ -65,8 +65,8 @@ func deriveEntra(p *latchkey.OAuth) error {
 	return nil
 }
 
-// identifyEntra returns an Identify function. It takes a data URL for a photo only if the
-// application has fetched one: as a claim it would be whatever a foreign tenant says.
+// identifyEntra returns an Identify function. fetched says that the caller has a FetchProfile.
+// Only then a data URL in picture becomes the Photo, since any tenant can make up that claim.
 func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error) {
 	return func(g latchkey.Grant) (latchkey.Identity, error) {
 		m := mapping{from: g.Profile}
@@ -165,9 +165,9 @@ func isGUID(s string) bool {
 	return true
 }
 
-// EntraPhoto returns a FetchProfile for [MicrosoftEntraID] that adds the person's
-// picture, as a data URL of a square JPEG with the given side: 48, 64, 96, 120,
-// 240, 360, 432, 504 or 648 pixels; 0: 48. A person without a picture gets none.
+// EntraPhoto returns a FetchProfile for [MicrosoftEntraID] that adds the person's picture, as
+// a data URL of a square JPEG. Its side is 48, 64, 96, 120, 240, 360, 432, 504 or 648 pixels;
+// 0: 48. If Microsoft refuses the call, as for other sizes, there is no picture and no error.
 //
 // The picture becomes part of the user, and with [latchkey.JWTSessions] of the
 // cookie. Anything above 48 is for stored sessions. The call goes to Microsoft

@@ -34,8 +34,8 @@ func Etsy(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveEtsy sets a FetchProfile that sends the key of the app. An access token begins
-// with the id of its user, and the answer has to be about that user.
+// deriveEtsy sets a FetchProfile, unless there is one. It sends client id and secret as a key.
+// An access token begins with the id of its user. An answer about another user is an error.
 func deriveEtsy(p *latchkey.OAuth) error {
 	key := p.ClientID
 	if p.ClientSecret != "" {

@@ -37,10 +37,10 @@ func EVEOnline(p latchkey.OAuth) *latchkey.OAuth {
 // eveSubject stands before the id of a character.
 const eveSubject = "CHARACTER:EVE:"
 
-// deriveEVEOnline sets a FetchProfile that reads the profile from the access token. The
-// token comes over TLS from the token endpoint, which stands for its signature (OpenID
-// Connect Core 1.0, section 3.1.3.7, rule 6). It checks issuer, audience and kind of
-// subject.
+// deriveEVEOnline sets a FetchProfile, unless there is one, that reads the profile from the
+// access token. That function checks issuer, audience and kind of subject. It does not check
+// the signature, because the token comes over TLS from the token endpoint (OpenID Connect
+// Core 1.0, section 3.1.3.7, rule 6).
 func deriveEVEOnline(p *latchkey.OAuth) error {
 	client := p.ClientID
 	if p.FetchProfile == nil {

@@ -69,9 +69,9 @@ func (a api) request(ctx context.Context, method, target string, body any) (*htt
 	return req, nil
 }
 
-// call sends req and returns the answer, whatever its status. It follows no redirect,
-// which would hand the token to the host that is named there (RFC 9700 section 4.12). Its
-// errors repeat neither the URL nor the answer.
+// call sends req and returns the answer, whatever its status. It follows no redirect, which
+// would hand the token to another host (RFC 9700 section 4.12). An answer over maxAnswer is
+// an error. Errors name the host, and repeat neither the rest of the URL nor the answer.
 func (a api) call(req *http.Request) (*answer, error) {
 	stay := *a.client
 	stay.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -165,8 +165,8 @@ func callError(req *http.Request, err error) error {
 }
 
 // object decodes exactly one JSON object, or returns errNoObject. Names and the digits of
-// numbers stay as they are. It refuses text that is not UTF-8, because the decoder would
-// replace it and make one id of two.
+// numbers stay as they are. It refuses data that is not UTF-8, because the decoder would
+// replace the malformed bytes, and two different ids could become equal.
 func object(data []byte) (latchkey.Claims, error) {
 	var c latchkey.Claims
 	if err := decode(data, &c); err != nil || c == nil {
@@ -221,8 +221,8 @@ func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
-// graphQL returns a function to pass to fetching, which posts the GraphQL query to
-// UserInfo.
+// graphQL returns a function to pass to fetching. That function posts query to UserInfo.URL,
+// without UserInfo.Params. Errors of GraphQL that come with a success are no error here.
 func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodPost, a.user.URL, map[string]string{"query": query})
@@ -233,14 +233,14 @@ func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
 	}
 }
 
-// idTokenOnly is a FetchProfile that returns the claims of the ID token, for providers
-// that have no more to say, whatever the scopes promise.
+// idTokenOnly is a FetchProfile that returns the claims of the ID token. With it, Latchkey
+// does not ask the userinfo endpoint for a claim that the scopes promise and the token lacks.
 func idTokenOnly(_ context.Context, _ *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 	return claimsOf(t.IDToken)
 }
 
-// withHeader returns a function to pass to fetching, which gets UserInfo with one more
-// header.
+// withHeader returns a function to pass to fetching. That function gets UserInfo with this
+// header, which replaces one of the same name, such as Accept.
 func withHeader(name, value string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
@@ -252,9 +252,9 @@ func withHeader(name, value string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
-// proven returns the primary e-mail of a list if its flag says that it is verified, else
-// the first one that is, else "". verified and primary are the names of the flags. A
-// person can enter the e-mail of another one, so others do not count.
+// proven returns the e-mail of the first entry that is both verified and primary. If there is
+// none, it returns that of the first verified entry, or else "". verified and primary name the
+// flags. An unverified e-mail does not count, because a person can enter that of another.
 func proven(list []any, verified, primary string) (email string) {
 	for _, entry := range list {
 		c, _ := entry.(map[string]any)

@@ -4,8 +4,8 @@ import "github.com/latchkeyhq/latchkey"
 
 // Figma signs in with a Figma account. Its profile is a [profile.Figma].
 //
-// The scope files:read, which Auth.js asks for, reads every file, and Figma has
-// deprecated it. Figma does not say whether the e-mail was proven. See
+// The scope files:read of Auth.js is not asked for, because it reads every file and Figma
+// has deprecated it. Figma does not say whether the e-mail was proven. See
 // https://developers.figma.com/docs/rest-api/authentication/.
 func Figma(p latchkey.OAuth) *latchkey.OAuth {
 	return dialect{answer: repairFigma}.of(p).Or(latchkey.OAuth{

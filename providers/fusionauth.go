@@ -5,7 +5,7 @@ import "github.com/latchkeyhq/latchkey"
 // FusionAuth signs in with a user of a FusionAuth server. Its profile is a
 // [profile.FusionAuth].
 //
-// Issuer is the issuer of the tenant, by which FusionAuth has to be reached. If
+// Issuer is the issuer of the tenant, which has to be a URL of FusionAuth itself. If
 // Issuer is empty, AUTH_FUSIONAUTH_ISSUER is used. Where the server has several
 // tenants, Authorization.Params names one: tenantId. The application has to sign ID
 // tokens with RS256, which takes a key of its own: FusionAuth's default is HS256. The

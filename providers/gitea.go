@@ -5,8 +5,8 @@ import "github.com/latchkeyhq/latchkey"
 // Gitea signs in with a user of a Gitea server. Its profile is a [profile.Gitea].
 //
 // Issuer is the URL of the server. If Issuer is empty, AUTH_GITEA_ISSUER is used, or
-// else https://gitea.com. A token is asked for that may read the person's profile
-// alone; servers before 1.23 know no such scopes and give it everything. Whether
+// else https://gitea.com. The scope lets a token read the person's profile alone. Servers
+// before 1.23 know no such scope, and let the token do what the person can. Whether
 // e-mails are proven is for the server's operator to say. See
 // https://docs.gitea.com/development/oauth2-provider.
 func Gitea(p latchkey.OAuth) *latchkey.OAuth {

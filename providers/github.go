@@ -13,9 +13,9 @@ import (
 // GitHub signs in with an OAuth app of github.com. Its profile is a
 // [profile.GitHub].
 //
-// A private e-mail is asked for with a second call, which needs the scope user:email.
-// Of that answer only an e-mail that GitHub has verified is taken, and email_verified
-// is added to the profile. Without one the person has no e-mail.
+// If the profile has no public e-mail, a second call, which needs the scope user:email, asks
+// for the private ones. It takes only one that GitHub has verified, and adds email_verified
+// to the profile, or else the person has no e-mail. A public e-mail does not count as proven.
 //
 // The token of an OAuth app does not expire unless that is switched on; that of a
 // GitHub App lives for eight hours, and its refresh token works once. DELETE
@@ -27,11 +27,11 @@ func GitHub(p latchkey.OAuth) *latchkey.OAuth {
 
 // GitHubEnterprise signs in as [GitHub] does, at a GitHub Enterprise Server at baseURL,
 // such as "https://git.example.com". A site that has both gives one of them an ID of
-// its own. Whether e-mails are proven there is for the server's operator to
-// say, so EmailTrust stays unknown unless it is set.
+// its own. A private e-mail that the server calls verified counts as proven, unless
+// EmailTrust is [latchkey.EmailUnproven]. That is the word of the server's operator.
 func GitHubEnterprise(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
 	baseURL = strings.TrimRight(baseURL, "/")
-	p.Issuer = cmp.Or(p.Issuer, gitHubIssuer(baseURL)) // baseURL is the caller's word
+	p.Issuer = cmp.Or(p.Issuer, gitHubIssuer(baseURL)) // wins over AUTH_<ID>_ISSUER
 	return gitHub(p, baseURL, baseURL+"/api/v3")
 }
 
@@ -71,8 +71,8 @@ func revokeGitHub(api string) revocation {
 // gitHubIssuer returns the issuer of the GitHub at site.
 func gitHubIssuer(site string) string { return site + "/login/oauth" }
 
-// fetchGitHub returns the profile. If that has no e-mail, it adds the proven one of a
-// second call, with email_verified. That the second call is refused is no error.
+// fetchGitHub returns the profile. If that has no e-mail, it adds the proven one of a second
+// call, with email_verified. It is no error if GitHub refuses the second call.
 func fetchGitHub(ctx context.Context, a api) (latchkey.Claims, error) {
 	profile, err := a.userInfo(ctx)
 	if err != nil || profile.String("email") != "" {

@@ -13,8 +13,8 @@ import (
 //
 // The scopes have to be those of the application, and oauth has to be among them.
 // The only name is the e-mail, and HubSpot does not say whether it was proven.
-// Tokens live for half an hour; a refresh token does not expire, is refused with
-// BAD_REFRESH_TOKEN, and ends by a POST to /oauth/2026-03/token/revoke. The endpoints
+// Tokens live for half an hour. A refresh token lives until a POST to
+// /oauth/2026-03/token/revoke, and is then refused with BAD_REFRESH_TOKEN. The endpoints
 // of version 1, which Auth.js has, end on 16 February 2027
 // (https://developers.hubspot.com/changelog/v1-oauth-api-deprecation). See
 // https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/oauth/working-with-oauth.
@@ -35,8 +35,8 @@ func HubSpot(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveHubSpot sets a FetchProfile that asks what HubSpot knows of the token, with the
-// client's secret (RFC 7662, section 2.1).
+// deriveHubSpot sets a FetchProfile, unless there is one. It asks HubSpot about the token with
+// the client's secret (RFC 7662, section 2.1). A token that is not active is an error.
 func deriveHubSpot(p *latchkey.OAuth) error {
 	client, secret := p.ClientID, p.ClientSecret
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

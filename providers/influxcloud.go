@@ -5,7 +5,7 @@ import "github.com/latchkeyhq/latchkey"
 // InfluxCloud signs in with an account of InfluxDB Cloud 1, which takes no new
 // customers. Its profile is an [profile.InfluxCloud].
 //
-// Issuer is the URL of another server. If Issuer is empty, AUTH_INFLUXCLOUD_ISSUER is
+// Issuer is the URL of the server. If Issuer is empty, AUTH_INFLUXCLOUD_ISSUER is
 // used, or else https://cloud.influxdata.com. Whether e-mails are proven is not said.
 func InfluxCloud(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{

@@ -22,7 +22,8 @@ func Kakao(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// identifyKakao returns the person. The e-mail is proven only if it is valid as well.
+// identifyKakao returns the person, and an error where [fields.identify] does. Without an id
+// the Subject is empty. The e-mail is proven if it is both verified and valid.
 func identifyKakao(g latchkey.Grant) (latchkey.Identity, error) {
 	account := member(g.Profile, "kakao_account")
 	who, err := fields{

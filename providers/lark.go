@@ -9,8 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Lark signs in with a Feishu account, or with one of Lark: see [LarkInternational].
-// Its profile is a [profile.Lark].
+// Lark signs in with a Feishu account. Its profile is a [profile.Lark]. For an account of
+// Lark, outside China, use [LarkInternational].
 //
 // The client id is the App ID. People are known by their open_id, which differs from
 // application to application. The e-mail, which needs a permission, is the one of the
@@ -31,8 +31,8 @@ func Lark(p latchkey.OAuth) *latchkey.OAuth {
 	}), fetchLark)
 }
 
-// LarkInternational signs in as [Lark] does, with accounts outside China, at
-// larksuite.com.
+// LarkInternational signs in as [Lark] does, with accounts outside China, at larksuite.com. A
+// site that has both gives one of them an ID of its own.
 func LarkInternational(p latchkey.OAuth) *latchkey.OAuth {
 	return Lark(*p.Or(latchkey.OAuth{
 		Authorization: latchkey.Endpoint{URL: "https://accounts.larksuite.com/open-apis/authen/v1/authorize"},

@@ -21,12 +21,12 @@ import (
 // MailAPI is an account at a service that sends mail by an API. Key and From
 // are needed, the latter not by [Loops].
 //
-// The functions that take one make one call per mail, follow no redirects, and switch
-// off what the service would do to links. What they need of the environment is read by
-// latchkey.New, from the one it is given, unless Getenv is set. Their error, and New's,
-// names the field at fault. Errors of the resulting Send give the status of the answer,
-// never the key, the link, the mailbox or what the service wrote. The [latchkey.Email]
-// they return may be changed until latchkey.New has it.
+// A function that takes one returns a [latchkey.Email], whose Send makes one call per mail and
+// follows no redirects. The call switches link tracking off where the service lets it; see
+// [Resend]. An empty Key is read by latchkey.New from its environment, or at once from Getenv.
+// An error of the function, or of New, names the field at fault. An error of Send gives the
+// status, and never the key, the link, the mailbox or what the service wrote. The caller may
+// change the Email until latchkey.New has it.
 type MailAPI struct {
 	hidden
 
@@ -61,8 +61,8 @@ type call struct {
 type mailer struct {
 	MailAPI
 	name     string
-	hosted   bool   // the words live at the service
-	template string // … and this is their id; empty: AUTH_<ID>_TRANSACTIONAL_ID
+	hosted   bool   // the service has the template that words the mails
+	template string // id of that template; empty: AUTH_<ID>_TRANSACTIONAL_ID
 	call     func(m *mailer, l letter) (call, error)
 }
 
@@ -148,8 +148,8 @@ func (m *mailer) fault(format string, args ...any) error {
 	return fmt.Errorf("providers: %s: MailAPI."+format, append([]any{m.name}, args...)...)
 }
 
-// isSafeEndpoint reports whether an endpoint is https, or http of a loopback host, so
-// that keys and links stay off the open network.
+// isSafeEndpoint reports whether an endpoint is https, or http of a loopback host, and has a
+// host but no user, query or fragment. Keys and links never go in clear to other hosts.
 func isSafeEndpoint(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -194,8 +194,8 @@ func (m *mailer) send(ctx context.Context, l latchkey.Message) error {
 	return m.post(req)
 }
 
-// letter checks recipient and sender of a message, and words it unless the service does.
-// A service that words mails itself takes sign-in links alone.
+// letter checks the recipient of a message. Unless the service words mails itself, it also
+// checks the sender and words the mail. Such a service gets only MessageSignIn, else an error.
 func (m *mailer) letter(l latchkey.Message) (letter, error) {
 	to, err := mailtext.Recipient(l.To)
 	if err != nil {

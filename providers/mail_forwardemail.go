@@ -6,8 +6,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// ForwardEmail returns a provider that sends magic links through [Forward Email]. The
-// key is AUTH_FORWARDEMAIL_KEY.
+// ForwardEmail returns a provider that sends magic links through [Forward Email]. If Key is
+// empty, AUTH_FORWARDEMAIL_KEY is used. An error names the field of a at fault.
 //
 // [Forward Email]: https://forwardemail.net/en/email-api#create-outbound-smtp-email
 func ForwardEmail(a MailAPI) (*latchkey.Email, error) {

@@ -2,10 +2,10 @@ package providers
 
 import "github.com/latchkeyhq/latchkey"
 
-// Loops returns a provider that sends magic links through [Loops]. Sender, subject and
-// words are those of a transactional template there, which shows the variable url; From
+// Loops returns a provider that sends magic links through [Loops], and refuses other mails. A
+// transactional template there has sender, subject and words, and shows the variable url. From
 // and Template have no effect. transactionalID is the template's id. If it is empty,
-// AUTH_LOOPS_TRANSACTIONAL_ID is used. The key is AUTH_LOOPS_KEY.
+// AUTH_LOOPS_TRANSACTIONAL_ID is used. If Key is empty, AUTH_LOOPS_KEY is used.
 //
 // [Loops]: https://loops.so/docs/api-reference/send-transactional-email
 func Loops(a MailAPI, transactionalID string) (*latchkey.Email, error) {

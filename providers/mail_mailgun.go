@@ -17,8 +17,8 @@ const (
 )
 
 // Mailgun returns a provider that sends magic links through [Mailgun]. Endpoint is
-// [MailgunUS] if it is empty. The sending domain is that of From. The key is
-// AUTH_MAILGUN_KEY.
+// [MailgunUS] if it is empty. The sending domain is that of From. If Key is empty,
+// AUTH_MAILGUN_KEY is used. An error names the field of a at fault.
 //
 // [Mailgun]: https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages/post-v3--domain-name--messages
 func Mailgun(a MailAPI) (*latchkey.Email, error) {

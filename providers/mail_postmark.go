@@ -6,8 +6,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Postmark returns a provider that sends magic links through [Postmark], in the message
-// stream "outbound". The key is that of a server, AUTH_POSTMARK_KEY.
+// Postmark returns a provider that sends magic links through [Postmark], in the message stream
+// "outbound". Key is that of a server. If it is empty, AUTH_POSTMARK_KEY is used.
 //
 // [Postmark]: https://postmarkapp.com/developer/api/email-api
 func Postmark(a MailAPI) (*latchkey.Email, error) {
@@ -23,10 +23,10 @@ type postmarkMail struct {
 	TrackLinks                  string // would make every link one to Postmark
 }
 
-// postmarkCall returns the call. An address that Postmark has deactivated is refused with
-// ErrorCode 406, after a hard bounce as after a complaint or by hand
-// (https://postmarkapp.com/developer/webhooks/smtp-api-error). Since the answer does not
-// say which, it is no latchkey.ErrMailboxGone.
+// postmarkCall returns the call for l. Postmark refuses an address that it has deactivated
+// with ErrorCode 406, whether for a hard bounce, for a complaint or by hand
+// (https://postmarkapp.com/developer/webhooks/smtp-api-error). The answer does not say which,
+// so Send never returns latchkey.ErrMailboxGone.
 func postmarkCall(m *mailer, l letter) (call, error) {
 	body, err := encoded(postmarkMail{
 		From: l.From, To: l.To, Subject: l.Subject, TextBody: l.Text, HTMLBody: l.HTML,

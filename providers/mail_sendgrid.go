@@ -9,7 +9,7 @@ const (
 )
 
 // SendGrid returns a provider that sends magic links through [SendGrid]. Endpoint is
-// [SendGridGlobal] if it is empty. The key is AUTH_SENDGRID_KEY.
+// [SendGridGlobal] if it is empty. If Key is empty, AUTH_SENDGRID_KEY is used.
 //
 // [SendGrid]: https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 func SendGrid(a MailAPI) (*latchkey.Email, error) {

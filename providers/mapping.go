@@ -10,18 +10,18 @@ import (
 	"github.com/latchkeyhq/latchkey/providers/profile"
 )
 
-// fields says which members of a profile make a person, for the providers that
-// need no more than that. See [mapping.path] for how members are written.
+// fields says which members of a profile make a person. subject is an expression of
+// [mapping.pathID]; name, email and image are expressions of [mapping.path].
 type fields struct {
 	subject, name, email, image string
 
 	trust    latchkey.EmailTrust
-	verified string // the flag that says whether the e-mail is proven; empty: trust
+	verified string // path of the flag for a proven e-mail; empty: the field trust counts
 	noImage  bool   // see latchkey.Identity.WithoutImage
 }
 
-// identify returns the person that the members make, as an Identify function does. It
-// returns an error if one of them is of another type than expected.
+// identify is an Identify function. It returns an error if the subject is neither text nor a
+// number, or if the name, e-mail or image is not text. An absent member becomes "".
 func (f fields) identify(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	if f.verified != "" {
@@ -46,8 +46,8 @@ type mapping struct {
 	err  error
 }
 
-// text reads a member that has to be text. For another type it records a fault and
-// returns "".
+// text returns the first of the members with these names that is present and not null, or "".
+// If that member is not text, text records a fault and returns "".
 func (m *mapping) text(names ...string) string {
 	name, value := m.first(names)
 	text, ok := value.(string)
@@ -57,11 +57,11 @@ func (m *mapping) text(names ...string) string {
 	return text
 }
 
-// path reads text from further inside: dots lead into objects and lists
-// ("user.emails.0"). Of members with | between them the first counts that is present and
-// not null. Members with + are joined by spaces, the empty ones left out. Of what stands
-// between || the first that is not empty counts; || binds least, and | most. For another
-// type path records a fault.
+// path returns the text that an expression names, or "". Dots lead into objects and lists
+// ("user.emails.0"). "a|b" is the first member that is present and not null. "a+b" joins the
+// members that are not empty by a space. "a||b" is the first part that is not empty. || binds
+// least, and | most. For a member that is not text, path records a fault and takes it as
+// empty.
 func (m *mapping) path(expression string) string {
 	if expression == "" {
 		return ""
@@ -85,8 +85,8 @@ func (m *mapping) path(expression string) string {
 	return ""
 }
 
-// id reads an identifier. Numbers become text, since some providers count their users.
-// For another type it records a fault and returns "".
+// id returns the first of the members with these names that is present and not null, or "". A
+// number becomes text. For another type id records a fault and returns "".
 func (m *mapping) id(names ...string) string {
 	name, value := m.first(names)
 	return m.idOf(name, value)
@@ -108,7 +108,7 @@ func (m *mapping) idOf(name string, value any) string {
 	return id
 }
 
-// first returns the first of the members that is present and not null, or nil.
+// first returns name and value of the first member that is present and not null; nil: none.
 func (m *mapping) first(names []string) (name string, value any) {
 	for _, name = range names {
 		if value = m.from[name]; value != nil {
@@ -118,8 +118,8 @@ func (m *mapping) first(names []string) (name string, value any) {
 	return name, nil
 }
 
-// firstAt returns the first value at one of the paths that is present and not null, or
-// nil.
+// firstAt returns the first value at one of the paths that is present and not null, with its
+// path, or a nil value.
 func (m *mapping) firstAt(paths []string) (path string, value any) {
 	for _, path = range paths {
 		if value = at(map[string]any(m.from), path); value != nil {
@@ -169,7 +169,7 @@ func member(c latchkey.Claims, path ...string) latchkey.Claims {
 	return inner
 }
 
-// isTrue reports whether a flag is set, in any form that [profile.Flag] reads.
+// isTrue reports whether value is true, 1, "true" or "1", as [profile.Flag] reads them.
 func isTrue(value any) bool {
 	var flag profile.Flag
 	raw, err := json.Marshal(value)

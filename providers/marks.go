@@ -1,10 +1,10 @@
 package providers
 
 // Marks of services, as path data of 24 by 24 units. They come from Simple Icons
-// (https://simpleicons.org), which has given them to the public by CC0 1.0; the
-// services stay the owners of their trademarks. What is not there, was taken out at
-// the owner's wish, has terms of its own or is longer than 2 KiB has none here, and
-// pages show an initial. Constants, so that a program has only those it uses.
+// (https://simpleicons.org), which has given them to the public by CC0 1.0; the services stay
+// the owners of their trademarks. A mark is absent here if Simple Icons lacks it, or took it
+// out at the owner's wish. So is one with terms of its own, or over 2 KiB. Pages then show an
+// embedded icon or an initial. Constants let a program link only those that it uses.
 const (
 	markAtlassian      = "M7.12 11.084a.683.683 0 00-1.16.126L.075 22.974a.703.703 0 00.63 1.018h8.19a.678.678 0 00.63-.39c1.767-3.65.696-9.203-2.406-12.52zM11.434.386a15.515 15.515 0 00-.906 15.317l3.95 7.9a.703.703 0 00.628.388h8.19a.703.703 0 00.63-1.017L12.63.38a.664.664 0 00-1.196.006z"
 	markAuth0          = "M21.98 7.448L19.62 0H4.347L2.02 7.448c-1.352 4.312.03 9.206 3.815 12.015L12.007 24l6.157-4.552c3.755-2.81 5.182-7.688 3.815-12.015l-6.16 4.58 2.343 7.45-6.157-4.597-6.158 4.58 2.358-7.433-6.188-4.55 7.63-.045L12.008 0l2.356 7.404 7.615.044z"

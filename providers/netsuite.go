@@ -44,8 +44,8 @@ func NetSuiteAccount(id string) string { return "https://" + id + netSuiteSite }
 
 const netSuiteSite = ".app.netsuite.com"
 
-// deriveNetSuite sets the endpoints by the issuer. The token endpoint is at another host
-// of the account. It returns an error without a UserInfo or a FetchProfile.
+// deriveNetSuite sets empty endpoints by the issuer. It returns an error if neither UserInfo
+// nor FetchProfile is set, and for an issuer that [NetSuiteAccount] would not return.
 func deriveNetSuite(p *latchkey.OAuth) error {
 	if p.UserInfo.URL == "" && p.FetchProfile == nil {
 		return errors.New("providers: NetSuite does not say who somebody is: set UserInfo to a RESTlet or Suitelet of the account that does")

@@ -40,8 +40,8 @@ func payPal(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	})
 }
 
-// identifyPayPal takes the primary e-mail of the list, or the first one without a
-// primary.
+// identifyPayPal returns the person with the primary e-mail of the list, or with the first
+// e-mail if none is primary. The e-mail is proven if PayPal has confirmed it.
 func identifyPayPal(g latchkey.Grant) (latchkey.Identity, error) {
 	email := "emails.0"
 	list, _ := g.Profile["emails"].([]any)

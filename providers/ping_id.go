@@ -7,8 +7,8 @@ import "github.com/latchkeyhq/latchkey"
 //
 // Issuer, or AUTH_PING_ID_ISSUER, is that of the environment, such as
 // https://auth.pingone.eu/{environment}/as. The application is an OIDC web one;
-// its redirect URIs end in /callback/ping-id. Whether an e-mail is verified is
-// unknown: administrators enter it.
+// its redirect URIs end in /callback/ping-id. PingOne says in email_verified whether
+// an e-mail is verified; administrators enter both.
 //
 // See https://docs.pingidentity.com/pingone/applications/p1_add_app_oidc.html.
 func PingID(p latchkey.OAuth) *latchkey.OAuth {

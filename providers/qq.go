@@ -49,9 +49,9 @@ func repairQQ(c latchkey.Claims) latchkey.Claims {
 	return asBearer(c)
 }
 
-// deriveQQ sets a FetchProfile that asks for the application and the user of the token
-// before it asks about the user. The token has to be one of this application: one of
-// another application would name its user.
+// deriveQQ sets a FetchProfile, unless there is one. It asks QQ for the application and the
+// user of the token, and then for the profile of that user. A token of another application
+// is an error, because it would name a user of that application.
 func deriveQQ(p *latchkey.OAuth) error {
 	client := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

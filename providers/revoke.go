@@ -21,8 +21,8 @@ type revoke = func(ctx context.Context, c *http.Client, t latchkey.Tokens) error
 // id of p is known.
 type revocation func(p *latchkey.OAuth) revoke
 
-// revoking gives p a Derive that sets Revoke, unless the caller has set Revoke or
-// Revocation, and then calls the former Derive. It returns p.
+// revoking gives p a Derive and returns p. That Derive sets Revoke to what how returns, unless
+// Revoke or Revocation is set. In both cases it then calls the former Derive of p.
 func revoking(p *latchkey.OAuth, how revocation) *latchkey.OAuth {
 	former := p.Derive
 	p.Derive = func(d *latchkey.OAuth) error {
@@ -48,8 +48,8 @@ func bare(ctx context.Context, method, target string) (*http.Request, error) {
 	return req, nil
 }
 
-// endedByBearer calls an endpoint that revokes the access token which the call carries.
-// Its errors are those of ended.
+// endedByBearer calls an endpoint that revokes the access token which the call carries. It
+// returns what ended returns, which is nil for a success and for the status 401 and 404.
 func endedByBearer(ctx context.Context, c *http.Client, method, target string, t latchkey.Tokens) error {
 	req, err := bare(ctx, method, target)
 	if err != nil {
@@ -59,14 +59,16 @@ func endedByBearer(ctx context.Context, c *http.Client, method, target string, t
 	return ended(c, req, "", nil)
 }
 
-// ended sends a request that revokes tokens. body is a form or, of any other type, JSON;
-// nil: none. It returns nil for the status 401 or 404, too, because the tokens have
-// ended before. It returns an error for any other status but a success, and for a
-// success with "ok": false. An error never repeats what the provider says.
+// ended sends a request that revokes tokens, with url.Values as a form and any other body as
+// JSON; nil: none. It returns nil for a success, and for 401 and 404, which it takes for ended
+// tokens, but not for 401 if the request has the client's secret: that may be the wrong one. A success with "ok": false is an error, unless "error" is a code of Slack for ended
+// tokens. Any other status is an error. No error repeats what the provider says.
 func ended(c *http.Client, req *http.Request, contentType string, body any) error {
+	_, _, hasSecret := req.BasicAuth()
 	switch body := body.(type) {
 	case nil:
 	case url.Values:
+		hasSecret = hasSecret || body.Has("client_secret")
 		setBody(req, contentType, []byte(body.Encode()))
 	default:
 		raw, err := json.Marshal(body)
@@ -90,7 +92,7 @@ func ended(c *http.Client, req *http.Request, contentType string, body any) erro
 	}
 	_ = json.Unmarshal(raw, &said)
 	switch {
-	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusNotFound:
+	case res.StatusCode == http.StatusUnauthorized && !hasSecret, res.StatusCode == http.StatusNotFound:
 		return nil
 	case res.StatusCode < 200 || res.StatusCode > 299:
 		return fmt.Errorf("providers: the tokens were not revoked: status %d", res.StatusCode)

@@ -38,11 +38,11 @@ func Salesforce(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// salesforceShared are the issuers of every organization.
+// salesforceShared are the issuers that all organizations share.
 var salesforceShared = []string{"https://login.salesforce.com", "https://test.salesforce.com"}
 
-// deriveSalesforce sets Identify. It trusts email_verified only of an issuer that is one
-// organization's own.
+// deriveSalesforce sets Identify, unless it is set. At an issuer of salesforceShared no e-mail
+// counts as proven. At any other issuer email_verified counts.
 func deriveSalesforce(p *latchkey.OAuth) error {
 	if p.Identify != nil {
 		return nil

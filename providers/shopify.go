@@ -43,7 +43,7 @@ func Shopify(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// askExpiring asks for a token that expires, unless Token.Params has the parameter.
+// askExpiring asks for a token that expires, unless Token.Params has the parameter expiring.
 func askExpiring(r *http.Request, form url.Values) {
 	if !r.URL.Query().Has("expiring") {
 		form.Set("expiring", "1")

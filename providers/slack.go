@@ -14,9 +14,9 @@ import (
 // in development too. A person has another id in each workspace. The parameter
 // team with the id of a workspace makes Slack offer that one.
 //
-// Slack says in email_verified whether an e-mail is verified. Token rotation is an
-// opt-in of the app, for good: tokens then live 12 hours, and refresh tokens are used
-// once. auth.revoke revokes tokens; its errors come with status 200.
+// Slack says in email_verified whether an e-mail is verified. Token rotation is a setting
+// of the app that stays on. Access tokens then live 12 hours, and a refresh token works
+// once. Latchkey revokes tokens by auth.revoke, whose errors come with status 200.
 //
 // See https://api.slack.com/authentication/sign-in-with-slack.
 func Slack(p latchkey.OAuth) *latchkey.OAuth {

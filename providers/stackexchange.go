@@ -69,7 +69,7 @@ func repairStackExchange(c latchkey.Claims) latchkey.Claims {
 	return asBearer(c)
 }
 
-// identifyStackExchange reads the only item. The API escapes names for HTML.
+// identifyStackExchange returns the person in the first item. It unescapes the name from HTML.
 func identifyStackExchange(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: member(g.Profile, "items", "0")}
 	return m.identity(latchkey.Identity{

@@ -45,8 +45,8 @@ const (
 	openID2    = "http://specs.openid.net/auth/2.0"
 )
 
-// deriveSteam sets the Protocol and a client id, which Steam does not have. It returns an
-// error without a Web API key.
+// deriveSteam sets a client id, which Steam does not have, and the Protocol, unless they are
+// set. It returns an error if the Protocol that it has set lacks a Web API key.
 func deriveSteam(p *latchkey.OAuth) error {
 	p.ClientID = cmp.Or(p.ClientID, p.ID)
 	if p.Protocol.Begin == nil {

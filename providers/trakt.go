@@ -33,7 +33,7 @@ func Trakt(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveTrakt sets a FetchProfile that sends the client id, as every call has to.
+// deriveTrakt sets a FetchProfile, unless there is one, that sends the client id as a key.
 func deriveTrakt(p *latchkey.OAuth) error {
 	key := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

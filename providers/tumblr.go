@@ -30,8 +30,8 @@ func Tumblr(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// identifyTumblr takes the UUID of the primary blog, or of the first one without a
-// primary.
+// identifyTumblr returns the person, whose Subject is the UUID of the primary blog, or of the
+// first blog if none is primary.
 func identifyTumblr(g latchkey.Grant) (latchkey.Identity, error) {
 	who := fields{subject: "response.user.blogs.0.uuid", name: "response.user.name", noImage: true, trust: latchkey.EmailUnproven}
 	list, _ := at(map[string]any(g.Profile), "response.user.blogs").([]any)

@@ -12,10 +12,10 @@ import (
 // Register an application at https://dev.twitch.tv/console/apps with an OAuth
 // redirect URL that ends in /callback/twitch.
 //
-// E-mail, its verification, picture and name have to be asked for by the parameter
-// claims. The claim email_verified says whether the e-mail was proven. There is always
-// a refresh token, which may change with each use; tokens are revoked at
-// /oauth2/revoke.
+// The parameter claims asks for the e-mail, its verification, the picture and the name. If you
+// replace it in Authorization.Params, ask for these again. The claim email_verified says
+// whether the e-mail was proven. There is always a refresh token, which may change with each
+// use; tokens are revoked at /oauth2/revoke.
 //
 // See https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/.
 func Twitch(p latchkey.OAuth) *latchkey.OAuth {

@@ -13,8 +13,8 @@ import (
 // with a callback URI that ends in /callback/twitter; the client id and secret
 // are those of OAuth 2.0, and not the API key.
 //
-// X gives an e-mail only to apps that may ask for it and do; it is then a
-// confirmed one:
+// X gives a confirmed e-mail, but only to an app that is allowed to ask for it
+// and asks like this:
 //
 //	providers.Twitter(latchkey.OAuth{
 //		Scopes:   []string{"users.read", "tweet.read", "users.email"},

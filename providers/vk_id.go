@@ -39,8 +39,8 @@ func VKID(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveVKID sets a FetchProfile that asks for the profile with a form that names the
-// client.
+// deriveVKID sets a FetchProfile, unless there is one. It asks for the profile with a form of
+// client id and access token.
 func deriveVKID(p *latchkey.OAuth) error {
 	client := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

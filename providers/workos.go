@@ -11,8 +11,8 @@ import (
 //
 //	providers.WorkOS(latchkey.OAuth{Authorization: providers.WorkOSConnection("conn_01E4ZCR3C56J083X43JQXF3JK5")})
 //
-// Which identity provider is up to the parameter connection, organization,
-// provider or domain_hint, here or at the sign-in. The redirect URI, to be
+// The parameter connection, organization, provider or domain_hint chooses the identity
+// provider, in Authorization.Params or at the sign-in. The redirect URI, to be
 // entered at https://dashboard.workos.com, ends in /callback/workos. The client
 // secret is an API key.
 //

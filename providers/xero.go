@@ -18,7 +18,7 @@ func Xero(p latchkey.OAuth) *latchkey.OAuth {
 		Name:         "Xero",
 		OIDC:         true,
 		Issuer:       "https://identity.xero.com",
-		FetchProfile: idTokenOnly, // the name is in two parts, and all is there
+		FetchProfile: idTokenOnly, // which has every claim, the name in two parts
 		Identify:     fields{subject: "sub", name: "name||given_name+family_name", email: "email", noImage: true}.identify,
 		Style:        latchkey.Style{Color: "#13b5ea", Mark: markXero},
 	})

@@ -26,7 +26,7 @@ func Yammer(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// repairYammer takes the token out of the object that stands in its place.
+// repairYammer returns the token inside an access_token that is an object, as a bearer token.
 func repairYammer(c latchkey.Claims) latchkey.Claims {
 	if token := member(c, "access_token").String("token"); token != "" {
 		return latchkey.Claims{"access_token": token, "token_type": "bearer"}

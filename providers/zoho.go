@@ -5,10 +5,10 @@ import "github.com/latchkeyhq/latchkey"
 // Zoho signs in with a Zoho account. Its profile is a [profile.Zoho].
 //
 // Make a server-based client at https://api-console.zoho.com with a redirect URI that
-// ends in /callback/zoho. Zoho keeps people apart by the part of the world that they
-// are in: Issuer, or AUTH_ZOHO_ISSUER, is [ZohoEurope] and the like for a client that
-// was made elsewhere. A site for several parts needs a provider for each, with an ID of
-// its own.
+// ends in /callback/zoho. Zoho keeps people apart by the part of the world that they are in.
+// Issuer, or AUTH_ZOHO_ISSUER, names the part where the client was made, such as [ZohoEurope].
+// If both are empty, it is the United States. A site for several parts needs a provider for
+// each, with an ID of its own.
 //
 // Whether an e-mail is verified is unknown. There is no picture.
 //
