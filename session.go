@@ -47,7 +47,9 @@ func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r, err = nil, guarded.Panicked(p)
+			err = guarded.Panicked(p)
+			x.setup.log.Error(ctx, x, err)
+			r, err = nil, handOut(x, err)
 		}
 	}()
 	r, err = x.ask(ctx, c)
@@ -103,9 +105,9 @@ func readWith(ctx context.Context, s *setup, v *visit, c *change) (*reading, err
 	return r, err
 }
 
-// prepareEnds chooses what remembers when the sessions of a user were ended, where
-// sessions are stored: the Adapter if it can, else Session.Revocations, else this
-// process alone.
+// prepareEnds sets s.revocations on a site with stored sessions. They remember when the
+// sessions of a user were ended, in the Adapter if it can, else in Session.Revocations, else
+// in the memory of this process alone.
 func prepareEnds(s *setup) {
 	var chosen storage.RevocationStore
 	if given := s.config.Session.Revocations; given != nil && directory.CanRevoke(given, s.bounds) {
@@ -154,9 +156,9 @@ func (t *tokenStrategy) revoke(ctx context.Context, token browser.Token) (Claims
 	return claims, err
 }
 
-// close revokes the session token that a request shows, and deletes its cookie. A store
-// that fails is asked once more, and then again after the response. It returns the zero
-// endedSession for a token that was not valid. The cookie of another tenant's stays.
+// close revokes the session token that a request shows, and deletes its cookie. If the store
+// fails twice, it returns the error, and has the token revoked after the response. It returns
+// the zero endedSession for a token that is not valid. A cookie of another tenant stays.
 func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	token := v.credential.Token()
 	if token.Text == "" {

@@ -230,6 +230,7 @@ func answerReauth(ctx context.Context, x *exchange) (*Response, error) {
 		return tooSoon(x.request, wait, wrongProof(&x.visit, &x.links, p, ErrSecondFactor, fault.LimitClient)), nil
 	}
 	if p.left, err = directory.TryProof(ctx, x.setup.directory, p.of); errors.Is(err, directory.ErrNoTries) {
+		returnTries(ctx, x, tries, false)
 		return wrongProof(&x.visit, &x.links, p, ErrReauth, fault.LimitClient), nil
 	}
 	var shown checkedProof
@@ -310,9 +311,9 @@ func wrongProof(v *visit, l *links, p *proving, reason ErrorType, why fault.Deta
 	return &Response{Redirect: reauthURL(l, p.byFactor, p.back, append(p.way.params(), "error", string(reason))...)}
 }
 
-// finishProof renews the session with what was shown now, and answers: with a redirect to
-// x.callbackURL, or JSON for a script. It sets At of the proof, adds the event, gives back
-// tries, and has the user mailed that a recovery code was used.
+// finishProof renews the session with what was shown, and redirects to x.callbackURL. A code
+// that is wrong after all is answered by wrongProof, an ended session by the sign-in page. It
+// gives back tries unless the code was wrong, and mails the user of a used recovery code.
 func finishProof(ctx context.Context, x *exchange, p *proving, second *directory.Second, shown directory.Proof, tries []limit.Try) (*Response, error) {
 	s, here := x.setup, p.here
 	proof := directory.Proof{At: s.now(), AtProvider: shown.AtProvider}

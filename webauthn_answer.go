@@ -29,9 +29,9 @@ const (
 	mostTransports      = 8
 )
 
-// receive checks an answer and returns the assertion of its user. A wrong answer counts
-// for the client, and a right one does if it makes a user. Every way in which an answer
-// is wrong looks the same, apart from a passkey that is not registered.
+// receive checks an answer and returns the assertion of its user, or an error of verify. An
+// answer counts as a try of the client, except a right one that makes no user, and an outage.
+// Too many are ErrWebAuthnVerification. A GET is ErrUnknownAction, bad CSRF ErrMissingCSRF.
 func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
 		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("passkeys come by POST")))
@@ -48,20 +48,20 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 		return outcome{}, failure.WrapFor(ErrWebAuthnVerification, w.ID, &tooManyTries{try.Wait})
 	}
 	in, err := w.verify(ctx, x)
-	if err != nil {
+	if err != nil && !isOutage(err) {
 		return outcome{}, err
 	}
-	if in.Passkey == nil || in.Owner != "" { // a stranger who makes users stays counted
+	if err != nil || in.Passkey == nil || in.Owner != "" { // a stranger who makes users stays counted
 		if err := x.setup.limits.Return(ctx, try); err != nil {
 			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, failure.Of(fault.AnswerLost, err)))
 		}
 	}
-	return outcome{assertion: in}, nil
+	return outcome{assertion: in}, err
 }
 
-// verify checks an answer, uses up its challenge and returns the assertion of its user.
-// It returns ErrInvalidCheck if this browser was asked for none, and
-// ErrWebAuthnVerification if the answer is wrong.
+// verify checks an answer, uses up its challenge and returns the assertion of its user. It
+// returns ErrInvalidCheck if the browser keeps no challenge, ErrAccountNotLinked if a new
+// passkey is registered already, and ErrWebAuthnVerification for any other wrong answer.
 func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.Assertion, error) {
 	if !w.asked(&x.visit) {
 		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: failure.Of(fault.PasskeyStale, errors.New("this browser was asked for no passkey, or too long ago"))})

@@ -1,6 +1,7 @@
 package sitetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,15 +224,40 @@ func TestOutageIsNoFailedProof(t *testing.T) {
 	})
 }
 
+// TestOutagesAreNoTriesAtPasskeys: R-738 holds for a passkey that signs in by itself, too.
+func TestOutagesAreNoTriesAtPasskeys(t *testing.T) {
+	replay := &fickleReplay{seen: map[string]bool{}, fault: storage.ErrUnavailable}
+	s := newKeySite(t, func(c *latchkey.Config) {
+		c.Limits.Replay = replay
+		c.Limits.CredentialsPerClient = latchkey.Rate{Events: 2, Per: time.Hour}
+	})
+	b := s.newBrowser()
+	b.header.Set("Sec-Fetch-Site", "same-origin")
+	signIn := func() *answer {
+		return b.post("/auth/callback/passkey", "action", "authenticate", "data", b.asked("eve-1", ""))
+	}
+	replay.fails = true
+	for range 2 {
+		if a := signIn(); a.error() != "Configuration" {
+			t.Fatalf("during the outage: %d to %q", a.Code, a.location())
+		}
+	}
+	replay.fails = false
+	if a := signIn(); !a.signsIn() {
+		t.Errorf("afterwards: %d to %q", a.Code, a.location())
+	}
+}
+
 // fickleReplay is a replay store that has an outage while fails is set.
 type fickleReplay struct {
 	seen  map[string]bool
 	fails bool
+	fault error // of the outage; nil: one that nothing tells from a fault that needs mending
 }
 
 func (r *fickleReplay) Use(_ context.Context, value string, _ time.Time) (bool, error) {
 	if r.fails {
-		return false, errors.New("connection refused")
+		return false, cmp.Or(r.fault, errors.New("connection refused"))
 	}
 	unused := !r.seen[value]
 	r.seen[value] = true
