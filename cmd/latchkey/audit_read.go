@@ -30,8 +30,8 @@ func auditListCommand(p *program) *cobra.Command {
 	return c
 }
 
-// listAudit prints one page of events, or all of them with --limit 0 or --changes. To
-// standard error it writes how to go on, or why there are none.
+// listAudit prints the newest events, or with --changes the newest changes: --limit of them,
+// or all if that is 0. To standard error it writes how to go on, or why there are none.
 func listAudit(ctx context.Context, p *program, f *auditFlags) error {
 	out, err := newEventPrinter(p.stdout, f.format, formText, formJSON, formCSV)
 	switch {
@@ -105,9 +105,9 @@ func (f *auditFlags) printAll(ctx context.Context, db *auditLog, out *eventPrint
 	return errors.Join(out.end(), db.sayIfEmpty(ctx, out, f.tenant))
 }
 
-// sayIfEmpty writes to db.told why out has printed no event of the site: none matches, or
-// none was ever stored. Events about the log itself do not count. It writes nothing if
-// out has printed one or has failed. The error is that of the database.
+// sayIfEmpty writes to db.told that no event of the site is stored, or, if out has printed
+// nothing at all, that none matches. Events about the log itself are not of the site. It
+// does nothing if out has failed or has printed one of the site. An error is the database's.
 func (db *auditLog) sayIfEmpty(ctx context.Context, out *eventPrinter, tenant string) error {
 	if out.err != nil || out.ofSite > 0 {
 		return nil

@@ -62,9 +62,9 @@ func encode(value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// discreet returns value with its tokens, secrets and passwords replaced by their length.
-// It knows these by the names of members, at any depth. It changes lists and maps in
-// place.
+// discreet returns value, which is the value of the member called name. It replaces texts
+// that may be tokens, secrets or passwords by their length. It knows these by the name of
+// the member that they are in, at any depth. It changes lists and maps in place.
 func discreet(name string, value any) any {
 	switch v := value.(type) {
 	case string:

@@ -194,9 +194,9 @@ func mayHoldPassword(file string) bool {
 	return isAt && strings.Contains(user, ":")
 }
 
-// sqliteDatabase returns the database in a file, percent-encoded or not, with parameters
-// behind a question mark. It returns errDatabaseURL if the name may hold a password, and
-// an error for a database in memory.
+// sqliteDatabase returns the database in the file called name, percent-encoded or not, with
+// parameters behind a question mark. It returns errDatabaseURL for an empty name, one that
+// may hold a password, and malformed parameters. A database in memory is another error.
 func sqliteDatabase(name string) (database, error) {
 	file, query, _ := strings.Cut(name, "?")
 	if unescaped, err := url.PathUnescape(file); err == nil {

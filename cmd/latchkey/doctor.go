@@ -66,8 +66,8 @@ func isReported(name string) bool {
 }
 
 // doctor checks the environment, and with --site a running site, and prints the report.
-// With --site it leaves out the environment if that has no AUTH_SECRET. It returns
-// errTold after a failure.
+// With --site it leaves out an environment that has no secret. It returns errTold if the
+// report has a failure, and a wrongUsage for flags or a URL that make no sense.
 func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	for _, name := range f.accept {
 		if !isReported(name) {

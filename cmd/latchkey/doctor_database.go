@@ -39,7 +39,7 @@ func (d *doctor) checkDatabase(ctx context.Context, rawURL string, tokenKeys []s
 	}
 }
 
-// checkTables does what checkDatabase does, for a database with SQL that is open.
+// checkTables reports whether the tables of db can be used, and how their secrets are sealed.
 func (d *doctor) checkTables(ctx context.Context, db *connection, tokenKeys []string) {
 	found, err := db.examine(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *doctor) checkTables(ctx context.Context, db *connection, tokenKeys []st
 	}
 }
 
-// checkService does what checkDatabase does, for a database without SQL.
+// checkService reports whether s can be used and, if it can, how its tokens are sealed.
 func (d *doctor) checkService(ctx context.Context, s *service, tokenKeys []string) {
 	if s.checkFor(ctx, d.report) {
 		d.checkServiceTokens(ctx, s, tokenKeys)

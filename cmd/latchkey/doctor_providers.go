@@ -152,9 +152,9 @@ type discovery struct {
 	err    error
 }
 
-// discover asks an issuer for its document, and returns what came of it. The result has
-// an err if the document is missing or refused. If it is refused only because it names
-// another issuer, the result has that one in stated, too.
+// discover asks an issuer for its document. The result has an err if the document is missing
+// or refused. If only the issuer that it names is another one, that is in stated, too. The
+// document of a shared issuer of Microsoft, such as common, names a template and is accepted.
 func (d *doctor) discover(ctx context.Context, url string) discovery {
 	entra := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url})
 	if err := entra.Derive(entra); err != nil {

@@ -50,8 +50,8 @@ func (d *doctor) checkRedis(ctx context.Context, variable, rawURL string, tokenK
 	d.checkRedisTokens(ctx, rawURL, tokenKeys)
 }
 
-// checkRedisTokens does what checkTokens does in the Redis of a URL. If its user may not
-// list keys, it warns: a site may well keep other things there alone.
+// checkRedisTokens reports how the provider tokens in the Redis of a URL are sealed. names
+// are variables with keys. If the user of Redis may not run SCAN, it only warns.
 func (d *doctor) checkRedisTokens(ctx context.Context, rawURL string, names []string) {
 	s, err := openRedis(rawURL)
 	if err != nil {
@@ -76,9 +76,9 @@ func (d *doctor) checkRedisTokens(ctx context.Context, rawURL string, names []st
 	}
 }
 
-// ofServer returns a URL without its parameters addr, which name further nodes of a
-// cluster, since the first node has the settings of them all, and without those for the
-// adapter, prefix and layout.
+// ofServer returns a URL for a client of one server. It leaves out the parameters addr,
+// which name further nodes of a cluster: the first node has the settings of all nodes. It
+// also leaves out prefix and layout, which only the adapter reads.
 func ofServer(u url.URL) string {
 	q := u.Query()
 	for _, name := range []string{"addr", "prefix", "layout"} {

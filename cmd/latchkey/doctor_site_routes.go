@@ -87,8 +87,8 @@ func (s *siteProbe) cached(ctx context.Context, first *siteAnswer) bool {
 	return false
 }
 
-// cookies adds the cookies of the answer first to the jar, and checks them. If they are
-// right, it sends them back as returned does.
+// cookies adds the cookies of an answer to the jar, and checks the one of the CSRF token. If
+// that is right, it calls returned, which sends the cookies back.
 func (s *siteProbe) cookies(ctx context.Context, first *siteAnswer) {
 	const what = "site.cookies"
 	var token *http.Cookie
@@ -144,8 +144,8 @@ func (s *siteProbe) returned(ctx context.Context) {
 	}
 }
 
-// urls checks what the site takes for its own address, by the callback URLs of its
-// providers. It sets found.
+// urls checks that the session route answers, and by the callback URLs of the providers
+// what the site takes for its own address. It sets found.
 func (s *siteProbe) urls(ctx context.Context) {
 	const what = "site.urls"
 	if session := s.ask(ctx, siteQuestion{url: s.origin + s.base + "/session", cookies: s.jar}); session.err != nil || session.status != http.StatusOK {

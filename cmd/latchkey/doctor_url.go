@@ -34,8 +34,8 @@ func (e environment) callbackPrefix() string {
 	return u.Scheme + "://" + u.Host + basePath + "/callback/"
 }
 
-// checkSiteURL checks the URL of the site and its base path. If no URL is set, it does
-// what checkTrust does.
+// checkSiteURL checks the URL of the site and its base path. If no URL is set, it checks
+// instead whether the site may believe the Host header.
 func (d *doctor) checkSiteURL() {
 	rawURL, basePath := d.env.site()
 	name := d.env.urlVariable()

@@ -105,8 +105,8 @@ func appendLine(name, line string) error {
 	return nil
 }
 
-// checkPrivate returns an error if all users of the machine may read or change a
-// regular file. Windows keeps that elsewhere.
+// checkPrivate returns an error if f is a regular file that every user of the machine may
+// open. On Windows it returns nil for any file, since the mode does not tell it there.
 func checkPrivate(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {

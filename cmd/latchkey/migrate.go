@@ -114,13 +114,13 @@ func (p *program) printSchema(f migrateFlags) error {
 	return err
 }
 
-// migrate brings the database to the newest schema. With --check it changes nothing, and
-// returns errTold if there is something to do. If rows break rules of the new schema, it
-// prints these and returns errTold. It changes no tables of other programs. It changes
-// those of Auth.js' PostgreSQL adapter only with --adopt. Otherwise it prints how
-// Latchkey can use such tables and returns nil, or errTold if those of that adapter do
-// not fit. It returns another error if it cannot work with the tables at all, or not with
-// --adopt. It does not look at --print and --dialect.
+// migrate brings the database to the newest schema; without SQL it calls migrateService.
+// With --check it changes nothing, and returns errTold if there is something to do. If rows
+// break rules of the new schema, it prints the rules and returns errTold. It changes tables
+// of Auth.js' PostgreSQL adapter only with --adopt. Without --adopt it prints how Latchkey
+// can use them, or why not and returns errTold. For usable tables of another adapter of
+// Auth.js it prints how to use them, but --adopt is an error. All other foreign tables, and
+// a schema of a newer version, are an error. It does not look at --print and --dialect.
 func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	if other, err := p.openService(ctx, f.database); err != nil {
 		return err
@@ -233,9 +233,9 @@ It works as it stands, also with Auth.js beside it: give the adapter the layout
 not kept.
 `
 
-// layoutText returns the layout of found tables as Go source, for the user to copy. It
-// returns sqlstore.AuthJS() as the layout of Auth.js also where only the table for
-// passkeys is missing.
+// layoutText returns the layout of found tables as Go source, for the user to copy. The
+// layout of Auth.js is the text sqlstore.AuthJS(), even if only the table for passkeys is
+// missing in the database.
 func layoutText(found sqlstore.Found) string {
 	usual := found.Layout
 	usual.Names = maps.Clone(usual.Names)

@@ -91,9 +91,9 @@ func (n *imported) repeats(out io.Writer, line int, email string) bool {
 	return true
 }
 
-// importPasswords imports the users in file ("-": standard input), or without write only
-// counts those that it would import. It names the lines that it refuses on standard error
-// and goes on with the rest. It ends with the first error of the database.
+// importPasswords imports the users in file ("-" is standard input), or without write only
+// counts them. It names refused lines on standard error, at most mostNamed. It goes on with
+// the rest, and then returns an error. It stops at an error of the database or of the file.
 func (p *program) importPasswords(ctx context.Context, rawURL, file string, write bool) error {
 	db, store, _, err := p.openUsable(ctx, rawURL)
 	if err != nil {

@@ -35,8 +35,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return p.run(ctx, args)
 }
 
-// run runs the command that args name, prints its error to stderr, and returns the exit
-// code.
+// run runs the command that args name and returns the exit code. It prints the error of the
+// command to stderr, except for errTold. An error that is not a problem is wrong usage.
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(args)
@@ -124,7 +124,7 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
-// group makes c a command that only has others below it, and returns it.
+// group adds the commands below to c, lets c itself only print its help, and returns c.
 func group(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }

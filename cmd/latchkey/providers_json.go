@@ -95,8 +95,8 @@ func (r ready) definition() definition {
 	return d
 }
 
-// describe fills in those fields of d that follow from the code of the provider: what p
-// does when it is called, and which of its functions are set.
+// describe fills in HasQuirks and the last fields of d, from Options on. It calls functions
+// of the provider with made-up values, or looks whether they are set.
 func (r ready) describe(d *definition, p *latchkey.OAuth) {
 	if d.Issuer != nil {
 		d.Options = append(d.Options, option{"Issuer", d.NeedsIssuer})

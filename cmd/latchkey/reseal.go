@@ -54,8 +54,8 @@ func (p *program) resealCommand() *cobra.Command {
 	return c
 }
 
-// openUsable opens the database and its store. It returns an error if the tables are
-// missing or cannot be used. The caller closes the connection; the store needs no Close.
+// openUsable opens the SQL database of rawURL, or else of DATABASE_URL, with its store, and
+// returns its tables, too. Unusable tables are an error. Only the connection needs a Close.
 func (p *program) openUsable(ctx context.Context, rawURL string) (*connection, *sqladapter.Adapter, sqlstore.Found, error) {
 	db, err := p.connect(ctx, rawURL, false)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *program) reseal(ctx context.Context, rawURL string, keys []string, plai
 	return errors.Join(err, resealIn(ctx, p, redisURL, keys, plain))
 }
 
-// resealIn does what reseal does, in one database.
+// resealIn reseals the tokens in one database and, with SQL, secrets of authenticator apps.
 func resealIn(ctx context.Context, p *program, rawURL string, keys []string, plain bool) error {
 	s, err := openTokens(ctx, p, rawURL)
 	if err != nil {
@@ -130,8 +130,8 @@ func resealIn(ctx context.Context, p *program, rawURL string, keys []string, pla
 }
 
 // resealApps seals the secrets of authenticator apps under the newest secret, and prints
-// how many it has changed. It returns how many open with no secret. There must be a
-// secret.
+// how many it has changed. It returns how many open with no secret. The environment must
+// have a secret. Rows that were changed before an error stay changed.
 func resealApps(ctx context.Context, p *program, db *connection, found sqlstore.Found) (unreadable int, err error) {
 	apps, err := db.sealedFactors(ctx, found)
 	if err != nil {
@@ -187,8 +187,8 @@ func (c *connection) factorTable(found sqlstore.Found) (string, bool) {
 	return strings.Join(parts, "."), true
 }
 
-// sealedFactors returns the factors of all users that have a secret, with the fields ID,
-// UserID, Kind and Secret. It returns none if the layout has no table for them.
+// sealedFactors returns those factors of all users in which Secret is not empty, with only
+// ID, UserID, Kind and Secret set. It returns none if the layout has no table for them.
 func (c *connection) sealedFactors(ctx context.Context, found sqlstore.Found) (list []storage.Factor, err error) {
 	table, is := c.factorTable(found)
 	if !is {

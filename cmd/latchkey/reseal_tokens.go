@@ -47,7 +47,7 @@ type tokens struct {
 	where   string // for people
 	store   tokenStore
 	failed  func(error) error // names the database
-	isQuiet bool              // that there are none is not told
+	isQuiet bool              // the output neither says that there are none nor names where
 }
 
 // openTokens opens the database of a URL that is not for SQL. It returns nil, nil if it is
@@ -91,8 +91,8 @@ const mostSwaps = 3
 
 // resealTokens seals provider tokens under the first of keys, or with plain stores them
 // in clear, and prints how many accounts it has changed. Tokens that are in clear stay
-// so. It never overwrites what the site has stored meanwhile. In the end it returns the
-// error of leftSealed.
+// so. It never overwrites what the site has stored meanwhile. At the end it returns an
+// error if no key opens some tokens, or if the site changed some at each try.
 func resealTokens(ctx context.Context, out io.Writer, t tokens, keys []string, plain bool) error {
 	seals, err := vault.NewSeals(keys, plain)
 	if err != nil {

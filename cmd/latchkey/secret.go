@@ -21,7 +21,7 @@ among AUTH_SECRET_1, _2 and _3. The highest number seals; all of them open. When
 the oldest sessions are over (30 days, unless the site says otherwise), remove
 the old secret: give AUTH_SECRET the value of AUTH_SECRET_1, and so on.
 
-If a secret has leaked, do not rotate: replace it, and everybody signs in anew.`
+If a secret has leaked, do not rotate: replace it. JWT sessions end; stored ones go on.`
 
 func (p *program) secretCommand() *cobra.Command {
 	var s secretFlags
@@ -94,9 +94,9 @@ func newSecret() string {
 	return base64.StdEncoding.EncodeToString(random)
 }
 
-// nextSecretName returns the variable for a new secret beside those of have. It has the
-// highest number, because the secret with the highest number seals. It returns an error
-// if all variables are taken, or if have has a secret and rotate is false.
+// nextSecretName returns the variable for a new secret beside those of have: AUTH_SECRET, or
+// the one after the highest number, because the secret with the highest number seals. It
+// returns an error if AUTH_SECRET_3 is taken, or if have has a secret and rotate is false.
 func nextSecretName(have environment, rotate bool) (string, error) {
 	last := -1
 	for i, name := range secretNames {

@@ -12,9 +12,9 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
 )
 
-// service is a database without SQL, which has an adapter of its own. check and migrate
-// return in lacking what the database should have and the adapter can do without. The
-// caller that opened a service closes it.
+// service is a database without SQL, which has an adapter of its own. In lacking, check and
+// migrate return what the database should have but the adapter can do without. Both are nil
+// in a service of Redis, which needs neither. The caller that opened a service closes it.
 type service struct {
 	where   string // for people; neither user nor password
 	check   func(ctx context.Context) (lacking []string, err error)
@@ -32,9 +32,9 @@ type serviceStore interface {
 	tokenStore
 }
 
-// openService opens the database of the flag or, if that is empty, of the environment. It
-// returns nil, nil if this is a database for SQL, of an unknown kind, or not set. A
-// malformed URL is a wrongUsage. Some drivers connect only at the first call.
+// openService opens the database of the flag or, if that is empty, of DATABASE_URL. It
+// returns nil, nil for a URL of SQL, of Redis or of an unknown kind, and without a URL. A
+// malformed URL is a wrongUsage. Other errors name the database. It connects only to NATS.
 func (p *program) openService(ctx context.Context, flag string) (*service, error) {
 	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	scheme, _, _ := strings.Cut(rawURL, "://")
@@ -99,9 +99,9 @@ func (s *service) checkFor(ctx context.Context, r *report) bool {
 	return err == nil
 }
 
-// migrateService makes what the adapter of s needs, and prints what is still lacking.
-// With --check it changes nothing, and returns errTold if something is missing. --adopt
-// is a wrongUsage.
+// migrateService makes what the adapter of s needs, and prints what is still lacking. With
+// --check it changes nothing. It then returns an error if something that the adapter needs
+// is missing, and errTold if only something else is. --adopt is a wrongUsage.
 func (p *program) migrateService(ctx context.Context, s *service, f migrateFlags) error {
 	if f.adopt {
 		return usage("--adopt: only tables of Auth.js' PostgreSQL adapter are taken over")

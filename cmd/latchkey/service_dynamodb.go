@@ -17,9 +17,9 @@ import (
 )
 
 // openDynamoDB returns the service of a URL such as dynamodb://table?region=eu-central-1.
-// The parameter endpoint names another server, and layout=authjs the table of Auth.js.
-// Credentials, and a region that the URL lacks, come from where Amazon's own tools have
-// them. It sends no request to the table.
+// The parameter endpoint names another server, and layout=authjs is the layout of Auth.js.
+// A missing region and the credentials come from p.env or from the settings of Amazon's
+// tools. A malformed URL or another layout is a wrongUsage. No request goes to the table.
 func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isName(u.Host) || u.User != nil {
@@ -99,7 +99,7 @@ func explainAmazon(err error) string {
 		text := amazonCures[strings.TrimSuffix(said.ErrorCode(), "Exception")]
 		return cmp.Or(text, refusedByAmazon) + " (AWS calls it " + said.ErrorCode() + ")"
 	}
-	if _, is := errors.AsType[*smithy.OperationError](err); is && reason(err) == "" {
+	if _, is := errors.AsType[*smithy.OperationError](err); is && reason(err) == "" && !isNotMigrated(err) {
 		return noCredentials
 	}
 	return ""

@@ -65,8 +65,8 @@ func openSessions(ctx context.Context, p *program, flag string) (*service, error
 	return nil, fmt.Errorf("%w. Nothing was changed", s.failed(err))
 }
 
-// sessionsOfSite does what openSessions does, for a command that can do without
-// AUTH_SECRET and AUTH_URL: if there is such a store, it returns errWantSecret or errWantURL without them.
+// sessionsOfSite calls openSessions. If a store is set, it first returns errWantSecret or
+// errWantURL unless the environment has a secret and the URL of the site.
 func sessionsOfSite(ctx context.Context, p *program, flag string) (*service, error) {
 	env := (latchkey.Config{}).WithEnv(p.env.get)
 	switch isSet := cmp.Or(flag, p.env.get("SESSIONS_URL")) != ""; {
@@ -78,7 +78,7 @@ func sessionsOfSite(ctx context.Context, p *program, flag string) (*service, err
 	return openSessions(ctx, p, flag)
 }
 
-// sessionService returns the service of a URL. It asks nothing of it.
+// sessionService returns the service of a URL of --sessions. It connects at once only to NATS.
 func sessionService(ctx context.Context, p *program, rawURL string) (*service, error) {
 	scheme, _, _ := strings.Cut(rawURL, ":")
 	switch strings.ToLower(scheme) {
@@ -167,9 +167,9 @@ func (s *service) with(c *latchkey.Config) latchkey.Config {
 	return site
 }
 
-// revoke ends the JWT sessions of a user whose end is kept in s, which may be nil: a site
-// with stored sessions keeps it in its Adapter, and the command cannot know which of the
-// two the site has. ctx has the tenant.
+// revoke ends the JWT sessions of a user by a revocation in s. Commands that end stored
+// sessions call it, too: they cannot know which kind the site has. It does nothing if s is
+// nil. ctx has the tenant, and tenant is its name or "". After an error the sessions go on.
 func (s *service) revoke(ctx context.Context, c *latchkey.Config, tenant, userID string) error {
 	if s == nil {
 		return nil

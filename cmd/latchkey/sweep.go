@@ -13,6 +13,7 @@ import (
 
 const aboutSweep = `Remove what has expired: sessions, verification tokens, revocations, used sign-ins and
 limits. They let nobody in, but they take up room. Run it once a day, from cron or a timer.
+auth.Sweep, in the program, does more: it prunes activities and the audit log, too.
 
 ` + aboutDatabaseURL
 

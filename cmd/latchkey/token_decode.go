@@ -116,7 +116,10 @@ func tokenIn(text, cookie string) (string, bool) {
 	if !strings.Contains(text, "=") {
 		return text, true
 	}
-	text = strings.TrimSpace(strings.TrimPrefix(text, "Cookie:"))
+	if name, value, ok := strings.Cut(text, ":"); ok && strings.EqualFold(strings.TrimSpace(name), "Cookie") {
+		text = value
+	}
+	text = strings.TrimSpace(text)
 	token, err := jwt.GetRawToken(http.Header{"Cookie": {text}}, jwt.TokenParams{CookieName: cookie})
 	return token, err == nil
 }

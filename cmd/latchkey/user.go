@@ -146,8 +146,8 @@ func findUser(ctx context.Context, store *sqladapter.Adapter, who string) (u sto
 }
 
 // removeFactors removes the factors, recovery codes and known browsers of a user, and the
-// challenges that ask for a factor. It returns how many factors they were. tx is a
-// transaction, in which it locks the user first.
+// challenges that ask for a factor. It returns how many factors it has removed. tx is a
+// transaction, in which it locks the user first. An unknown user is an error.
 func removeFactors(ctx context.Context, tx proofStores, userID string) (n int, err error) {
 	if _, err := tx.UpdateUser(ctx, userID, storage.UserChange{}); err != nil {
 		return 0, err

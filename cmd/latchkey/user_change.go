@@ -49,8 +49,8 @@ func changing(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.
 	return f.bind(c, true, false)
 }
 
-// ending does what changing does, for a command that ends the user's sessions, also those
-// in the store of --sessions.
+// ending does what changing does, and gives c the flag --sessions. After do, the command also
+// revokes JWT sessions in that store. If it cannot, its error says what do has done.
 func ending(p *program, c *cobra.Command, f *peopleFlags, do func(ctx context.Context, db *people, u *latchkey.User) (done string, err error)) *cobra.Command {
 	c = changing(p, c, f, func(ctx context.Context, db *people, u *latchkey.User) (string, error) {
 		done, err := do(ctx, db, u)

@@ -71,10 +71,10 @@ var (
 	errWantURL    = errors.New("AUTH_URL is not set: what ends sessions depends on it. Nothing was changed; set it, or use --env-file")
 )
 
-// openPeople opens the database, and returns a context with the actor and the tenant of
-// the command, for the calls of the result. The caller closes the result. ends is for
-// commands that end sessions: openPeople then returns errWantSecret or errWantURL unless
-// the environment has the site's own secret and URL.
+// openPeople opens the database. Calls of the result take the returned context, which has
+// the actor and the tenant of the command. The caller closes the result. If ends is true,
+// openPeople also opens the store of --sessions, if it is set. It then returns errWantSecret
+// or errWantURL unless the environment has the site's own secret and URL.
 func openPeople(ctx context.Context, p *program, f *peopleFlags, ends bool) (*people, context.Context, error) {
 	env := (latchkey.Config{}).WithEnv(p.env.get)
 	switch {
