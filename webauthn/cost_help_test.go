@@ -36,7 +36,8 @@ are counted, a database and the hasher of passwords are not. The work is in prop
 How long the headers of a request may be is for ` + "`MaxHeaderBytes`" + ` of your ` + "`http.Server`" + ` to say: 1 MiB
 unless you set it.
 
-Sizes are in KiB, what is stored in bytes.
+*read* is what the request has: URL, headers and body. *objects* and *allocated* are what the program allocates for it.
+Sizes are in KiB, what is stored in bytes. Mails have [limits of their own](../hardening.md#limits).
 
 | route | read | objects | allocated | sent | stored |
 | --- | --- | --- | --- | --- | --- |

@@ -10,9 +10,9 @@ import (
 )
 
 // CausesOf returns the causes of a failure: first those that the error and the facts of the
-// line point to, and then the rest of t.Causes. In all of them it names the variables of
-// the line's provider, as CureOf does. For a nil line it returns t.Causes itself, which the
-// caller must not change.
+// line point to, and then the rest of t.Causes. In all of them AUTH_<ID>_ becomes the prefix
+// of the line's provider, such as AUTH_GITHUB_. For a nil line it returns t.Causes itself,
+// which the caller must not change.
 func CausesOf(t *Text, l *Line) []string {
 	if l == nil {
 		return t.Causes

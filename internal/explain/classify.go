@@ -31,8 +31,8 @@ func ofPanic(err error) fault.Detail {
 	return ""
 }
 
-// ofProvider returns the detail of a step that failed at a provider, or "" for another
-// err.
+// ofProvider returns the detail of a step that failed at a provider. It returns "" for any
+// other err, and for most failures at StepLogout, which has no detail of its own.
 func ofProvider(err error) fault.Detail {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok {
 		return ofAnswer(said)
@@ -109,10 +109,10 @@ func ofIDToken(err error, check oauth.Check) fault.Detail {
 	return fault.IDTokenInvalid
 }
 
-// ofStore returns the detail of the failure of a store, which is fault.ErrAdapter. For any
-// err that is context.Canceled, of a store or not, it returns RequestCanceled: the client
-// went away. A schema at fault and a store that was too slow go before that. For any
-// other err ofStore returns "".
+// ofStore returns the detail of an err that is fault.ErrAdapter, the failure of a store. Such
+// an err that is context.Canceled too, and has no schema at fault and no passed deadline, is
+// RequestCanceled: the client went away. Of all other errors, ofStore returns RequestCanceled
+// for those that are context.Canceled, and "" for the rest.
 func ofStore(err error) fault.Detail {
 	switch {
 	case !errors.Is(err, fault.ErrAdapter):

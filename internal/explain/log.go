@@ -103,8 +103,8 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 }
 
 // parseLine reads one line of JSON or of key=value pairs. It returns nil for a line
-// without a reference code. The texts that it returns are fit for a terminal, as shown
-// makes them.
+// without a reference code. It cuts long texts and puts dots in place of control
+// characters, so that the texts are fit for a terminal.
 func parseLine(text []byte) *Line {
 	fields := map[string]string{}
 	if at := bytes.IndexByte(text, '{'); at >= 0 && json.Valid(text[at:]) {

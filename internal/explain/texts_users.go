@@ -5,7 +5,7 @@ import "github.com/latchkeyhq/latchkey/fault"
 // usersTexts explains accounts, links, passwords and factors.
 var usersTexts = []Text{
 	{50, fault.SignInDenied, Developer, "The application refused the sign-in.", []string{"`Callbacks.SignIn` returned an error.", "`Factors.Require` failed."}, "Nothing, if the user is not to come in. Otherwise correct the callback."},
-	{51, fault.SignInSuspended, Visitor, "The user is suspended.", []string{"An administrator suspended the user."}, "Restore the user on the page of the administrators."},
+	{51, fault.SignInSuspended, Visitor, "The user is suspended.", []string{"An administrator suspended the user."}, "Restore the user, if that is right: `latchkey user restore USER`, `Users.Restore`, or the pages of package `admin`."},
 	{52, fault.SignInWrong, Visitor, "What was typed is not right.", []string{"The name or the password is wrong."}, "Nothing, unless there are many: then passwords are being guessed."},
 	{53, fault.SignInEviction, Operator, "The user's e-mail address was never proven, and others have attached ways to sign in.", []string{"An attacker signed up with the address first.", "`Security.RefuseEviction` is set."}, "Find out which accounts belong to the user, and unlink the others."},
 	{54, fault.LimitClient, Visitor, "There were too many tries.", []string{"Passwords or codes are being guessed.", "All visitors seem to have the address of your proxy."}, "Wait, and try again."},
