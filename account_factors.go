@@ -220,10 +220,10 @@ func toCodes(ctx context.Context, x *exchange, here *currentUser, codes []string
 	return &Response{Redirect: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(x.url("account")))}, nil
 }
 
-// removeFactor answers the form that removes the factor with the id in the field factor.
-// It renews the session of the request and ends all others. If this is the user's last
-// factor and Factors.Require demands one, it removes nothing, and the account page says
-// so. The caller has checked that the user has proven their identity recently.
+// removeFactor answers the form that removes the factor with the id in the field factor. It
+// ends the user's other sessions. It renews that of the request, or ends it if it has no id.
+// If it is the last factor and Factors.Require demands one, the factor stays, and the account
+// page says so. The caller has checked that the user has given a recent proof.
 func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	s := x.setup
 	renewed := s.sessions.renewal(&x.visit, here, directory.Proof{AMR: here.AMR, ACR: here.ACR, At: here.Proved})
@@ -250,8 +250,8 @@ func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Respons
 	return backToAccount(&x.links, &x.visit, about, here.user.ID), nil
 }
 
-// mayLoseFactors reports whether the user may be without second factors: it returns false
-// if Factors.Require, asked as at a sign-in, returns FactorRequired.
+// mayLoseFactors reports whether the user may be without second factors. It returns false if
+// Factors.Require, asked as for a user who has none, returns FactorRequired.
 func mayLoseFactors(s *setup, ctx context.Context, v *visit, u *User, here *currentUser) (bool, error) {
 	in := directory.Assertion{Person: *u, AMR: here.AMR, ACR: here.ACR, Started: here.since, Proved: here.Proved}
 	in.Account.UserID, in.Account.Provider = u.ID, here.provider

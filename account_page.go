@@ -19,8 +19,8 @@ import (
 
 // requireUser returns the signed-in user, for pages that need one. Without a user it
 // returns a redirect to the sign-in page, which leads back to the account page. If an
-// administrator acts as the user it returns directory.ErrActing, unless x.looks is set:
-// the request then only shows a page. Exactly one of the three results is not nil.
+// administrator acts as the user it returns directory.ErrActing, unless x.looks says that the
+// request only shows a page. Exactly one of the three results is not nil.
 func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if here == nil && err == nil {

@@ -15,9 +15,9 @@ import (
 
 // The passkeys on the account page.
 
-// passkeysView returns what the account page shows of the passkeys, among accounts and
-// keys of the user. If may is false, the user needs a recent proof first, and the buttons
-// lead to the page that asks for it.
+// passkeysView returns what the account page shows of the user's passkeys, which are those of
+// keys that belong to one of accounts. If may is false, the user needs a recent proof first,
+// and the buttons that add a passkey lead to the page that asks for it.
 func passkeysView(s *setup, l *links, here *currentUser, accounts []Account, keys []storage.Authenticator, may bool) page.Passkeys {
 	view := page.Passkeys{RenameAction: l.url("account?do=rename"), RemoveAction: l.url("account?do=remove"), Reauth: !may}
 	d := s.directory
@@ -65,9 +65,9 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	return removePasskey(ctx, x, here, id)
 }
 
-// removePasskey removes the passkey with the credential ID id, and returns a redirect to
-// the account page. If the user had the passkey, that page tells the browser to forget
-// it. If the passkey is the user's last sign-in method, it stays, and the page says so.
+// removePasskey removes the passkey with the credential ID id, and returns a redirect to the
+// account page. If toldBy finds a provider, that page tells the browser to forget the passkey.
+// An unknown id is no error. The user's last sign-in method stays, and the page says so.
 func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byte) (*Response, error) {
 	d := x.setup.directory
 	accounts, keys, err := d.WaysIn(ctx, x.setup.store, here.user.ID)

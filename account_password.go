@@ -202,12 +202,12 @@ func moveAddress(ctx context.Context, x *exchange, p *passwordProvider, here *cu
 	return p.changed(ctx, x.setup, &x.visit, &x.links, &u, noticeEmail), done()
 }
 
-// renewing prepares a new token for the session of the request, for a change that ends
-// all other sessions of its user. The caller has stored called in the transaction of the
-// change, with the first instant that is not void, and calls done after the commit: done
-// puts the token into the response. stored may be nil. The change also ends a stored
-// session without an id, because no id tells the store which one to keep: stored is nil
-// then, and done clears the cookie.
+// renewing prepares a new token for the session of the request, for a change that ends all
+// other sessions of its user. The caller passes stored, which may be nil, as the Renew of the
+// change. The change calls it in its transaction with the first instant that is not void.
+// After the commit the caller calls done, which puts the token into the response. The change
+// also ends a stored session without an id, because no id tells the store which one to keep:
+// stored is nil then, and done clears the cookie.
 func renewing(ctx context.Context, s *setup, v *visit, here *currentUser) (stored func(context.Context, *directory.Store, time.Time) error, done func() error) {
 	switch in := s.sessions.(type) {
 	case *databaseStrategy:

@@ -108,9 +108,9 @@ func showInToken(ctx context.Context, s *setup, v *visit, u *User) error {
 	return in.seal(ctx, v, claims, life{})
 }
 
-// exportOwn shows the button that downloads everything that is kept of the user, and
-// answers a POST with the file. It needs a recent proof. After five downloads in a day
-// the page says how long to wait.
+// exportOwn shows the button that downloads everything that is kept of the user, and answers a
+// POST with the file. It needs a recent proof. After five downloads in a day it answers with a
+// page that says so and with Retry-After. A download that fails does not count.
 func exportOwn(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	s, self := x.setup, ownExport(&x.links)
 	if res, err := askIfStale(ctx, x, here, self); res != nil || err != nil {

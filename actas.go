@@ -98,7 +98,7 @@ func provedWithin(here *currentUser, now time.Time, recent time.Duration) bool {
 	return !here.since.IsZero() && !here.isAdopted() && now.Sub(laterOf(here.since, here.Proved)) <= recent
 }
 
-// latestEnd returns when a JWT session that is alive now ends without being renewed.
+// latestEnd returns when a JWT session that is alive now ends at the latest, if not renewed.
 func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 	end := now.Add(c.JWT.MaxAge)
 	if c.AbsoluteMaxAge > 0 && since.Add(c.AbsoluteMaxAge).Before(end) {
@@ -129,11 +129,11 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 // a request with a bearer token, the error is ErrNoSession. The administrator must have
 // proven their identity within [Factors].Recent, which is 10 minutes if it is zero, by
 // signing in or by a later proof: otherwise the error is ErrAccessDenied. It is
-// ErrAccessDenied, too, for a suspended user and for the administrator's own id, and
-// ErrNotFound for an unknown userID. A request other than GET or HEAD that the browser
-// marks as another site's, or a sibling host's, is ErrMissingCSRF, unless
-// [Security].SkipCSRFCheck is set. Without [SessionConfig].ActAs, and if the store gives
-// sessions no ids, the error is ErrInvalidConfig. Other errors are ErrUntrustedHost and
+// ErrAccessDenied, too, for a suspended user, for the administrator's own id, and if r is of a
+// session that such a link opened. An unknown userID is ErrNotFound. A request other than GET
+// or HEAD that the browser marks as another site's, or a sibling host's, is ErrMissingCSRF,
+// unless [Security].SkipCSRFCheck is set. Without [SessionConfig].ActAs, and if the store
+// gives sessions no ids, the error is ErrInvalidConfig. Other errors are ErrUntrustedHost and
 // those of a store.
 func (a *Auth) ActAsLink(r *http.Request, userID, reason string) (string, error) {
 	return a.Core().ActAsLink(r.Context(), requestHead(r), userID, reason)

@@ -43,8 +43,8 @@ import (
 //
 // A form of another site that names a provider, or has a malformed field, gets status 403,
 // and page is not called. So does a form of a sibling host without a valid csrfToken.
-// SignInAction knows where a form is from by Sec-Fetch-Site and Origin alone: without
-// both, it accepts the form. With [Security].SkipCSRFCheck it refuses no form for that.
+// SignInAction knows where a form is from by Sec-Fetch-Site and Origin alone. Without both, it
+// refuses only a wrong csrfToken. With [Security].SkipCSRFCheck it checks none of this.
 //
 // Clients that ask for JSON get the URL to go to, {"url":…}, or the [FormFailure] as
 // JSON. The forms of SvelteKit, use:enhance, get an ActionResult. For both, page is not
@@ -64,7 +64,7 @@ func (a *Auth) SignOutAction(page http.Handler) http.Handler {
 	return action(a, page, (*Core).SignOutAction)
 }
 
-// action returns the handler of a form action.
+// action returns a handler that answers posts with run. page, unless nil, shows a failed form.
 func action(a *Auth, page http.Handler, run func(*Core, context.Context, *Request) (*Response, *FormFailure)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -315,8 +315,8 @@ func refusedForm(ctx context.Context, x *exchange, r *Request, err error, in for
 	return failedAction(r, res, newFormFailure(ctx, x, err, in))
 }
 
-// failedAction returns res and f unless a script asked for JSON. To a script it returns a
-// response that has f as JSON and the cookies of res, and no failure.
+// failedAction returns res and f unless a script asked for JSON. For a script it returns f as
+// JSON, or for SvelteKit an ActionResult, with the cookies of res, and no failure.
 func failedAction(r *Request, res *Response, f *FormFailure) (*Response, *FormFailure) {
 	if !asksForJSON(r) {
 		return res, f

@@ -83,7 +83,7 @@ func varied(r *Response) *Response {
 	return r
 }
 
-// variedFor adds Cookie to Vary of r, and with bearer Authorization, too. It returns r,
+// variedFor adds Cookie to Vary of r, and also Authorization if bearer is true. It returns r,
 // whose header may then be shared: a caller that changes it calls ownHeader first.
 func variedFor(bearer bool, r *Response) *Response {
 	if r.Header == nil { // as of most redirects
@@ -96,8 +96,8 @@ func variedFor(bearer bool, r *Response) *Response {
 	return r
 }
 
-// ownAnswer returns a copy of an answer of the application, which may use the same value
-// for concurrent requests. The copy shares the body alone.
+// ownAnswer returns a copy of an answer of the application, which may use the same value for
+// concurrent requests. The copy shares the body and each *http.Cookie: do not change these.
 func ownAnswer(r *Response) *Response {
 	own := *r
 	own.Header, own.Cookies = r.Header.Clone(), slices.Clone(r.Cookies)

@@ -208,9 +208,9 @@ func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	events.Add(who.Event(), payload)
 }
 
-// endLate repeats end, which has just failed to end a session, after the response. Once
-// it succeeds, endLate tells the events that it has added. If end returns ErrNotFound or
-// directory.ErrNoToken, nothing is left to end, and endLate stops without an event.
+// endLate calls end, which has just failed to end a session, up to 70 times in the background.
+// When end succeeds, endLate tells the events that end has added. If end returns ErrNotFound
+// or directory.ErrNoToken, nothing is left to end, and endLate stops without an event.
 func endLate(ctx context.Context, s *setup, v *visit, end func(context.Context, *directory.Outbox) error) {
 	events := directory.Outbox{Hears: v.events.Hears, Audit: v.events.Audit}
 	if b := v.events.Base; b != nil {
@@ -242,9 +242,9 @@ func (c *Config) withoutUnprovenEmail(u User, a *Account) User {
 	return u
 }
 
-// steer returns the response that an error of RespondWith or RedirectTo stands for, or an
-// ErrAccessDenied if that response is nil or that target is not allowed. It returns any
-// other err as it is.
+// steer returns the response that an error of RespondWith or RedirectTo stands for. It returns
+// an ErrAccessDenied if the response is nil, or if the URL is malformed or Callbacks.Redirect
+// refuses it. It returns any other err as it is.
 func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if own, ok := errors.AsType[*ownResponse](err); ok {
 		if own.res == nil {

@@ -97,8 +97,8 @@ func (a *Auth) Session(ctx context.Context) (*Session, error) {
 	return nil, errNotLoaded
 }
 
-// errNotLoaded is the error for a context in which no session can be read. For a visitor
-// without a session it is ErrNoSession.
+// errNotLoaded is the error for a context in which no session can be read. A visitor who has
+// no session is no such case: the error is then ErrNoSession.
 var errNotLoaded = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession")))
 
 // Session does what [Auth.Session] does. ctx comes from [Core.LoadSession],
@@ -107,10 +107,10 @@ func (c *Core) Session(ctx context.Context) (*Session, error) { return c.auth.Se
 
 // Renewal returns the headers that the response needs after calls in a context of
 // [Core.Attach] have read the session or renewed a provider token. The cookies of
-// [Core.UpdateSession] are in its results instead. Add its
-// Set-Cookie and Vary to those of the response. Set its Cache-Control if the response has
-// none, or if it has the directive no-store. Set any other header, such as Session-Token
-// after [Core.UpdateSession]. Renewal returns these headers once; nil means none.
+// [Core.UpdateSession] are not among them: that call returns them. Add Set-Cookie and Vary to
+// those of the response. Set Cache-Control if the response has none, or if the returned one
+// has the directive no-store. Set any other header, such as Session-Token after
+// [Core.UpdateSession]. Renewal returns these headers once; nil means none.
 // [Core.Renew] does all of this.
 func (c *Core) Renewal(ctx context.Context) http.Header {
 	state := stateIn(ctx)
@@ -130,9 +130,9 @@ func (c *Core) Renew(ctx context.Context, header http.Header) {
 	}
 }
 
-// MatchPath does what [Core.Match] does, for the escaped path of a request. It calls
-// request only if the configuration depends on the request, as with [NewFunc] and
-// [NewTenants]. If request returns nil, because the request is over, it returns false.
+// MatchPath reports whether an escaped path is one of Latchkey's, as [Core.Match] does. It
+// calls request only if the configuration depends on the request, as with [NewFunc] and
+// [NewTenants]. If request returns nil, because the request is over, MatchPath returns false.
 func (c *Core) MatchPath(ctx context.Context, path string, request func() *Request) bool {
 	s := c.auth.fixed
 	if s == nil {

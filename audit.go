@@ -66,7 +66,7 @@ func (l *AuditLog) List(ctx context.Context, q AuditQuery) (AuditPage, error) {
 	return AuditPage(page), nil
 }
 
-// All returns an iterator over all events of q, the newest first, whatever q.After is. It
+// All returns an iterator over all events of q, the newest first. It ignores q.After. It
 // reads q.Limit events at a time while the loop consumes them. At its start each loop
 // records an event audit.read. An error, one of those of List, is the last that it yields,
 // with the zero Event.
@@ -86,9 +86,9 @@ func (l *AuditLog) All(ctx context.Context, q AuditQuery) iter.Seq2[Event, error
 
 // Erase erases the client, the user agent and the user's id from all events about a user,
 // those of other tenants in the same Adapter too. The events themselves stay, as do those
-// about others that the user has caused. It returns how many it has changed, and records an
-// event audit.erased. An empty or unknown userID changes none. [users.Users.Erase] does
-// this as well. The errors are those of [Auth.Audit] and of the store; n is 0 then.
+// about others that the user has caused. It returns how many it has changed, and records
+// audit.erased. An empty or unknown userID changes none. [users.Users.Erase] does it, too.
+// Errors are of [Auth.Audit], of the store and, with [Audit].Required, ErrAudit; n is then 0.
 func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) {
 	s, _, err := l.reader(ctx)
 	if err != nil {

@@ -79,9 +79,9 @@ func (c *Core) BearerToken(ctx context.Context, r *Request, code, verifier strin
 	return opened.token, opened.expires, nil
 }
 
-// openByCode uses up a code and opens a session beside the one in which the code was
-// made. It returns errBadCode for a code that is void, and if that session has ended. A
-// client without the verifier does not use up the code.
+// openByCode uses up a code and opens a session beside the one in which the code was made. It
+// returns errBadCode for a void code, for a wrong verifier, which does not use up the code,
+// and if that session has ended. Without Session.Bearer it returns errNoBearer.
 func openByCode(ctx context.Context, x *exchange, code, verifier string) (openedSession, error) {
 	if !x.setup.config.Session.Bearer {
 		return openedSession{}, errNoBearer
@@ -155,9 +155,9 @@ func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 //   - was made for another verifier
 //   - belongs to a session that has ended
 //
-// Without [SessionConfig].Bearer the error is ErrInvalidConfig. Other errors are
-// ErrUntrustedHost and those of a store. Only a call with the right verifier uses the
-// code up.
+// Without [SessionConfig].Bearer, and if the session token has characters that an
+// Authorization header cannot hold, the error is ErrInvalidConfig. Other errors are
+// ErrUntrustedHost and those of a store. Only a call with the right verifier uses the code up.
 func (a *Auth) BearerToken(r *http.Request, code, verifier string) (token string, expires time.Time, err error) {
 	return a.Core().BearerToken(r.Context(), requestHead(r), code, verifier)
 }

@@ -19,9 +19,9 @@ func routeBearer(ctx context.Context, x *exchange) *Response {
 	return res
 }
 
-// answerBearer reads or updates the session of the token, or ends it if the action is
-// signout. A token without a live session, or a malformed one, gets the answer of
-// challenged, and a fault a JSON error.
+// answerBearer reads or updates the session of the token, or ends it if the action is signout.
+// A malformed token gets status 400. A read or update by a token without a live session gets
+// status 401. A fault gets a JSON error.
 func answerBearer(ctx context.Context, x *exchange) *Response {
 	b := x.credential.Bearer
 	switch {

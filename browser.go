@@ -73,10 +73,10 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 // knowsBrowsers reports whether the site keeps browsers known for their users.
 func knowsBrowsers(s *setup) bool { return !s.limits.Off() || s.passwords != nil || assures(s) }
 
-// rememberBrowser makes the browser known for the user that has signed in, by its cookie
-// and in the store if that keeps known browsers. There the browser gets a new handle, and
-// is known from at. form is the key of what the user typed; empty: nothing. If trust is
-// true and Factors.Remember allows it, no second factor is asked for there from now on.
+// rememberBrowser makes the browser known for the user that has signed in, by its cookie and,
+// on a site with passwords or second factors, in the store. In the store it gets a new handle,
+// and is known from at. form is the key of what the user typed; empty: nothing. With trust,
+// this browser is asked for no second factor during Factors.Remember, unless that is negative.
 // It does nothing for an empty userID, and on sites that need no known browsers.
 func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form string, at time.Time, trust bool) error {
 	if userID == "" || !knowsBrowsers(s) {
@@ -113,9 +113,9 @@ func keepBrowser(ctx context.Context, s *setup, v *visit, in *directory.Assertio
 	return err
 }
 
-// returnTries gives back the tries of a code, unless it was wrong, and logs what fails. An
-// outage is no wrong code. Whether a recovery code is the user's is known when it
-// was used up, and not before.
+// returnTries gives back the tries of a code unless wrong is true. It logs a try that it
+// cannot give back. The caller does not count an outage as a wrong code. It knows
+// whether a recovery code was right only after the code was used up.
 func returnTries(ctx context.Context, x *exchange, tries []limit.Try, wrong bool) {
 	if wrong {
 		return

@@ -77,8 +77,8 @@ func fittingURL(k *browser.Spec, l *links, to string) string {
 // takeCallbackURL sets x.callbackURL, where the browser goes in the end: to the field or
 // the query parameter callbackUrl, else to the URL of the callback cookie, else home. It
 // sets the cookie to that. It returns ErrInvalidCallbackURL if Callbacks.Redirect refuses
-// the field or parameter, or the field is malformed; a cookie that is refused is logged
-// and replaced. The callback of a flow goes where the flow says instead.
+// the field or parameter, or the field is malformed; a cookie that is refused is logged and
+// replaced. At a provider's callback, the URL kept with the sign-in later wins.
 func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	to := x.query.Get("callbackUrl")
 	if given, ok := x.form["callbackUrl"]; ok {

@@ -20,8 +20,8 @@ func (s *setup) passkeyScript(l *links) string {
 	return l.path("client/" + client.Name(client.Passkeys))
 }
 
-// showClient answers GET /client/FILE, alike for every client. An unknown file is
-// ErrUnknownAction.
+// showClient answers GET /client/FILE with a script or its types, gzipped if h accepts that,
+// or with status 304 if the browser has the file. An unknown file is ErrUnknownAction.
 func showClient(h http.Header, file string) (*Response, error) {
 	f, fixed := client.Find(file)
 	if f == nil {

@@ -295,7 +295,7 @@ const (
 	EditEmail
 )
 
-// keepsEvents reports whether events are told or kept at all.
+// keepsEvents reports whether Events.Observe, the activities or an audit log want each event.
 func (c *Config) keepsEvents() bool {
 	return c.Events.Observe != nil || c.AccountPage.Activity || c.Operations.Audit.Logger != nil || c.Operations.Audit.Store
 }

@@ -98,9 +98,9 @@ type FactorDemand struct {
 	Until time.Time // with FactorRequired: until then users without a factor are signed in, and reminded
 }
 
-// freshSignIn is how long ago a user may have proven who they are who changes how they
-// sign in, or deletes the account, where [Factors].Recent says nothing else: what takes
-// a session must not take everything (ASVS 7.5.1).
+// freshSignIn is how old the latest proof of identity may be for changes of sign-in methods
+// and for deleting the account, if [Factors].Recent is zero. A stolen session must not be
+// enough to take over the account (ASVS 7.5.1).
 const freshSignIn = 10 * time.Minute
 
 // isOn reports whether second factors are configured.

@@ -55,9 +55,9 @@ type Refresh struct {
 	// dead. They win over their usual meaning.
 	Refused  []string
 	Lifetime time.Duration // of access tokens for which the provider names none; 0: they count as valid until TokenOptions.Rejected names them
-	// Do replaces the refresh request. With it, a token can be renewed without a refresh
-	// token as long as it is valid. An answer without a refresh token keeps t's. nil: the
-	// request of RFC 6749, section 6.
+	// Do replaces the refresh request. It can renew a valid token without a refresh token.
+	// An answer without a refresh token keeps t's. Each error of Do is an [ErrRefresh],
+	// whatever Refused has. nil: the request of RFC 6749, section 6.
 	Do func(ctx context.Context, c *http.Client, t Tokens) (Tokens, error)
 }
 

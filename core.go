@@ -65,7 +65,7 @@ func fail(ctx context.Context, x *exchange, err error) error {
 	return handOut(x, err)
 }
 
-// Match does what [Auth.Match] does, without net/http.
+// Match reports whether r is for a route of Latchkey that is switched on. See [Auth.Match].
 func (c *Core) Match(ctx context.Context, r *Request) bool {
 	s, _ := c.auth.setupOrBlank(ctx, r) // better an error page than the application's own answer
 	return s != nil && s.config.owns(r.URL.EscapedPath())
@@ -193,7 +193,7 @@ func (s *requestState) hasTold(err error) bool {
 	return s.known && s.err != nil && errors.Is(err, s.err)
 }
 
-// challenge adds WWW-Authenticate to a guard's answer with status 401, on sites that take bearer tokens.
+// challenge adds Vary and, to status 401, WWW-Authenticate on sites that take bearer tokens.
 func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Response {
 	if s, _ := c.auth.setupFor(ctx, r); s == nil || !s.config.Session.Bearer {
 		return res

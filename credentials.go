@@ -106,11 +106,11 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	}}, nil
 }
 
-// check calls Authorize with fields. It returns an ErrCredentialsSignin if Authorize
-// returns ErrNotFound or the zero User. While the account's budget is used up, a known
-// browser's try may only end in a user that this browser is known for. It is refused
-// otherwise, whatever was right or wrong, so that it tells nothing about the accounts of
-// others.
+// check calls Authorize with fields. It returns an ErrCredentialsSignin if Authorize returns
+// ErrNotFound or the zero User, and any other error as it is. If try.IsOwn is true, the
+// account has had too many failed tries, and only a known browser may still try. Then check
+// returns an ErrCredentialsSignin unless Authorize returns a user that this browser is known
+// for, so that the try tells nothing about the accounts of others.
 func (p *credentialsProvider) check(ctx context.Context, x *exchange, fields map[string]string, try *limit.Try) (User, error) {
 	user, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (User, error) { return p.Authorize(ctx, fields, x.request) })
 	if try.IsOwn() && (err != nil || !isKnownFor(ctx, x.setup, x.cookies.Known(x.setup.tenant, x.now()), user.ID)) {

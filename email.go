@@ -106,7 +106,7 @@ func separateEmails(all []preparedProvider) {
 	}
 }
 
-// mailOf returns Config.Mail, with Send and From of the first Email providers if it has none.
+// mailOf returns Config.Mail. An empty Send or From is that of the first Email that has one.
 func mailOf(s *setup) Mail {
 	m := s.config.Mail
 	for _, p := range s.order {
@@ -122,8 +122,8 @@ func mailOf(s *setup) Mail {
 
 func (p *emailProvider) info() *providerInfo { return &p.about }
 
-// begin mails a link, unless a limit is reached, and redirects to the page that says so.
-// The answer tells a visitor neither whether the address is known nor of a limit.
+// begin mails a link, and redirects to the page that says so. If a limit is reached, it mails
+// none and answers alike. The answer does not tell whether the address is known.
 func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
 	email, err := typedMailbox(x.field("email"), p.Normalize)
 	if err != nil {
@@ -315,7 +315,7 @@ func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email strin
 	return row, err
 }
 
-// use does what redeem does without counting. With SameBrowser it refuses other browsers.
+// use uses up a token's link and counts no try. With SameBrowser it refuses other browsers.
 func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	hash := secret.HashWith(token, p.hashSecret)
 	if bound := p.boundTo(v); p.SameBrowser && (bound == "" || !secret.Equal(bound, hash)) {

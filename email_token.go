@@ -40,8 +40,8 @@ const (
 var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: want at least 128 random bits, such as crypto/rand.Text; " +
 	"six digits or more need Email.MaxAge of 15 minutes at most, and Limits that are on with at most 20 LinkTries")
 
-// checkTokens returns an error if NewToken makes tokens that can be guessed, but not if
-// it fails: it may need what is not there yet. It sets shortTokens, and a nil NewToken.
+// checkTokens returns an error if NewToken makes tokens that can be guessed. It returns nil if
+// NewToken fails, as it may at the start. It sets shortTokens, and replaces a nil NewToken.
 func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 	if p.NewToken == nil {
 		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
@@ -310,8 +310,8 @@ func (p *emailProvider) redeemCode(ctx context.Context, v *visit, typed string) 
 	return row, to, nil
 }
 
-// take removes the link with a hash and returns it. It returns ErrVerification if the
-// link is unknown, expired, of another mailbox, or not the newest where that counts.
+// take removes the link with a hash and returns it. It returns ErrVerification if the link is
+// unknown, expired, of another mailbox or, where hasManyCodes returns true, not the newest.
 func (p *emailProvider) take(ctx context.Context, v *visit, email, hash string) (storage.VerificationToken, error) {
 	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)
 	switch {

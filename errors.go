@@ -77,20 +77,20 @@ type TokenError = fault.TokenError
 // password. Empty: "credentials".
 func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSignin, Code: code} }
 
-// RedirectTo returns an error that sends the browser to url instead of going on. Return
-// it from [Callbacks].SignIn, [Credentials].Authorize or the function of a guard, or hand
-// it to [Auth.WriteError]: url then goes through [Callbacks].Redirect. The functions of
-// [Tenants] and [Func] may return it as well: their url does not go through
-// [Callbacks].Redirect.
+// RedirectTo returns an error that sends the browser to url instead of going on. Return it
+// from [Callbacks].SignIn, [Credentials].Authorize or the function of a guard, or hand it to
+// [Auth.WriteError]: url then goes through [Callbacks].Redirect, and without that function has
+// to be on this site. The functions of [Tenants] and [Func] may return it as well: their url
+// does not go through [Callbacks].Redirect.
 func RedirectTo(url string) error { return &redirect{url} }
 
 type redirect struct{ to string }
 
 func (r *redirect) Error() string { return "latchkey: redirect" }
 
-// RespondWith returns an error that answers the request with res. It is for the
-// functions that [RedirectTo] is for. The error may be kept and returned for several
-// requests at once: res is copied, and its Body must not change. A nil res is a fault.
+// RespondWith returns an error that answers the request with a copy of res. Return it where
+// [RedirectTo] can be returned, such as from [Callbacks].SignIn. It may be returned for
+// several requests at once: Body and cookies of res must not change. A nil res is a fault.
 func RespondWith(res *Response) error { return &ownResponse{res} }
 
 type ownResponse struct{ res *Response }
@@ -100,8 +100,8 @@ func (*ownResponse) Error() string { return "latchkey: the application answers i
 // errNilResponse is the fault of an application that answers with nothing.
 var errNilResponse = errors.New("RespondWith was given no response (give it one, or return ErrAccessDenied)")
 
-// unknownTenant says that a request is for no tenant. It hides its cause from
-// errors.Is: ErrNotFound is about records elsewhere.
+// unknownTenant says that a request is for no tenant. It hides its cause from errors.Is,
+// because callers take an ErrNotFound for a missing record.
 type unknownTenant struct{ cause error }
 
 func (u *unknownTenant) Error() string { return u.cause.Error() }
@@ -150,8 +150,8 @@ var (
 	// claim of a token that was made before the application added the claim.
 	ErrNoValue = errors.New("latchkey: no such value")
 
-	// ErrLastAccount reports that an account was not unlinked because it is the
-	// last way to sign in that its user has.
+	// ErrLastAccount reports that an account, a passkey or a password was not removed because
+	// it is the last way to sign in that its user has.
 	ErrLastAccount = fault.ErrLastAccount
 	// ErrLastFactor reports that a second factor was not removed because it is the
 	// last one of a user who has to have one.

@@ -222,9 +222,9 @@ func provedOf(in *directory.Assertion) time.Time {
 
 // askForFactor stores a sign-in until its second factor is right, and redirects the browser to
 // the page that asks for one of kinds. With isEnrol the user sets up an authenticator app
-// there instead, and proves one of kinds before that if there are any. It replaces
-// another sign-in of this browser that waits. If in names no session that it was begun
-// in, suspend records that of the request.
+// there instead, and proves one of kinds before that if there are any. It replaces another
+// sign-in of this browser that waits. If in.BegunIn is nil and in.NamesUser is false,
+// askForFactor sets in.BegunIn to the session of the request.
 func askForFactor(ctx context.Context, x *exchange, in *directory.Assertion, user *User, kinds []FactorKind, isEnrol bool) (*Response, error) {
 	s := x.setup
 	if in.BegunIn == nil && !in.NamesUser() { // the user who is signed in now has begun it, and has to end it

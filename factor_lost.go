@@ -18,7 +18,7 @@ import (
 // Users who have lost every second factor: /factor?do=lost, stop and remove. What is
 // mailed to them later, and to users who have lost the mailbox.
 
-// lostLink is longer than any request to remove lost factors is under way.
+// lostLink bounds a cookie that has no expiry: no removal of lost factors waits longer.
 const lostLink = longestDelay + shortestDelay
 
 // canLose reports whether the page of a waiting sign-in offers to remove lost factors. It
@@ -164,9 +164,9 @@ func lostMail(l *links, lost *directory.Lost, kind MessageKind) outgoing {
 	return outgoing{Message: m, UserID: lost.UserID}
 }
 
-// remindOfDelays mails what is due to users whose lost factors are being removed, or
-// whose address is being replaced. It does so in the background: any request may call it,
-// and a process looks every five minutes. It does nothing if l has no origin.
+// remindOfDelays mails what is due to users whose lost factors are being removed, or whose
+// address is being replaced. It works in the background. Any request may call it, because a
+// process looks at most once in five minutes. It does nothing if l has no origin.
 func remindOfDelays(s *setup, ctx context.Context, l *links) {
 	isLost := s.config.Factors.RecoveryDelay > 0 && assures(s)
 	if !isLost && s.moves == nil || l.origin.Text == "" || !directory.LooksForDue(s.directory) {

@@ -24,7 +24,7 @@ import (
 
 // The route that asks for second factors: /factor.
 
-// showFactor answers GET /factor.
+// showFactor answers GET /factor. The query do names a page; else a form asks for a factor.
 func showFactor(ctx context.Context, x *exchange) (*Response, error) {
 	switch x.query.Get("do") {
 	case "codes":
@@ -102,7 +102,7 @@ func factorPage(ctx context.Context, x *exchange, p *directory.Pending, use Fact
 	return pageResponse(s.pagesFor(ctx, &x.visit).Factor(view))
 }
 
-// answerFactor answers POST /factor.
+// answerFactor answers POST /factor. The query do names a step; else it checks a factor.
 func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	do, started := x.query.Get("do"), x.now()
 	if do == "codes" {
@@ -149,10 +149,10 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	return finishFactor(ctx, x, p, second, started, tries)
 }
 
-// finishFactor completes a sign-in after a second factor that fits, and answers. It
-// answers as to a wrong factor if another request has just used up the code, and as to no
-// sign-in if that is used up. It gives back tries, and mails the user that a recovery code
-// was used.
+// finishFactor completes a sign-in after a second factor that fits, and answers. If another
+// request has just used up the code, it answers as to a wrong factor, and tries stay counted.
+// In any other case it gives back tries. If another request has used up the sign-in, it
+// answers as if none waits. It mails the user if a recovery code was used.
 func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, started time.Time, tries []limit.Try) (*Response, error) {
 	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
 	res, err := resume(ctx, x, p, second, started)
@@ -178,9 +178,9 @@ func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second
 	return res, nil
 }
 
-// resume completes a sign-in after the right second factor. If an app has still to be set
-// up, the sign-in waits on for that. The error is directory's ErrWrongProof or
-// ErrNotPending if a concurrent request was faster.
+// resume completes a sign-in after the right second factor. If an app has still to be set up,
+// the sign-in waits on for that. If a concurrent request was faster, the error is directory's
+// ErrWrongProof or ErrNotPending. If the user or provider has changed, it is ErrAccessDenied.
 func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, started time.Time) (*Response, error) {
 	in := p.Assertion
 	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
@@ -226,9 +226,9 @@ func refusedFactor(ctx context.Context, x *exchange, handle string, err error) (
 	return render(ctx, x.setup, x, x.request, err), nil
 }
 
-// admitCode counts a typed code before it is looked at. It returns the counts, which the
-// caller gives back for a right code, and what is known of the browser; or how long to
-// wait, of which it mails the user. Passkeys and passwords have limits of their own.
+// admitCode counts a typed code before it is looked at. It returns the tries, which the caller
+// gives back for a right code, and the browser if that is known for the user. A wait above 0
+// refuses the code, and the user is mailed. It counts neither passkeys nor passwords.
 func admitCode(ctx context.Context, x *exchange, userID string, kind FactorKind) (tries []limit.Try, known *storage.Browser, wait time.Duration, err error) {
 	s := x.setup
 	if userID == "" || !slices.Contains([]FactorKind{FactorTOTP, FactorEmail, FactorRecovery}, kind) {

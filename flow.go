@@ -76,8 +76,8 @@ const (
 	shownText = "this sign-in was answered before: it begins anew, also if the first answer failed"
 )
 
-// compare returns ErrInvalidCheck unless an answer brings everything back that was sent
-// with the flow, as far as it can be seen before the code is redeemed.
+// compare returns ErrInvalidCheck unless f has a value for each check that was sent, and a the
+// redirect URI and mode of f. A flow of Auth.js needs values for the checks configured alone.
 func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []Check) error {
 	demanded := make([]browser.Check, len(configured))
 	for i, c := range configured {
@@ -90,8 +90,8 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 }
 
 // noteAnswer records that an answer has named the flow by its state, and reports whether
-// it was the first. It uses the memory of this process alone, which may forget: only
-// spend decides. It returns true for a flow in which no check has a value.
+// it was the first. It knows the answers to this process alone, and may forget some. So true
+// is no proof: spend decides then. It returns true for a flow in which no check has a value.
 func noteAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
 	if f.Key() == "" {
 		return true
@@ -130,11 +130,10 @@ func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) er
 }
 
 // currentChecks returns the checks of a sign-in that begins now. A callback uses them for
-// a flow of Auth.js, and for a state that names no flow. They are p.Checks and two more:
-// state and, at an OpenID Provider, nonce. There are three cases in which they are
-// p.Checks alone: with exactChecks, if p.Checks is empty, and if p.Checks has PKCE and
-// the metadata of the provider says that it supports S256. It returns an error if
-// it needs that metadata and cannot have it.
+// a flow of Auth.js, and for a state that names no flow. They are p.Checks, with state and,
+// at an OpenID Provider, nonce added where they lack them. Nothing is added with exactChecks,
+// if p.Checks is empty, or if p.Checks has PKCE and the metadata of the provider says that it
+// supports S256. It returns an error if it needs that metadata and cannot have it.
 func (p *oauthProvider) currentChecks(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil

@@ -76,8 +76,8 @@ func (f *FormFailure) wire() any {
 	return told
 }
 
-// name returns the name of the error in the query of the sign-in page. It returns "" if
-// the form itself is wrong, unless the fault is the e-mail address for a magic link.
+// name returns the name of the error in the query of the sign-in page. It returns "" if a
+// field is wrong. Every ErrEmailSignIn is EmailSignin, also if the address is wrong.
 func (f *FormFailure) name() string {
 	switch t := failure.TypeOf(f.Err); {
 	case t == ErrEmailSignIn:
@@ -92,8 +92,8 @@ func (f *FormFailure) name() string {
 // failureKey is where a context has its FormFailure.
 type failureKey struct{}
 
-// FormFailureFrom returns why the form on a page failed, or nil if the page is shown for
-// the first time. [Auth.SignInAction] and [Auth.SignOutAction] put it into the context.
+// FormFailureFrom returns why the form on a page failed, or nil if ctx has no failure.
+// [Auth.SignInAction], [Auth.SignOutAction] and [ContextWithFormFailure] put it there.
 func FormFailureFrom(ctx context.Context) *FormFailure {
 	f, _ := ctx.Value(failureKey{}).(*FormFailure)
 	return f
@@ -237,8 +237,8 @@ func cutField(name string) (kind, rest string) {
 	return "options", name
 }
 
-// takeOption stores an option under its name. With an empty name, value is the object of
-// all options. It returns false if value is none that a form could have sent.
+// takeOption stores an option, but no empty text over an option that is there. With an empty
+// name, value is an object of options, or its JSON. It returns false for any other value.
 func (in *formInput) takeOption(name string, value any) bool {
 	if name != "" {
 		text, ok := plainText(value)
@@ -320,8 +320,8 @@ func redirectIn(form map[string]any) (string, []string) {
 
 const redirectCure = "a path of the site, such as /shop, or an http(s) URL of it"
 
-// checkedRedirect returns the redirect target to, or what is wrong with the syntax of the
-// field name. [Callbacks].Redirect decides later where a good one may lead.
+// checkedRedirect returns to, or an error text if to is malformed or too long. The text names
+// the field name. An empty to is valid. [Callbacks].Redirect decides later where it may lead.
 func checkedRedirect(to, name string) (string, []string) {
 	if to == "" || weburl.Valid(to) && len(to) <= longestValue {
 		return to, nil

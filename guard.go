@@ -111,7 +111,7 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 //   - A panic of decide is logged and answered with status 500.
 //   - [ErrNoSession] leads to the sign-in page. Scripts get status 401.
 //   - Any other error about a request without a session, ErrAccessDenied among them, does
-//     what ErrNoSession does. It is logged, except for ErrAccessDenied.
+//     what ErrNoSession does. It is logged unless it has a line of its own here.
 //   - [ErrAccessDenied] refuses a signed-in user, with status 403.
 //   - Any other error is a fault of decide. It is logged and answered with status
 //     500, or 503 if a store does not answer for now.
@@ -168,8 +168,8 @@ func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handle
 	return a.Authorize(func(*http.Request, *Session) error { return NeedFactor(kinds...) })
 }
 
-// WriteError answers r for a handler that cannot, because of err, with a page for people
-// and JSON for scripts. It answers an error for which [IsRefusal] returns true as
+// WriteError answers r in the place of a handler that err stops: with a page for people, and
+// with JSON for scripts. It answers an error for which [IsRefusal] returns true as
 // [Auth.Authorize] would, [Pages].Error included: [ErrNoSession] leads to the sign-in
 // page, or is status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads
 // any other visitor to the sign-in page. [ErrMissingCSRF] is status 403. Every other

@@ -81,8 +81,8 @@ func (c *Config) wantsTypedLogouts() bool { return c.Hardened }
 // and not a warning.
 func (c *Config) refusesWeakSecrets() bool { return c.Hardened }
 
-// weaknessOf returns why a secret may be guessed, or "" if it may not. It looks for a secret
-// of a guide if the origin of the site is known and has a name of the internet.
+// weaknessOf returns why a secret may be guessed: it has under 32 bytes, or is made of words.
+// Words count only if site is known and its host may be on the internet. Else it returns "".
 func weaknessOf(text string, site weburl.Origin) string {
 	switch {
 	case len(text) < shortestSecret:

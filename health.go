@@ -15,7 +15,7 @@ import (
 // Health is what an instance knows of itself. Its parts are known from calls that were
 // made anyway, so that asking costs nothing.
 type Health struct {
-	Ready bool // HealthHandler has found the instance ready, and Drain was not called
+	Ready bool // HealthHandler has found it so, or has nothing to ask; false after Drain
 	Parts []HealthPart
 }
 
@@ -27,8 +27,8 @@ type HealthPart struct {
 	Since time.Time // when it was first seen so; zero: unknown
 }
 
-// Health returns what the instance knows of itself. It calls no provider and no store: with
-// an Adapter, Ready is false until [Auth.HealthHandler] has asked the store. With [NewFunc]
+// Health returns what the instance knows of itself. It calls no provider and no store. With an
+// Adapter, Ready is false until the store has answered [Auth.HealthHandler]. With [NewFunc]
 // and [NewTenants] it has no Parts.
 func (a *Auth) Health(context.Context) Health {
 	h := Health{Ready: a.life.IsReady()}
@@ -47,11 +47,11 @@ func (a *Auth) Health(context.Context) Health {
 // method but GET and HEAD status 405. Mount it where load balancers can reach it and,
 // preferably, no other client can.
 //
-// An instance is live while it answers. It is ready once the store has answered the
-// handler, until [Auth.Drain]. Until then the handler asks the store at most once a
-// second; what the store answers to others does not count. A later outage does not make the instance unready, because it would make
-// all instances unready at once. Without an Adapter, and with [NewFunc] or [NewTenants],
-// an instance is ready at once.
+// An instance is live while it answers. It is ready from the first answer of the store to
+// the handler until [Auth.Drain]. Before that answer the handler asks the store at most once
+// a second; what the store answers to others does not count. A later outage does not make
+// the instance unready, because it would make all instances unready at once. Without an
+// Adapter, and with [NewFunc] or [NewTenants], an instance is ready at once.
 func (a *Auth) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, word := http.StatusNotFound, "unknown"

@@ -208,8 +208,8 @@ func urlPath(u *url.URL) string {
 	return u.Path
 }
 
-// isAtPath reports whether path is the path of r. With isSame, the path of r may also be
-// the end of path: a handler has then taken a prefix off.
+// isAtPath reports whether path is the path of r. isSame says that r was made of the request
+// at path: then a handler may have taken a prefix off, and the end of path suffices.
 func isAtPath(path string, r *Request, isSame bool) bool {
 	at := urlPath(r.URL)
 	return at == path || isSame && strings.HasSuffix(path, at)

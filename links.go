@@ -87,8 +87,8 @@ func errorPageFor(l *links, own string, r *Request, code string) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// reauthURL returns the URL of the page that asks for a proof and then leads to the URL
-// back. more are further parameters, name and value in turn.
+// reauthURL returns the URL of the page that asks for a proof, by a second factor if byFactor
+// is true, and then leads to the URL back. more are more parameters, name and value in turn.
 func reauthURL(l *links, byFactor bool, back string, more ...string) string {
 	return weburl.WithQuery(l.url("reauth"), append([]string{"for", wantedName(byFactor), "callbackUrl", back}, more...)...)
 }

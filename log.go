@@ -45,8 +45,8 @@ const (
 	hugeSession = 7500
 )
 
-// warn logs a warning for the first session that is larger than largeSession, and for the
-// first that is larger than hugeSession. size is in bytes.
+// warn logs a warning for the first session that is larger than hugeSession, and another one
+// for the first that is larger than largeSession alone. size is in bytes.
 func (w *sizeWarnings) warn(ctx context.Context, log *journal.Logger, about journal.Subject, size int) {
 	switch {
 	case size <= largeSession:

@@ -189,8 +189,8 @@ func backChannel(ctx context.Context, x *exchange, p *oauthProvider) *Response {
 // token demands that, and adds the event. It reports whether the token was shown for the
 // first time. The token is marked as used only after the sessions have ended, so that the
 // provider may repeat a call that failed. If sessions have ended, the refresh tokens are
-// forgotten before that mark, too. If none has, they are forgotten after it: a replay
-// ends no session, and must not take newer refresh tokens away.
+// forgotten before that mark, too. If none has, they are forgotten after it: a replay must
+// not take newer refresh tokens away. An error of that comes with first true.
 func endNamed(ctx context.Context, s *setup, v *visit, p *oauthProvider, said *oauth.LogoutToken) (first bool, err error) {
 	e := directory.ProviderEnd{
 		Provider: p.ID, Issued: said.Issued,

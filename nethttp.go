@@ -168,7 +168,7 @@ func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 // ActionURL returns the absolute URL of an action, such as "signin" or
 // "callback/github", as the browser that sent r sees the site. Auth.js calls it
 // createActionURL. The error is ErrUntrustedHost if r claims a host that the
-// configuration does not trust.
+// configuration does not trust, or a fault of the configuration.
 func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
 	return a.Core().ActionURL(r.Context(), requestHead(r), action)
 }
@@ -177,7 +177,7 @@ func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
 // pages (see docs/client.md), as the browser that sent r sees the site. The name of the
 // file has a hash of its content, so that browsers cache it for good; under the name
 // client/latchkey.js they ask each time. It returns ErrUntrustedHost if r claims a host
-// that the configuration does not trust.
+// that the configuration does not trust, or a fault of the configuration.
 func (a *Auth) ClientURL(r *http.Request) (*url.URL, error) {
 	return a.ActionURL(r, "client/"+client.Name(client.Module))
 }

@@ -112,9 +112,9 @@ func mayChange(ctx context.Context, s *setup, v *visit, here *currentUser) (may,
 }
 
 // proofForLink returns a redirect for a user with a sign-in that is too old to link an account
-// to the account page, which asks for a proof, or on a site without that page to
-// /reauth, which leads to back afterwards. It returns nil on a site without either, and
-// if there is no session or a store fails. The sign-in page then asks the user to sign in
+// . With an account page it leads there: that page asks for a proof. Without one it
+// leads to /reauth, which leads to back afterwards; it returns nil if the site has no
+// /reauth, there is no session, or a store fails: the sign-in page asks the user to sign in
 // with the account they have.
 func proofForLink(ctx context.Context, s *setup, v *visit, l *links, back string) *Response {
 	switch {

@@ -260,11 +260,11 @@ func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flo
 
 // statelessFlow chooses the flow of a callback whose state names no flow of this browser
 // . For a callback without a state, that is the newest flow that Auth.js began
-// without one. Otherwise, with Security.SkipStateCheck and without CheckState, it is the
-// newest flow, and for a provider without checks a new flow in which no check has a value.
-// statelessFlow has CheckResponse check the answer, and returns its error. If there is no
-// such flow, the error is ErrInvalidCheck, or the one that the provider states if no flow
-// is under way or checks has no CheckState.
+// without one. Else, with Security.SkipStateCheck and if checks has no CheckState, it is the
+// newest flow. Else, if checks is empty, it is a new flow in which no check has a value.
+// statelessFlow has CheckResponse check the answer, and returns its error. If no flow is
+// chosen, the error is ErrInvalidCheck, or the one that the provider states if no flow is
+// under way or checks has no CheckState.
 func (p *oauthProvider) statelessFlow(ctx context.Context, v *visit, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	i := -1
 	if answer.State == "" {

@@ -184,11 +184,11 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	}, nil
 }
 
-// UpstreamMFA returns an [OAuth].Assurance for a provider that is trusted to have asked
-// for two factors: if the ID token's amr is a list with mfa in it, or its acr is one of
-// the given values. The Assurance then has AMR mfa and ACR aal2. Its Proved is the ID
-// token's auth_time, with two factors or without. Claims of an unexpected JSON type count
-// as absent.
+// UpstreamMFA returns an [OAuth].Assurance that trusts what the provider says. The provider
+// has asked for two factors if the ID token's amr is a list with mfa in it, or if its acr is
+// one of the given values. Then AMR is mfa and ACR is aal2; else both are empty. Proved is
+// the ID token's auth_time, with two factors or without. Claims of an unexpected JSON type
+// count as absent.
 func UpstreamMFA(acr ...string) func(Grant) Assurance {
 	acr = slices.Clone(acr)
 	return func(g Grant) Assurance {
@@ -266,8 +266,8 @@ func (p *oauthProvider) linking() directory.Linking {
 
 // isVerified reports whether the provider vouches for email, the e-mail address of id in
 // its normal form. id.EmailTrust decides if Identify has set it. Otherwise a provider
-// with EmailUnproven vouches for no address, and any other one for the email of the
-// profile, if email_verified of the profile is true: for no other address (R-348; OpenID
+// with EmailUnproven vouches for no address. Any other provider vouches for email only if it
+// is the email of the profile, and email_verified of the profile is true (R-348; OpenID
 // Connect Core 1.0, section 5.1).
 func (p *oauthProvider) isVerified(id Identity, email string, profile Claims) bool {
 	switch {

@@ -113,8 +113,8 @@ func (p *oauthProvider) unset() string {
 	return "; set " + strings.Join(names, ", ")
 }
 
-// describe returns what other code may ask of the provider. Its functions use p.client,
-// which has to be set by then.
+// describe returns what other code may ask of the provider. The functions in the result use
+// p.client: the caller sets it before it calls one of them.
 func (p *oauthProvider) describe() providerInfo {
 	kind := TypeOAuth
 	if p.OIDC {

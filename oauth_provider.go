@@ -91,8 +91,8 @@ func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Cont
 	return context.WithValue(ctx, askedKey{}, a), nil
 }
 
-// askedIn returns the demands that SignInOptions made for the sign-in that ctx belongs to,
-// such as Prompt and MaxAge. It returns the zero oneCall if there are none.
+// askedIn returns what the application asks of the sign-in that ctx belongs to, such as MaxAge
+// or an account to link. It returns the zero oneCall if the application has asked for nothing.
 func askedIn(ctx context.Context) oneCall {
 	a, _ := ctx.Value(askedKey{}).(oneCall)
 	return a

@@ -261,8 +261,8 @@ func showError(ctx context.Context, x *exchange) *Response {
 }
 
 // shownReference returns the reference code that a page shows: of the failure of this
-// request, or else the one in query, of the failure that led to the page. It returns nil
-// if the site shows none, or if there is no valid code of this site.
+// request, or else the one in query. It returns nil if the site shows none, if the code is
+// not a valid one of this site, or if the visitor has mistyped something or tried too often.
 func shownReference(s *setup, v *visit, query url.Values) *page.Reference {
 	if !s.config.Operations.ShowReference {
 		return nil
@@ -301,8 +301,8 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 }
 
 // faultAnswer answers a request that failed because of err, where no route of Auth.js
-// fixes the answer: with a page for a person, and JSON for a script. The status is 503
-// for an outage, else 500, or a redirect to Pages.Error. It does not log err.
+// fixes the answer: with a page for a person, and JSON for a script. The status is 503 for an
+// outage, else 500. If set, Pages.Error replaces a page of status 500. It does not log err.
 func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	switch {
 	case isScript(x.request.Header), !opensPage(x.request.Header):

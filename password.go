@@ -154,8 +154,8 @@ func passkeysOf(s *setup) string {
 	return ""
 }
 
-// mailLater sends a mail about a password or an address after the answer to the request
-// of ctx. write makes the mail, as in sendLater. provider is as in wordedMail.
+// mailLater sends a mail about a password or an address after the answer to the request of
+// ctx. write makes it, as in sendLater. provider is the id of the Password; empty: none.
 func mailLater(ctx context.Context, m *mails, by asker, l *links, provider string, write func(context.Context) (passwords.Mail, error)) {
 	m.sendLater(ctx, by, func(ctx context.Context) (outgoing, error) {
 		mail, err := write(ctx)

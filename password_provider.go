@@ -86,7 +86,7 @@ func (p *passwordProvider) begin(_ context.Context, x *exchange) (outcome, error
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
 
-// receive checks the posted address and password. Every failure looks the same (F-081).
+// receive checks address and password. No failure shows whether an address is known (F-081).
 func (p *passwordProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
 		return outcome{}, failure.Wrap(ErrUnknownAction, failure.Of(fault.RequestUnknown, errors.New("a password comes by POST")))
@@ -206,9 +206,9 @@ func (p *passwordProvider) resetKinds(ctx context.Context, s *setup, v *visit, u
 // errWrongFactor reports a second factor beside a reset link that does not fit.
 var errWrongFactor = &Error{Type: ErrPassword, Code: "factor", Err: &failure.Mistake{Err: errors.New("the second factor is wrong, or was tried too often")}}
 
-// provesReset returns what the second factor that was typed beside a reset link uses up,
-// and its tries for returnTries; or errWrongFactor, also after too many tries. Five tries
-// end the link.
+// provesReset checks the second factor that was typed beside a reset link. It returns what
+// the factor uses up, and the tries for returnTries, also with an error. A wrong factor and
+// too many tries are errWrongFactor. After five tries the link ends, with ErrVerification.
 func (p *passwordProvider) provesReset(ctx context.Context, s *setup, v *visit, token string, of directory.Pending, typed string) (second *directory.Second, tries []limit.Try, err error) {
 	v.hide(typed)
 	if typed == "" {
@@ -250,8 +250,8 @@ func (p *passwordProvider) keepKnown(ctx context.Context, s *setup, v *visit, us
 	return rememberBrowser(ctx, s, v, userID, "", at, false)
 }
 
-// typedPassword returns the new password of a form, or an ErrPassword that says what
-// is wrong with it.
+// typedPassword returns the new password of a form, and an ErrPassword if it is refused, or
+// the fault of Weakness. about holds what the password must not be, such as the address.
 func typedPassword(ctx context.Context, x *exchange, p *passwordProvider, about ...string) (string, error) {
 	typed := x.field("password")
 	about = append(about, x.origin.Host(), x.setup.config.Theme.Name)
@@ -299,8 +299,8 @@ func offerPasskey(ctx context.Context, x *exchange, p *passwordProvider) (*Respo
 	}))
 }
 
-// linkByCode returns the secret of the link whose code was typed. A wrong code is logged,
-// and back leads to the page with the field. about is as in checkMail.
+// linkByCode returns the secret of the link whose code was typed. A wrong code is logged, and
+// is no err: back then leads to the page with the field. about is email, reset or move.
 func (p *passwordProvider) linkByCode(ctx context.Context, s *setup, v *visit, l *links, purpose, about, typed string) (token string, back *Response, err error) {
 	v.hide(typed)
 	token, err = p.flows.LinkByCode(ctx, purpose, v.cookies.MailCode(v.now(), challenges.CodeLife).Handle, typed, p.asker(ctx, s, v, l))

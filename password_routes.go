@@ -200,8 +200,8 @@ func verifySignUp(ctx context.Context, x *exchange, p *passwordProvider, token s
 }
 
 // finishSignUp creates the user of a sign-up and signs the user in. Without a token the
-// address is not proven, and a mail has the link that proves it. If the address has a
-// user by now, it redirects to the sign-in page.
+// address is not proven; where there is an account page, a mail has the link that proves it.
+// If the address has a user by now, finishSignUp redirects to the sign-in page.
 func finishSignUp(ctx context.Context, x *exchange, p *passwordProvider, in *directory.SignUp, token string, started time.Time) (*Response, error) {
 	var err error
 	if x.callbackURL, err = x.resolveRedirect(ctx, in.CallbackURL); err != nil {
@@ -290,9 +290,9 @@ func undoMove(ctx context.Context, x *exchange, p *passwordProvider, token strin
 	return p.checkMail(&x.visit, &x.links, u.Email, "reset"), nil
 }
 
-// lostMailbox answers the links in the mails about an address that staff replaces: in the
-// new mailbox the one that moves it, and in the former one the one that stops that. It
-// needs no session. Looking at a link uses up nothing.
+// lostMailbox answers the links that are mailed when staff replaces the address of a user. A
+// POST of the link in the new mailbox makes the change; the link in the former mailbox stops
+// it. It needs no session. A GET uses up nothing.
 func lostMailbox(ctx context.Context, x *exchange, step page.PasswordStep, token string) (*Response, error) {
 	s, d := x.setup, x.setup.directory
 	x.hide(token)

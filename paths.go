@@ -98,7 +98,7 @@ func (c *Config) offersAction(name string) bool {
 // again.
 func (c *Config) stepsUp() bool { return c.Factors.isOn() || c.passwords > 0 }
 
-// isServed reports whether a configuration can switch the action on.
+// isServed reports whether a configuration can switch on name, an action.
 func isServed(name string) bool { return !actions[name].reserved }
 
 // routesBelow returns the paths of the actions that offers reports, as patterns of

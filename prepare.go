@@ -187,8 +187,8 @@ func (s *setup) warnOfOneClient() {
 	}
 }
 
-// checkSecrets adds an error to f for each of texts, the values of field, that is no secret
-// or too weak for the site. It warns of other weak ones.
+// checkSecrets adds an error to f for each of texts, the values of field, that is empty, a
+// known placeholder or, when Hardened, weak. Otherwise it logs a warning for a weak one.
 func checkSecrets(s *setup, f *failure.List, field string, texts []string) {
 	for i, text := range texts {
 		weakness := weaknessOf(text, s.trust.origin)

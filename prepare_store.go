@@ -37,8 +37,8 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.prepareReplay(shared)
 }
 
-// prepareLimiter chooses the limiter: the configured one, else the Adapter if
-// it should and can, else this process alone.
+// prepareLimiter chooses the limiter: the configured one, else on a hardened site the Adapter
+// if it can, else here, the memory of this process. If here is nil, it makes one.
 func (s *setup) prepareLimiter(here *limit.Memory) {
 	if here == nil {
 		here = limit.NewMemory(s.now)
@@ -51,7 +51,7 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 	s.limits.OnRefusal(watch.Refusals(s.log))
 }
 
-// prepareReplay chooses the store of used values in the same order as prepareLimiter.
+// prepareReplay sets s.replay to what sharedReplay returns, or else to the process's memory.
 func (s *setup) prepareReplay(shared common) {
 	here, recent := shared.replay, shared.recent
 	if here == nil {
@@ -163,8 +163,8 @@ func (c *SessionConfig) check(f *failure.List) {
 	}
 }
 
-// prepareRevocations chooses the store of ended JWT sessions: the configured one, else
-// the Adapter if it can. Without one, s.revocations stays nil.
+// prepareRevocations chooses the store of ended JWT sessions: the configured one, else the
+// Adapter if it can. Without one, and with SkipRevocations, s.revocations stays nil.
 func (s *setup) prepareRevocations(f *failure.List) {
 	var own storage.RevocationStore
 	if s.store != nil {
@@ -195,8 +195,8 @@ func (s *setup) prepareRevocations(f *failure.List) {
 	s.revocations.Life = max(c.JWT.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
 }
 
-// evidenceLife returns how long the longest-lived of the links, flows and cookies of
-// known browsers lives that are void once the sessions of their user were ended.
+// evidenceLife returns the longest life of what is void once the sessions of its user were
+// ended: links, flows and cookies of known browsers.
 func evidenceLife(providers []preparedProvider) time.Duration {
 	longest := max(browser.CheckMaxAge, browser.KnownMaxAge, linkMaxAge) // links may have lived longer before
 	for _, p := range providers {
@@ -256,7 +256,7 @@ func (s *setup) checkConditionalUI(f *failure.List) {
 	}
 }
 
-// prepareDirectory checks what the features need of the Adapter, and makes the directory.
+// prepareDirectory checks what features need of the Adapter. With one, it sets s.directory.
 func (s *setup) prepareDirectory(f *failure.List) {
 	for _, n := range s.needs() {
 		switch {

@@ -179,9 +179,9 @@ func renewTokens(ctx context.Context, p *oauthProvider, former Tokens) (Tokens, 
 	return t, nil
 }
 
-// revokeTokens ends tokens at the provider, by Revoke of the provider if it is set: the
-// refresh token first, which ends the grant at most providers, then the access token. It
-// returns nil if the provider has no endpoint for that, or revokes refresh tokens only.
+// revokeTokens ends tokens at the provider. It calls Revoke of the provider if that is set.
+// Otherwise it revokes the refresh token, which ends the grant at most providers, and then the
+// access token. It returns nil if there is no endpoint, or one that takes refresh tokens only.
 func revokeTokens(ctx context.Context, p *oauthProvider, t Tokens) error {
 	if p.Revoke != nil {
 		return guarded.Contain(func() error { return p.Revoke(ctx, limitedClient(p), t) })

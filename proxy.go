@@ -80,8 +80,8 @@ func (p *oauthProvider) isRedirectProxy(o weburl.Origin) bool {
 }
 
 // maySendOn reports whether the proxy at the origin from may send callbacks on to the
-// origin to. Without a list that is the proxy's own host name, over https and on its
-// usual port; on a loopback host any port.
+// origin to. If RedirectProxyOrigins is empty, to must have the host name of from, with https
+// and its usual port; on a loopback host, any scheme and port will do.
 func (t *hostTrust) maySendOn(from, to weburl.Origin) bool {
 	if len(t.RedirectProxyOrigins) == 0 {
 		usual := to.Secure && to.Host() == to.HostName() || weburl.IsLoopback(to.Host())

@@ -50,9 +50,9 @@ func isScript(h http.Header) bool {
 // own kind, Hx-Redirect.
 func isHTMX(h http.Header) bool { return h.Get("HX-Request") == "true" }
 
-// asksForJSON reports whether a script sent the form and reads the result itself. It says
-// so by the header of exchange.wantsJSON, by Accept, or by a body of JSON. Unlike
-// isScript it takes htmx for a browser.
+// asksForJSON reports whether a script sent the form and reads the result itself. The script
+// says so by X-Auth-Return-Redirect, by Accept, or by a body of JSON. Unlike isScript it takes
+// htmx without that header for a browser.
 func asksForJSON(r *Request) bool {
 	if _, asked := r.Header["X-Auth-Return-Redirect"]; asked {
 		return true

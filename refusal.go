@@ -342,9 +342,9 @@ func forbidden(ctx context.Context, x *exchange, s *Session) *Response {
 	return problemPage(ctx, x, view)
 }
 
-// isOwnPage reports whether the application shows the page with this URL in place
-// of a built-in one. A page that the configuration names with a query is no other
-// page of its path.
+// isOwnPage reports whether the application shows the page with this URL in place of a
+// built-in one. If the configuration names its page with a query, a URL without that query
+// is another page.
 func isOwnPage(x *exchange, page string) bool {
 	return slices.ContainsFunc(ownPages(&x.setup.config.Pages), func(own ownPage) bool { return own.url != "" && weburl.IsPage(page, x.absolute(own.url)) })
 }

@@ -86,8 +86,8 @@ func queryOf(to string) url.Values {
 	return values
 }
 
-// renderStray answers a request that no route knows: with a page for a person,
-// and with what Auth.js says for a script.
+// renderStray answers a request that no route knows: a browser that opens a page gets a page
+// with status 404 or 400, any other client JSON with status 400. s may be nil.
 func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response {
 	if s == nil || r.Method != http.MethodGet || !opensPage(r.Header) {
 		return badRequest(r)
@@ -159,11 +159,11 @@ func pathOf(to string) string {
 	return u.Path
 }
 
-// renderForVisitor answers a failed callback of a signed-in user. If linking takes a
-// recent proof, it redirects to the page that asks for one. It redirects to the account
-// page if the browser was to go there, or if the account belongs to another user. After a
-// step that was completed before, it returns a page that says so. It returns nil for any
-// other failure, for a script, and if the session cannot be read.
+// renderForVisitor answers a failed callback of a signed-in user. If linking takes a recent
+// proof, it redirects to the page that asks for one. It redirects to the account page, if the
+// site has it, for an account of another user, and if the browser was to go there. For another
+// ErrInvalidCheck or ErrVerification it returns a page that says that the user is signed in.
+// It returns nil for any other failure, for a script, and without a session that can be read.
 func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	t := failure.TypeOf(err)
 	isStale := t == ErrInvalidCheck || t == ErrVerification
@@ -193,7 +193,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	return nil
 }
 
-// renderError returns a redirect to the page that fits the error.
+// renderError redirects to the page for err. A script gets a limit or a suspension as JSON.
 func renderError(x *exchange, err error) *Response {
 	t, person := failure.TypeOf(err), opensPage(x.request.Header)
 	switch {
@@ -232,8 +232,8 @@ func onErrorPage(l *links, own string, params ...string) *Response {
 	return &Response{Redirect: l.url("error") + weburl.WithQuery("", params...)}
 }
 
-// codeOf returns the code for the page that follows CredentialsSignin, and for
-// scripts about passkeys, or "".
+// codeOf returns the Code of the *Error in err. Without one it returns "credentials" for an
+// ErrCredentialsSignin, and "" for any other error.
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
 		return e.Code
@@ -266,8 +266,8 @@ func onSignInPage(x *exchange, params ...string) *Response {
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
 }
 
-// withNotice returns res with a flash message for the sign-in page: what was typed, and
-// what of it was wrong.
+// withNotice adds a flash message for the sign-in page to res, and returns res. It says what
+// was typed, and what was wrong or when to try again. Without x.provider it adds none.
 func withNotice(x *exchange, err error, res *Response) *Response {
 	if x.provider == nil {
 		return res
@@ -304,8 +304,8 @@ func refuseTry(x *exchange, err error, res *Response) *Response {
 	return res
 }
 
-// refuseSuspended returns res with a flash message of until when the user is kept out, or
-// JSON that says it to a script. The URL does not say it.
+// refuseSuspended returns res with a flash message that says until when the user is suspended,
+// or JSON with status 403 for a script. A zero Until has no end. No URL says the time.
 func refuseSuspended(x *exchange, err error, res *Response) *Response {
 	kept, _ := errors.AsType[*directory.Suspended](err)
 	if kept == nil {
@@ -329,7 +329,7 @@ func refuseSuspended(x *exchange, err error, res *Response) *Response {
 	return res
 }
 
-// crossSite answers a post that another site sent with status 403.
+// crossSite answers a request that serve refuses as one of another site, with status 403.
 func crossSite(ctx context.Context, x *exchange) *Response {
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Cross-site request refused.")

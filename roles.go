@@ -79,8 +79,8 @@ type providerInfo struct {
 	signedOut func(ctx context.Context, x *exchange, ended endedSession) (*Response, error)
 }
 
-// mark returns the reference to the session that a sign-in keeps if it begins in the
-// session now.
+// mark returns a reference to the session, for a sign-in that is begun in it to keep. Since is
+// the later of the session's sign-in and its last proof; 0: not known.
 func (u *currentUser) mark() sessionref.Ref {
 	m := sessionref.Ref{UserID: u.user.ID, SessionID: cmp.Or(u.sessionID, u.tokenHash)}
 	switch {
@@ -95,9 +95,9 @@ func (u *currentUser) mark() sessionref.Ref {
 // provedAt returns when the user last proved their identity; zero: unknown.
 func (u *currentUser) provedAt() time.Time { return cmp.Or(u.Proved, u.since) }
 
-// ownUser returns here, unless an administrator acts as the user, because only the user
-// may make changes. Then it adds the event of the refusal and returns
-// directory.ErrActing, except for a request that only shows a page.
+// ownUser returns here if no administrator acts as the user, or if the request only shows a
+// page (v.looks). Otherwise it adds the event of the refusal and returns directory.ErrActing,
+// because only the user may make changes.
 func ownUser(v *visit, here *currentUser) (*currentUser, error) {
 	if here.actor == "" || v.looks {
 		return here, nil
@@ -109,7 +109,7 @@ func ownUser(v *visit, here *currentUser) (*currentUser, error) {
 	return nil, directory.ErrActing
 }
 
-// isAdopted reports whether the session was made elsewhere. The time of its
+// isAdopted reports whether other software, such as Auth.js, made the session. The time of its
 // sign-in is not known then: since is when its token was last renewed there.
 func (u *currentUser) isAdopted() bool { return jwtclaims.IsAdopted(u.sessionID) }
 

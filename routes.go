@@ -154,8 +154,8 @@ func (s *setup) listProviders(l *links) *Response {
 	return jsonBytes(http.StatusOK, append(b, '}'))
 }
 
-// inviteRoute answers GET and POST /invite. Looking at an invitation uses up nothing,
-// and accepting one neither: the sign-in that proves its address takes it (F-095).
+// inviteRoute answers GET and POST /invite. Neither a look at an invitation nor its acceptance
+// uses it up: the sign-in that proves its address does (F-095).
 func inviteRoute(ctx context.Context, x *exchange) (*Response, error) {
 	s, token := x.setup, x.query.Get("token")
 	rows := s.directory.Waiting(s.store)
@@ -192,10 +192,10 @@ func inviteRoute(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(s.pagesFor(ctx, &x.visit).Invite(view))
 }
 
-// acceptInvitation answers an invitation that was just accepted (F-206). One that was
-// mailed proves the address: the user is created and signed in, and on a site that needs
-// a password chooses one first. One that was not mailed leads to the sign-up, if there is
-// one. Any other, and that of a known user, leads to the sign-in page.
+// acceptInvitation answers an invitation that was just accepted (F-206). An unmailed one leads
+// to the sign-up with a password, if there is one. A mailed one proves the address: a new user
+// is created and signed in or, without Email or with SignUpInvited, chooses a password first.
+// All others, such as a mailed one of a known user, lead to the sign-in page.
 func acceptInvitation(ctx context.Context, x *exchange, in *challenges.Invitation) (*Response, error) {
 	s, started := x.setup, x.now()
 	known, err := guarded.Optional(s.store.UserByEmail(ctx, in.Email))

@@ -17,8 +17,8 @@ import (
 // is as old as the sign-in, so that no limit on age is stretched, and ends for
 // itself.
 
-// branch implements sessionStrategy: it seals the claims of the token from again, under a
-// session id of their own.
+// branch implements sessionStrategy: it seals the claims of from, a session token, into a new
+// token, which gets a session id of its own.
 func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
 	claims, err := t.openLive(ctx, from)
 	if errors.Is(err, directory.ErrNoToken) {

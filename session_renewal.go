@@ -47,8 +47,8 @@ func (d *databaseStrategy) renewal(v *visit, _ *currentUser, p directory.Proof) 
 	}
 }
 
-// renewal implements sessionStrategy: done seals what was proven into a new token. It
-// returns directory.ErrNoToken if the token of the request is not that of here.
+// renewal implements sessionStrategy: done seals what was proven into a new token. It is done
+// that returns directory.ErrNoToken if the request's token is of another session than here.
 func (t *tokenStrategy) renewal(v *visit, here *currentUser, p directory.Proof) renewal {
 	return renewal{
 		stored: func(_ context.Context, _ *directory.Store, after time.Time) error {
@@ -125,10 +125,10 @@ type proving struct {
 	back     string   // where the browser goes in the end
 }
 
-// provingOf returns the user of a request, and how the user can prove their identity.
-// wanted is a word of wantedName. use and provider choose one of the ways, as in
-// [proofWay]. It returns a response instead if the browser has no session that could be
-// renewed.
+// provingOf returns the user of a request, and how the user can prove their identity. wanted
+// is a word of wantedName. use and provider choose the way; an empty provider matches any. If
+// none fits, the way is the first for GET /reauth, and else zero. provingOf returns a response
+// instead if the browser has no session that could be renewed.
 func provingOf(ctx context.Context, x *exchange, wanted, use, provider string) (*proving, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil {

@@ -324,8 +324,8 @@ func jarSessionOf(claims Claims) jarSession {
 	return jarSession{Subject: claims.String(jwtclaims.Subject), ID: claims.String(jwtclaims.SessionID)}
 }
 
-// formerJar returns the session that a sign-in takes the place of. It is zero if there is
-// none, or if its tokens do not matter.
+// formerJar returns the session of the token that a sign-in replaces. It is zero if there is
+// no such token, or if the browser keeps no provider tokens.
 func (t *tokenStrategy) formerJar(ctx context.Context, v *visit) jarSession {
 	if t.setup.jar == nil || !browser.BringsTokens(&v.cookies) {
 		return jarSession{}

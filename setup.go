@@ -150,8 +150,8 @@ func (s *setup) tracksSignIns() bool {
 // has second factors.
 func assures(s *setup) bool { return s.directory != nil && s.directory.Factors != nil }
 
-// unprovable returns an error if no session of this site ever has such a proof: of a
-// second factor, or of a recent sign-in. It returns nil for a nil s.
+// unprovable returns an ErrInvalidConfig if no session of this site ever keeps a second factor
+// (with isFactor), or the time of its sign-in (without). It returns nil for a nil s.
 func unprovable(s *setup, isFactor bool) error {
 	switch {
 	case s == nil:
@@ -206,8 +206,8 @@ func outboxOf(ctx context.Context, s *setup) *directory.Outbox {
 	return &directory.Outbox{Base: &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.ActorIn(ctx)}, Audit: s.table}
 }
 
-// told stores and tells one event without a request. It returns ErrAudit if the audit log
-// is required and does not take it.
+// told stores and tells one event without a request. If the audit log is required and does not
+// take it, told calls the functions of the application all the same, and returns ErrAudit.
 func told(ctx context.Context, s *setup, e Event) error {
 	o := outboxOf(ctx, s)
 	o.Base.Client, o.Base.UserAgent, o.Base.RequestID = e.Client, e.UserAgent, e.RequestID // Add copies these from Base
@@ -287,7 +287,7 @@ func countSealed(ctx context.Context, s *setup, v *visit, size int) {
 	}
 }
 
-// referenceOf returns the reference code of what failed in the request.
+// referenceOf returns the reference code of what failed in the request. The first d makes it.
 func referenceOf(s *setup, v *visit, d fault.Detail) string {
 	if v.reference == "" {
 		v.reference = s.codes.Make(d, v.now())

@@ -97,8 +97,8 @@ func (s *requestState) request() *Request {
 // context for every Auth.
 func (s *requestState) concerns(a *Auth) bool { return s.auth == nil || s.auth == a }
 
-// stateOf finds or makes the state of a request. What a new one has to say goes into
-// the header that w has now, so the caller has to be the goroutine that answers.
+// stateOf returns the state of r, or a new one, and r with a context that has it. A new state
+// writes into the header that w has now, so the caller has to be the goroutine that answers.
 func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *http.Request) {
 	if state := stateFor(a, r); state != nil {
 		return state, r
@@ -276,8 +276,8 @@ func (s *requestState) remember(of reading, u *User) {
 	}
 }
 
-// setupOf returns the setup with the store that is asked. A session that was put into
-// the context belongs to no request.
+// setupOf returns the setup with the store of the session's user: that of the request. For a
+// session of [ContextWithSession] it is that of a, for the tenant in ctx; nil: none is known.
 func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 	switch {
 	case s.auth != nil:
@@ -288,7 +288,7 @@ func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 	return a.fixed, nil
 }
 
-// storedUser returns the user of r from the store, or else as the session has it.
+// storedUser returns the user of r from the store, or from the session without store or id.
 func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)) (*User, error) {
 	s, err := setupOf()
 	if err != nil {
@@ -335,7 +335,7 @@ func findSetup(a *Auth, ctx context.Context, r *Request) (*setup, error) {
 	return a.tenants.setupFor(ctx, r)
 }
 
-// setupOrBlank returns what setupFor returns, with orBlank of the setup.
+// setupOrBlank does what setupFor does, but orBlank replaces a nil setup.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
 	return orBlank(a, s), err

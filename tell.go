@@ -39,8 +39,8 @@ func (l *listeners) Hears(t event.Type) bool {
 	return false
 }
 
-// handlerOf returns the function for an event, and its name. call is nil if there is
-// none.
+// handlerOf returns the function for an event, and its name. call is nil without a payload:
+// only an event for which a function is set has one.
 func (e *Events) handlerOf(entry *directory.Entry) (name string, call func(context.Context) error) {
 	switch p := entry.Payload.(type) {
 	case SignInEvent:

@@ -126,9 +126,9 @@ func (t *hostTrust) forwarded(r *Request, name string) string {
 	return strings.Trim(strings.Join(r.Header[name], ","), " \t")
 }
 
-// allows reports whether the origin is on the list. A port has to be named
-// there unless it is the scheme's own: another program on the host can use any
-// other.
+// allows reports whether the origin is in AllowedHosts, or that is empty. A port has to be
+// named there unless it is the scheme's own, because another program on the host can use any
+// other port.
 func (t *hostTrust) allows(o weburl.Origin) bool {
 	if len(t.AllowedHosts) == 0 {
 		return true
@@ -172,9 +172,9 @@ func (t *hostTrust) missingPort(o weburl.Origin) string {
 	return fmt.Sprintf("; Site.AllowedHosts has it without a port, which has to be named: %q", name+anyPort)
 }
 
-// clientAddr returns the IP address of the client: the right-most hop of
-// X-Forwarded-For that is no trusted proxy, or "" if it is unknown. An
-// address has one spelling: IPv4 in IPv6 is IPv4, without port and zone.
+// clientAddr returns what ClientAddress says or, without that function, the IP address of the
+// client: the connection's or, behind a trusted proxy, the right-most hop of X-Forwarded-For
+// that is none. "": unknown. IPv4 in IPv6 is written as IPv4, without port and zone.
 func (t *hostTrust) clientAddr(r *Request) string {
 	if own := t.ClientAddress; own != nil {
 		client, _ := guarded.ContainResult(func() (string, error) { return strings.TrimSpace(own(r)), nil })

@@ -35,10 +35,10 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 var errNoResponse = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContext, errors.New("an update gives a session that came as a bearer token a new token: use a context of LoadSession, or the session route")))
 
 // UpdateSession does what [Auth.UpdateSession] does, and returns the cookies for the
-// response, also with an error. It returns them in every context: they are never in
-// [Core.Renewal], as those of [Core.ReadSession] are. Where the session came as a bearer token, ctx must be one
-// of [Core.LoadSession] or [Core.Attach]: the header of its response gets the
-// Session-Token. Any other ctx is then ErrInvalidConfig.
+// response, also with an error. It returns them in every context: unlike those of
+// [Core.ReadSession] they are never in [Core.Renewal]. Where the session came as a bearer
+// token, ctx must be one of [Core.LoadSession] or [Core.Attach]: the header of its response
+// gets the Session-Token. Any other ctx is then ErrInvalidConfig.
 func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

@@ -95,8 +95,8 @@ func (b usersBackend) Moves(ctx context.Context) (*users.Keeper, error) {
 	return keeperOf(ctx, s, s.moves, true)
 }
 
-// keeperOf returns flows for calls without a request. With mails, a site without Site.URL
-// is ErrInvalidConfig; without, it mails nothing, as no link could lead back.
+// keeperOf returns flows for calls without a request. Without Site.URL no link in a mail could
+// lead back: with mails that is ErrInvalidConfig, and without mails From then mails nothing.
 func keeperOf(ctx context.Context, s *setup, flows *passwords.Flows, mails bool) (*users.Keeper, error) {
 	if mails && s.trust.origin.Text == "" {
 		return nil, failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigInvalid, errors.New("set Site.URL: links in mails lead there")))

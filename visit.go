@@ -22,7 +22,7 @@ type visit struct {
 	events     directory.Outbox
 	trail      watch.Trail
 	looks      bool   // the request only shows a page of the user
-	why        string // there is no session, for the tracer; empty: unknown
+	why        string // there is no session, or "renewed" for one that was; empty: unknown
 
 	about       journal.Subject // the exchange, for the log
 	secretsSeen []string        // that came up on the way and may not be logged

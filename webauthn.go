@@ -138,8 +138,8 @@ func tooManyQuestions(wait time.Duration) *Response {
 }
 
 // stranger returns the user that an unauthenticated client names, or nil, and whether the
-// user exists. The user of a free e-mail address has no ID. It looks up nothing if the
-// client may learn nothing.
+// user exists. The user of a free e-mail address has no ID. Without ListKnown every address
+// counts as free for a new passkey. With ListNone any other action gets nil.
 func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
 		return w.ownStranger(ctx, r, action)

@@ -217,8 +217,8 @@ func answeredChallenge(answer []byte) (challenge string, credentialID []byte, er
 	return client.Challenge, credentialID, nil
 }
 
-// answeredHandle returns what an authenticator calls the user, or nil if the answer
-// does not say. Nothing has been verified.
+// answeredHandle returns what an authenticator calls the user, or no bytes if the answer does
+// not say. Nothing has been verified.
 func answeredHandle(answer []byte) []byte {
 	var said struct {
 		Response struct {

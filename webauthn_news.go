@@ -22,7 +22,7 @@ import (
 // or removed, so that password managers follow (Web Authentication Level 3,
 // section 5.1.10).
 
-// actionSignals asks for it.
+// actionSignals is the action that asks for the news of passkeys.
 const actionSignals = "signals"
 
 // passkeyNews has the members of all the signals that there are.

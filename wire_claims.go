@@ -37,7 +37,7 @@ func (k keptClaims) with(c Claims, names ...string) keptClaims {
 	return k
 }
 
-// holds reports whether a claim of c is as it was.
+// holds reports whether a claim of c is as it was. It returns true for one that k lacks.
 func (k keptClaims) holds(c Claims, name string) bool {
 	i := slices.IndexFunc(k, func(was keptClaim) bool { return was.name == name })
 	return i < 0 || reflect.DeepEqual(k[i].value, c[name])
@@ -92,7 +92,7 @@ func readMembers(s *Session, said *jwtclaims.Said, members []jsonscan.Member) (f
 	return from
 }
 
-// readText returns the text of m, and the raw JSON for an empty one.
+// readText returns the text of m, and the JSON of m if that is empty or no text, else null.
 func readText(m jsonscan.Member) (text string, raw []byte) {
 	text, ok := m.Text()
 	switch {
@@ -141,8 +141,8 @@ func (s *Session) signedInAt(t time.Time, known bool) {
 	}
 }
 
-// userFromClaims does what readMembers does, for claims that a callback has shaped: it
-// returns the user, and what the claims say in the fields that are empty.
+// userFromClaims returns the user that claims describe, and what they say in the fields that
+// are empty. A claim of the user that cannot be written as JSON is an error.
 func userFromClaims(c Claims) (u SessionUser, said *jwtclaims.Said, err error) {
 	said = &jwtclaims.Said{}
 	for _, f := range []struct {
@@ -254,8 +254,8 @@ func laterOf(a, b time.Time) time.Time {
 	return a
 }
 
-// keepOwn remembers the claims that no callback may set, change or drop, and more. With
-// assured the claims of proofs are among them, and with acts the claim act.
+// keepOwn remembers the claims that no callback may set, change or drop, and those named in
+// more. With assured the claims of proofs are among them, and with acts the claim act.
 func keepOwn(c Claims, assured, acts bool, more ...string) keptClaims {
 	kept := make(keptClaims, 0, 12).with(c, more...)
 	kept = kept.with(c, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID, jwtclaims.ActorSession)

@@ -205,8 +205,8 @@ func (c *call) is(parts ...string) bool {
 
 // prove returns nil, nil if the session has the proofs that need asks for, and otherwise
 // a response that asks the staff member for them. A browser is led to the page that takes
-// the proof, and then to the user or the list that the request was about. A request for
-// JSON or with a bearer token gets 401 with a challenge in WWW-Authenticate.
+// the proof, then to the user or list of the request. A request for JSON or with a bearer
+// token gets 401 and a challenge. If no session can have the proof, failed answers the error.
 func (c *call) prove(ctx context.Context, need error) (*latchkey.Response, error) {
 	unmet := c.core.Unmet(ctx, c.session, need)
 	switch {
@@ -249,7 +249,7 @@ func (c *call) notFound(ctx context.Context) (*latchkey.Response, error) {
 	return c.problem(ctx, http.StatusNotFound, "NotFound", "error.missing.heading", "error.missing.text")
 }
 
-// refused answers 403, for what a staff member may not do.
+// refused answers 403 for what a staff member may not do, or if Options.Staff fails.
 func (c *call) refused(ctx context.Context) (*latchkey.Response, error) {
 	return c.problem(ctx, http.StatusForbidden, "AccessDenied", "error.forbidden.heading", "error.forbidden.text")
 }

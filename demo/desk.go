@@ -43,8 +43,8 @@ func observed(c latchkey.Config) latchkey.Config {
 	return c
 }
 
-// addCrowd stores the users of the desk once: a later start leaves alone what was
-// changed. Of several demos that start at once, one adds them.
+// addCrowd stores the users of the desk, and suspends one, once for a data folder: a later
+// start changes nothing. Of several demos that start at once, one adds the users.
 func (d *site) addCrowd(ctx context.Context) error {
 	done := filepath.Join(d.data, "crowd")
 	if _, err := os.Stat(done); !errors.Is(err, fs.ErrNotExist) {
@@ -58,10 +58,10 @@ func (d *site) addCrowd(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err == nil {
+	if err = ignoring(err, latchkey.ErrConflict); err == nil {
 		err = d.store.Suspensions().Put(ctx, suspended().ID, storage.Suspension{Since: time.Now(), Reason: "shows what a suspended user sees"})
 	}
-	if err := ignoring(err, latchkey.ErrConflict); err != nil {
+	if err != nil {
 		return err
 	}
 	return os.WriteFile(done, nil, 0o600)
@@ -99,7 +99,7 @@ func (d *site) isStaff(r *http.Request) bool {
 	return is && err == nil
 }
 
-// auditLog shows the audit log to staff, a page at a time. Looking is an event itself.
+// auditLog shows staff one page of the audit log, and records that. Others get status 404.
 func (d *site) auditLog(w http.ResponseWriter, r *http.Request) {
 	if !d.isStaff(r) {
 		d.notFound(w, r)

@@ -2,7 +2,7 @@ package main
 
 import "github.com/latchkeyhq/latchkey/internal/words"
 
-// hint adds to the built-in pages where the mail of this demo is to be found.
+// hint returns text and where to find the demo's mail, or "" for a key that needs no hint.
 func hint(language, key, text string) string {
 	switch key {
 	case "verify.text", "verify.to", "password.sent", "password.sent.reset":

@@ -57,7 +57,7 @@ func (m mailbox) send(_ context.Context, message latchkey.Message) error {
 	return os.Rename(name+".part", name+suffix) // so that no reader gets half of it
 }
 
-// letters returns the newest mails, newest first.
+// letters returns the newest mails, at most lettersSeen, the newest first.
 func (m mailbox) letters() ([]letter, error) {
 	names, err := filepath.Glob(filepath.Join(m.dir, "*"+suffix))
 	if err != nil {
@@ -79,7 +79,7 @@ func (m mailbox) letters() ([]letter, error) {
 	return list, nil
 }
 
-// letter finds one of letters.
+// letter returns the mail with an ID, if it is one of letters, and whether there is one.
 func (m mailbox) letter(id string) (letter, bool, error) {
 	all, err := m.letters()
 	if i := slices.IndexFunc(all, func(l letter) bool { return l.ID == id }); i >= 0 {
@@ -88,7 +88,7 @@ func (m mailbox) letter(id string) (letter, bool, error) {
 	return letter{}, false, err
 }
 
-// tidy removes what is of no use any more. A file it cannot remove stays.
+// tidy removes the files that are older than lettersKept. A file it cannot remove stays.
 func (m mailbox) tidy(now time.Time) {
 	oldest := now.Add(-lettersKept).Format(stamp)
 	files, _ := os.ReadDir(m.dir)

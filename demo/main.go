@@ -98,8 +98,8 @@ const (
 	tries     = 50
 )
 
-// listen takes the port that was asked for, and no other; if none was, the
-// first that is free.
+// listen listens on port, and returns an error if that is taken. For an empty port it takes
+// the first free one of the ports 3000 to 3049.
 func listen(port string) (net.Listener, error) {
 	if port != "" {
 		return net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))

@@ -29,7 +29,7 @@ type view struct {
 	Content any
 }
 
-// Name is what to call who is signed in.
+// Name returns what to call the signed-in user, or "" if no user is signed in.
 func (v view) Name() string {
 	switch {
 	case v.Session == nil:
@@ -51,10 +51,10 @@ func (d *site) home(w http.ResponseWriter, r *http.Request) {
 	}{aliceName, alicePassword, names(), d.guests(true), d.guests(false), d.sessions()})
 }
 
-// guest is a provider that the demo brings nothing for.
+// guest is a provider that works only with credentials in the environment.
 type guest struct{ Name, Variables string }
 
-// guests are those that are set up, or those that are not.
+// guests returns the guests that are set up if ready is true, and otherwise the others.
 func (d *site) guests(ready bool) (list []guest) {
 	if d.github == ready {
 		list = append(list, guest{"GitHub", "AUTH_GITHUB"})
@@ -76,7 +76,7 @@ func (d *site) members(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, http.StatusOK, "members", "Members", nil)
 }
 
-// safe is a page that asks for a proof of the last minute.
+// safe shows a page whose route asks for a proof that is at most a minute old.
 func (d *site) safe(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, http.StatusOK, "safe", "The safe", nil)
 }
@@ -110,8 +110,8 @@ func (d *site) profile(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, http.StatusOK, "profile", "Profile", struct{ JSON, Sessions string }{string(text), d.sessions()})
 }
 
-// components shows what package ui has, the first time and again with what was
-// wrong.
+// components shows the parts of package ui. After a failed sign-in it is called again, and
+// answers with the status of the failure.
 func (d *site) components(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if f := latchkey.FormFailureFrom(r.Context()); f != nil {
@@ -120,8 +120,8 @@ func (d *site) components(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, status, "components", "Components", nil)
 }
 
-// ownForms are the origins that forms of the site's own lead to: browsers apply
-// the policy to the redirect as well.
+// ownForms returns the other origins that forms of the site lead to, for form-action of the
+// Content-Security-Policy: browsers apply that to the redirect of a form as well.
 func (d *site) ownForms() string {
 	origins := []string{originOf(d.issuer)}
 	if d.github {
@@ -153,8 +153,8 @@ func (d *site) mailbox(w http.ResponseWriter, r *http.Request) {
 	}{letters, letterMay})
 }
 
-// letter is the HTML of a mail, which is a stranger to this site: it may run and
-// load nothing, sees no cookies, and its link opens a tab, as in a mail program.
+// letter sends the HTML of a mail in a sandbox: the mail may run and load nothing and sees
+// no cookies, and its link opens a tab. An unknown mail, or one without HTML, is status 404.
 func (d *site) letter(w http.ResponseWriter, r *http.Request) {
 	l, found, err := d.mails.letter(r.PathValue("id"))
 	switch {
@@ -188,7 +188,7 @@ func (d *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "Something went wrong.", http.StatusInternalServerError)
 }
 
-// show writes a page.
+// show writes the page of the template called name. If that fails, it sends status 500.
 func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
 	v := view{Title: title, Path: r.URL.Path, Content: content}
 	v.Session = latchkey.SessionFrom(r.Context())

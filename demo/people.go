@@ -54,8 +54,8 @@ func alice(ctx context.Context, a storage.Adapter) (latchkey.User, error) {
 	return u, err
 }
 
-// checkPassword takes as long for a wrong name as for a wrong password. A real
-// site compares with a slow hash; this password is public.
+// checkPassword returns alice and makes her staff, or returns ErrCredentialsSignin. A wrong
+// name takes as long as a wrong password. A real site compares a slow hash.
 func (d *site) checkPassword(ctx context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	name := subtle.ConstantTimeCompare([]byte(fields["username"]), []byte(aliceName))
 	password := subtle.ConstantTimeCompare([]byte(fields["password"]), []byte(alicePassword))

@@ -28,8 +28,8 @@ type settings struct {
 	log      *slog.Logger
 }
 
-// readSettings makes the data folder, and a secret in it, where they are
-// missing.
+// readSettings returns the settings in the environment. It makes the data folder, and a
+// secret in it if the environment has none. An unknown SESSION_STRATEGY is an error.
 func readSettings(getenv func(string) string) (settings, error) {
 	s := settings{
 		port:     getenv("PORT"),
@@ -62,7 +62,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 	return s, err
 }
 
-// cacheFolder is the user's, or where everybody may write if there is none.
+// cacheFolder returns the user's cache folder, or os.TempDir if the user has none.
 func cacheFolder() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

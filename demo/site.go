@@ -52,7 +52,7 @@ func newSite(ctx context.Context, s settings) (_ *site, err error) {
 	return d, err
 }
 
-// prepareStore opens the database, drops what has expired, and lets alice in.
+// prepareStore opens the database, drops what has expired, and stores alice and the crowd.
 func (d *site) prepareStore(ctx context.Context) (err error) {
 	if d.store, err = openStore(ctx, d.data); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // user, a form that asks for one more scope, one that lets the tokens go, and a sign-out
 // that goes on to the provider.
 
-// connected has a provider keep tokens for its API, and end sessions here that end there.
+// connected sets p to keep tokens, and to end sessions that the provider ends; it returns p.
 func connected(p *latchkey.OAuth) *latchkey.OAuth {
 	p.Offline, p.Logout = true, latchkey.Logout{BackChannel: true}
 	return p
@@ -39,7 +39,7 @@ func (d *site) tokens(w http.ResponseWriter, r *http.Request) {
 // mostOfAnswer bounds what is read of an answer of the API.
 const mostOfAnswer = 64 << 10
 
-// askProvider calls the API with the token of the signed-in user.
+// askProvider returns what the API says of the signed-in user, or a problem to show them.
 func (d *site) askProvider(r *http.Request) (answer, scope, problem string) {
 	of := latchkey.AccountRef{UserID: latchkey.SessionFrom(r.Context()).UserID, Provider: "demo"}
 	token, err := d.auth.Users().AccessToken(r.Context(), of, latchkey.TokenOptions{})

@@ -45,7 +45,7 @@ type Event struct {
 	// ID is a UUID of version 7, the same wherever the event is told. Ids of a process
 	// rise.
 	ID string
-	// Count is for how many equal failures the event stands in an audit log. 0: one.
+	// Count is for how many failures, or events of an audit log, the event stands. 0: one.
 	Count int
 
 	// AMR and ACR are the methods and the level that a completed sign-in or step-up has

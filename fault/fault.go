@@ -95,8 +95,8 @@ func (e *Error) Is(target error) bool { return target == e.Type }
 
 // Errors without an ErrorType. A program asks for them with [errors.Is].
 var (
-	// ErrLastAccount reports that an account was not unlinked because it is the
-	// last way to sign in that its user has.
+	// ErrLastAccount reports that an account, a passkey or a password was not removed because
+	// it is the last way to sign in that its user has.
 	ErrLastAccount = errors.New("latchkey: this is the only way to sign in that is left")
 	// ErrLastFactor reports that a second factor was not removed because it is the
 	// last one of a user who has to have one.

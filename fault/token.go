@@ -14,7 +14,7 @@ type TokenError struct {
 	Err        error         // the cause, for the log; may be nil
 }
 
-// Error implements error.
+// Error implements error. The zero TokenError says that there is no refresh token.
 func (e *TokenError) Error() string {
 	var parts []string
 	if len(e.Missing) > 0 {

@@ -58,8 +58,8 @@ type TokenParams struct {
 //
 // GetToken returns [ErrNoToken] if there is no token or a piece is missing, and
 // otherwise the error of p.Decode or of [Decode], such as [ErrInvalid], [ErrExpired] or
-// [ErrNoSecret]. It logs a refused token to p.Logger. Claims and error are never both
-// set. It is safe for concurrent use.
+// [ErrNoSecret]. It logs to p.Logger why a token was refused, and never the token. Claims
+// and error are never both set. It is safe for concurrent use.
 func GetToken(h http.Header, p TokenParams) (Claims, error) {
 	token, isCookie, err := rawToken(h, p)
 	if err != nil {

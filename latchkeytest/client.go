@@ -131,9 +131,9 @@ func (c *Client) Get(rawURL string) *Page {
 }
 
 // Post sends a form from a page of the site itself, with the headers Origin and
-// Sec-Fetch-Site of a browser. Such a post needs no csrfToken, so a test of the
-// token in a form uses [Client.Do] without these headers. [Client.CSRFToken]
-// fetches the token.
+// Sec-Fetch-Site of a browser. With these headers the form needs no csrfToken. A test
+// that the site wants the token uses [Client.Do] and leaves the headers out.
+// [Client.CSRFToken] fetches the token.
 func (c *Client) Post(rawURL string, form url.Values) *Page {
 	c.t.Helper()
 	return c.send(http.MethodPost, rawURL, form, c.URL)

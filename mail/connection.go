@@ -68,8 +68,8 @@ func (*connection) SetDeadline(time.Time) error      { return nil }
 func (*connection) SetReadDeadline(time.Time) error  { return nil }
 func (*connection) SetWriteDeadline(time.Time) error { return nil }
 
-// cause returns why a conversation broke off, without any words of the server, or "" if
-// that is not known.
+// cause returns why a conversation broke off, or "" if that is not known. Of what the server
+// has sent it repeats only names of the certificate, quoted.
 func cause(err error) string {
 	switch {
 	case err == nil:
@@ -109,7 +109,7 @@ func distrust(err error) string {
 // mostNames bounds the names of a certificate in the text of an error.
 const mostNames = 3
 
-// namesOf returns the names and IP addresses of a certificate, quoted.
+// namesOf returns the first mostNames names and IP addresses of a certificate, quoted.
 func namesOf(c *x509.Certificate) string {
 	var names []string
 	for _, name := range c.DNSNames {
@@ -127,7 +127,7 @@ func namesOf(c *x509.Certificate) string {
 	return strings.Join(names, ", ")
 }
 
-// brief returns text quoted, in ASCII and cut to 64 bytes.
+// brief returns the first 64 bytes of text, quoted and in ASCII.
 func brief(text string) string { return strconv.QuoteToASCII(text[:min(len(text), 64)]) }
 
 // missing returns the cause of an error that the SMTP library has no value for, by its

@@ -41,8 +41,8 @@ type Server struct {
 	Password string   // goes with Username
 	Security Security // empty: STARTTLS
 
-	// From is the sender, such as no-reply@app.example or "App
-	// <no-reply@app.example>", where Email.From is empty.
+	// From is the sender where Email.From is empty, such as no-reply@app.example or "App
+	// <no-reply@app.example>". SMTP refuses a Server without it in any case.
 	From string
 	// Template words the mail. nil: mailtext.Compose.
 	Template func(latchkey.Message) (mailtext.Content, error)

@@ -166,9 +166,9 @@ func (s Server) failure(ctx context.Context, step string, err error) error {
 	return errors.New(text)
 }
 
-// isGone reports whether the server has refused the recipient because there is no such
-// mailbox, by its enhanced status code (RFC 3463, 3.2 and 3.3). The bare status 550 has
-// other reasons, too.
+// isGone reports whether the server has refused the recipient because the mailbox or its
+// domain does not exist, has moved or is disabled. It looks at the enhanced status code
+// (RFC 3463, 3.2 and 3.3). The bare status 550 has other reasons, too.
 func isGone(err error) bool {
 	refused, ok := errors.AsType[*gomail.SendError](err)
 	if !ok || refused.Reason != gomail.ErrSMTPRcptTo || refused.ErrorCode() < 500 {

@@ -11,7 +11,7 @@ type shape struct {
 	subject string
 	text    string // between the subject and the button
 	action  string // on the button; empty: there is no link
-	other   string // of OtherURL
+	other   string // of the link to Message.OtherURL; empty: no such link
 	foot    string
 	once    bool // the link works once, until Expires
 }

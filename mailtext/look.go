@@ -10,7 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// shades are the grounds and inks of one colour scheme.
+// shades are the colours of backgrounds (Page, Card) and texts (Ink, Soft) of one scheme.
 type shades struct{ Page, Card, Ink, Soft template.CSS }
 
 var (
@@ -34,9 +34,9 @@ type look struct {
 	Button, ButtonText, Rim template.CSS
 }
 
-// newLook returns the look of a theme. A missing or malformed BrandColor becomes blue.
-// Without a usable ButtonText it chooses one. If the brightness of BrandColor is unknown,
-// that makes the button white, and only its rim keeps the colour.
+// newLook returns the look of a theme. A missing or malformed BrandColor becomes blue. For a
+// missing or malformed ButtonText it chooses a colour that is readable on BrandColor. If the
+// brightness of BrandColor is unknown then, the button is white, and its rim has BrandColor.
 func newLook(t latchkey.Theme) look {
 	l := look{shades: light, Schemes: t.ColorScheme}
 	switch t.ColorScheme {

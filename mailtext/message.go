@@ -20,10 +20,10 @@ type Content struct {
 	HTML    string // a complete document; empty: there is only Text
 }
 
-// Compose returns the mail for m, in the colours of m.Theme and in m.Language. It
-// returns an error for an unknown m.Kind, and for an m.URL that is not http(s): every
-// mail names its host. m.OtherURL is checked too, unless it is empty. A kind without a
-// button needs m.Code.
+// Compose returns the mail for m, in the colours of m.Theme and in m.Language, or English if
+// that is malformed. It returns an error for an unknown m.Kind. It also does so for an m.URL
+// that is no http(s) URL with a host, or that names a user, and for such an m.OtherURL unless
+// that is empty. If a kind has no button, an empty m.Code is an error, too.
 //
 // The mail loads nothing from elsewhere: a picture would tell its host when which user
 // reads mail, and most programs hide it anyway.
@@ -85,8 +85,8 @@ func linkHost(link string) (string, error) {
 
 // Recipient returns the mailbox that to names in the form in which sign-in stores it:
 // lower-cased, NFKC, with its domain in ASCII, which every mail server understands (RFC
-// 5891). It refuses whatever is not exactly one mailbox without a name, such as
-// ada@example.com. Anything more could make two recipients of one.
+// 5891). It returns an error unless to is exactly one mailbox such as ada@example.com,
+// without a display name. Anything more could make two recipients of one.
 func Recipient(to string) (string, error) {
 	email, err := mailbox.Canonical(to)
 	if err != nil || mailbox.Check(strings.ToLower(to)) != nil || mailbox.Check(email) != nil {

@@ -20,7 +20,7 @@ import (
 const early = time.Minute
 
 // Token returns tokens as x/oauth2 has them, without the refresh token: Latchkey alone
-// renews. The expiry is moved forward by a minute, but by at most a fifth of the time
+// renews. The expiry is a minute earlier than ExpiresAt, but by at most a fifth of the time
 // that is left, so that [oauth2.ReuseTokenSource] asks in time. A zero ExpiresAt stays
 // zero.
 func Token(t latchkey.Tokens) *oauth2.Token {

@@ -163,9 +163,9 @@ func newInstruments(m metric.Meter, o *Options) (*instruments, error) {
 	return i, errors.Join(faults...)
 }
 
-// ended records the duration of the operation of s, which ended with r. Only requests,
-// and calls to providers and stores, have a metric of it. A request no longer counts as
-// active, so ended must be called once for each span.
+// ended records how long the operation of s took, which ended with r. It records only
+// requests and calls to providers and stores. A request no longer counts as active
+// afterwards, so ended must be called once for each span.
 func (i *instruments) ended(s *span, r *telemetry.OperationResult) {
 	took := now().Sub(s.began).Seconds()
 	t := s.of
@@ -201,7 +201,7 @@ func classOf(status int) string {
 	return strconv.Itoa(status/100) + "xx"
 }
 
-// Count implements [telemetry.Tracer].
+// Count implements [telemetry.Tracer]. It ignores a measure whose kind has no metric.
 func (t *tracer) Count(ctx context.Context, m telemetry.Measure) {
 	i, typ := t.instruments, t.types.name(string(m.Type))
 	switch m.Kind {

@@ -111,7 +111,7 @@ type tracer struct {
 	providers, tenants, types, words closed // what metrics may name
 }
 
-// Begin implements [telemetry.Tracer].
+// Begin implements [telemetry.Tracer]. It starts a span, and counts a request as active.
 func (t *tracer) Begin(ctx context.Context, op telemetry.Operation) (context.Context, telemetry.Span) {
 	s := &span{of: t, op: op, began: now()}
 	ctx, s.span = t.start(ctx, &s.op)

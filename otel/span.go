@@ -130,7 +130,7 @@ type span struct {
 	began time.Time
 }
 
-// End implements [telemetry.Span].
+// End implements [telemetry.Span]. It records the metrics and ends the span; call it once.
 func (s *span) End(r telemetry.OperationResult) {
 	s.of.instruments.ended(s, &r)
 	if s.span.IsRecording() {

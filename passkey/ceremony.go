@@ -80,8 +80,8 @@ type Presentation struct {
 
 // Ceremony speaks WebAuthn. It makes options for browsers and checks their
 // answers byte for byte. It keeps no state and decides nothing about users: the
-// library handles challenges, replays, counters and the owner of a passkey. It fills in
-// the defaults of empty fields before it calls a method, except those of Attachment,
+// library handles challenges, replays, counters and the owner of a passkey. The library fills
+// in the defaults of empty fields before it calls a method, except those of Attachment,
 // Algorithms, Hints and Extensions. An implementation must be safe for concurrent use.
 // Module webauthn has one.
 type Ceremony interface {

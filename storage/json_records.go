@@ -98,9 +98,9 @@ func (r *AccountRecord) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// splitMembers decodes the members of a JSON object that names has into w, a pointer to a
-// struct, and returns the others; nil: there are none. It compares names exactly, where
-// [encoding/json] ignores case: a member that is called Email fills no field email.
+// splitMembers decodes the members of a JSON object whose names are in names into w, a
+// pointer to a struct. It returns the others, or nil if there are none. It compares names
+// exactly, so that a member Email does not fill the field email as in [encoding/json].
 func splitMembers(data []byte, w any, names []string) (others map[string]any, err error) {
 	var named map[string]json.RawMessage
 	if err := errors.Join(wirejson.Decode(data, &named), wirejson.Decode(data, &others)); err != nil {

@@ -28,9 +28,9 @@ type TokenSharer interface {
 type AccountWalker interface {
 	// EachAccount calls f for each account with its tokens as stored, in any order, and
 	// ends with the first error of f. An account that is there all the time is handed over
-	// at least once; one that is linked or unlinked meanwhile may be left out. f may call
-	// the store, and so may others. The store is read in pages, of which an account may be
-	// as old as the time that f took for those before it. Nothing but ctx bounds the whole.
+	// at least once; one that is linked or unlinked meanwhile may be left out. f and other
+	// goroutines may call the store meanwhile. The store is read in pages: an account may have
+	// changed while f worked on earlier accounts of its page. Only ctx limits the whole time.
 	EachAccount(ctx context.Context, f func(Account) error) error
 }
 

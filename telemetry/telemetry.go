@@ -90,7 +90,7 @@ const (
 	SignIns         MeasureKind = "sign_ins"         // Provider; Value: success, new_user, challenged or failure; Type
 	SessionReads    MeasureKind = "session.reads"    // Value: live, renewed, none, expired, revoked, ended, invalid, unknown_key or error
 	SessionsOpened  MeasureKind = "session.created"  // Value: the strategy, jwt or database
-	SessionsEnded   MeasureKind = "session.ended"    // Value: why
+	SessionsEnded   MeasureKind = "session.ended"    // Value: sign_out
 	SessionSize     MeasureKind = "session.size"     // N: bytes of a sealed session
 	TokensOpened    MeasureKind = "tokens.opened"    // Value: newest or older, the secret that opened a session
 	Failures        MeasureKind = "failures"         // Type, Detail in Value

@@ -19,7 +19,7 @@ type Form struct {
 	Class    string
 	Method   string // get or post
 	Action   string
-	Passkey  string // id of the provider, for the browser client; empty: none of passkeys
+	Passkey  string // id of the provider, for the browser client; empty: no form of passkeys
 	Hidden   []Hidden
 	Inputs   []Input
 	Error    string // what is wrong with what was typed; empty: nothing

@@ -9,10 +9,10 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Page makes the components of one page. Get one from [New] or [From].
+// Page makes the components of one page, in one goroutine. Get one from [New] or [From].
 type Page struct {
 	forms *latchkey.Forms
-	ids   int // how many elements have one
+	ids   int // how many ids the method id has returned
 }
 
 // New makes the components of the page that r asks for. It may set a cookie, so

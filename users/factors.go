@@ -68,13 +68,13 @@ func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error)
 }
 
 // ConfirmTOTP turns an authenticator app on if the code fits, and ends all sessions of
-// the user except the one of ctx: see [Users]. enrolmentID is [Enrolment].ID, and name
-// is the name that the user gives the app; empty: none. ConfirmTOTP returns recovery
-// codes if this is the user's first factor, passkeys aside, and latchkey.Factors.Kinds has
-// FactorRecovery: show them to the user once. They replace any earlier ones. A wrong code
-// is ErrSecondFactor. The fifth wrong code ends the enrolment: the error is ErrFactor, as
-// for an enrolment that is over, has expired or is of another user, and for a user with
-// five apps. It needs latchkey.Config.Factors.
+// the user except the one of ctx: see [Users]. enrolmentID is [Enrolment].ID. It keeps the
+// first 64 visible characters of name, which names the app; empty: none. ConfirmTOTP returns
+// recovery codes if this is the user's first factor, passkeys aside, and
+// latchkey.Factors.Kinds has FactorRecovery: show them to the user once. They replace any
+// earlier ones. A wrong code is ErrSecondFactor. The fifth wrong code ends the enrolment:
+// the error is ErrFactor, as for an enrolment that is over, has expired or is of another
+// user, and for a user with five apps. It needs latchkey.Config.Factors.
 func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code string) (recovery []string, err error) {
 	w, err := u.openFactors(ctx, userID, "Users.ConfirmTOTP")
 	if err != nil {

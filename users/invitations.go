@@ -29,9 +29,9 @@ type Inviter struct {
 }
 
 // Invite invites an e-mail address and mails the link; the result link is then empty.
-// With in.NoMail it mails nothing and returns the link, for the application to hand over.
-// An earlier invitation to the address ends once the new mail has left: to take one back
-// before, call RevokeInvitation.
+// With in.NoMail it mails nothing and returns the link, for the application to hand over. An
+// earlier invitation to the address ends once the new mail has left, or at once with
+// in.NoMail: to take one back before, call RevokeInvitation.
 //
 // The link leads to a page that asks the user to accept the invitation:
 //
@@ -52,8 +52,8 @@ type Inviter struct {
 // way to send mails: latchkey.Mail.Send, or a latchkey.Email provider. Mails count for
 // latchkey.Limits.MailsPerRecipient. If a mail cannot be sent, Invite revokes the
 // invitation, keeps an earlier one to the address, and returns a latchkey.ErrEmailSignIn
-// with the text of the error of Mail.Send. If the address has had too many mails, the
-// Code of the ErrEmailSignIn is "limit".
+// with the text of the error of Mail.Send. After too many mails to the address its Code is
+// "limit". If it cannot end an earlier invitation, it returns an error after the mail left.
 func (u *Users) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	w, i, err := u.inviting(ctx)
 	switch {

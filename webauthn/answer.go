@@ -122,8 +122,8 @@ func readCredential(answer []byte) (c credential, err error) {
 }
 
 // checkClientData checks the client data (section 5.8.1): its type has to be kind, its
-// challenge the given one, and its origin one of rp. It returns clientDataJSON, decoded
-// from base64url, over which the authenticator has signed.
+// challenge the given one, its origin one of rp, and checkFrame has to accept it. It returns
+// clientDataJSON, decoded from base64url, over which the authenticator has signed.
 func (c *credential) checkClientData(kind string, challenge []byte, rp passkey.RelyingParty) ([]byte, error) {
 	raw, err := c.response.bytes("clientDataJSON", longestClientData)
 	if err != nil {

@@ -63,7 +63,7 @@ func (c *credential) userHandle() ([]byte, error) {
 
 // checkAuthenticatorData decodes the authenticator data and checks it: the hash of the RP
 // ID, user presence, user verification if it is required, and the backup flags. Whether a
-// passkey can be backed up must be as it was at its registration.
+// passkey can be backed up must be as key.DeviceType says, unless that is empty.
 func checkAuthenticatorData(raw []byte, a passkey.Authentication, key storage.Authenticator) (*protocol.AuthenticatorData, error) {
 	var data protocol.AuthenticatorData
 	if err := data.Unmarshal(raw); err != nil {
@@ -82,8 +82,8 @@ func checkAuthenticatorData(raw []byte, a passkey.Authentication, key storage.Au
 	return &data, nil
 }
 
-// checkSignature returns an error unless signature is one over signed that publicKey, a
-// stored COSE key, verifies.
+// checkSignature verifies signature over the bytes in signed with publicKey, a stored COSE
+// key. It returns an error if the signature is wrong, or if the key cannot be used.
 func checkSignature(publicKey, signed, signature []byte) error {
 	key, _, _, err := readKey(publicKey)
 	if err != nil {

@@ -103,7 +103,7 @@ func checkCOSERSA(k *webauthncose.RSAPublicKeyData) error {
 	return checkRSA(new(big.Int).SetBytes(k.Modulus), e)
 }
 
-// checkRSA limits what a verification with an RSA key costs.
+// checkRSA refuses an RSA key that is too short or too long, or that is malformed.
 func checkRSA(n *big.Int, e int) error {
 	switch bits := n.BitLen(); {
 	case bits < shortestRSA || bits > longestRSA:

@@ -35,8 +35,8 @@ var models = map[string]string{
 	"b35a26b2-8f6e-4697-ab1d-d44db4da28c6": "Zoho Vault",
 }
 
-// modelOf returns an AAGUID as a UUID, or "" if it is all zeros: the authenticator does
-// not tell its model.
+// modelOf returns an AAGUID as a UUID. It returns "" if aaguid is all zeros, because the
+// authenticator does not tell its model, and if it does not have 16 bytes.
 func modelOf(aaguid []byte) string {
 	if len(aaguid) != 16 || bytes.Equal(aaguid, make([]byte, 16)) {
 		return ""

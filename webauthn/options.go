@@ -68,7 +68,7 @@ type requestOptions struct {
 	Extensions       map[string]any      `json:"extensions,omitempty"`
 }
 
-// CreationOptions implements [passkey.Ceremony].
+// CreationOptions returns JSON for navigator.credentials.create: see [passkey.Ceremony].
 func (Ceremony) CreationOptions(_ context.Context, r passkey.Registration) (json.RawMessage, error) {
 	o := creationOptions{
 		RP:        entity{r.RelyingParty.ID, r.RelyingParty.Name},
@@ -85,7 +85,7 @@ func (Ceremony) CreationOptions(_ context.Context, r passkey.Registration) (json
 	return json.Marshal(o)
 }
 
-// RequestOptions implements [passkey.Ceremony].
+// RequestOptions returns JSON for navigator.credentials.get: see [passkey.Ceremony].
 func (Ceremony) RequestOptions(_ context.Context, a passkey.Authentication) (json.RawMessage, error) {
 	o := requestOptions{
 		Challenge: text(a.Challenge), RPID: a.RelyingParty.ID, Timeout: milliseconds(a.Options.Timeout),

@@ -16,8 +16,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Register implements [passkey.Ceremony] (Web Authentication Level 3, section
-// 7.1).
+// Register implements [passkey.Ceremony] (Web Authentication Level 3, section 7.1). The
+// caller fills in the user, the account and the dates of the passkey that it returns.
 func (c Ceremony) Register(ctx context.Context, r passkey.Registration, answer []byte) (storage.Authenticator, error) {
 	var none storage.Authenticator
 	cred, err := readCredential(answer)
@@ -180,8 +180,8 @@ func deviceType(f protocol.AuthenticatorFlags) string {
 // mostTransports is how many are kept.
 const mostTransports = 8
 
-// transports returns the names in raw that look like transports, without repetition.
-// They are hints, so that a malformed list is no error.
+// transports returns the first mostTransports names in raw that look like transports,
+// without repetition. They are hints, so that a malformed list is no error.
 func transports(raw json.RawMessage) (kept []string) {
 	var given []any
 	_ = json.Unmarshal(raw, &given)

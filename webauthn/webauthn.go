@@ -32,7 +32,7 @@ type Ceremony struct {
 	// without that, no statement is verified, and CheckAttestation gets the format
 	// "none" for every registration. An error refuses the registration. The
 	// signature of the statement has been verified before the call; CheckAttestation
-	// says whose certificates it trusts. nil accepts every statement, and none.
+	// says whose certificates it trusts. nil: a registration needs no trusted statement.
 	CheckAttestation func(ctx context.Context, a Attestation) error
 }
 

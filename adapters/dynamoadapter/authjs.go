@@ -9,10 +9,10 @@ import (
 // authJS keeps users, accounts, sessions and links as @auth/dynamodb-adapter
 // does. That adapter finds them by an index, which knows a write later than the
 // table does. So everything that the index returns is read again in the table.
-// What is made here has a note of its own, which is no later than the write.
-// Notes of accounts also decide to which user an account belongs, as claims to
-// e-mail addresses do in package kvstore. Each step writes one item, and may be
-// the last before a crash. docs/internals/authjs-layouts.md has the states.
+// For an account or a session this package also writes a note: a record in the
+// table that leads to the user, and that is never late. The note of an account also
+// decides whose the account is. Each step writes one item, and may be the last
+// before a crash. docs/internals/authjs-layouts.md has the states.
 type authJS struct {
 	*kvstore.Store // users, in the items of Auth.js, and what Auth.js has no items for
 

@@ -27,10 +27,10 @@ func fitsAccount(user, provider, id string) bool {
 	return isKey(ofUser+user, ofAccount+provider+"#"+id)
 }
 
-// begin writes an account that belongs to no user yet. born is the birth of the user,
-// see birthOf. begin writes over an account that was begun before, by any call, and over
-// one of a former user of the same id. It returns ErrConflict if the user has the
-// account already.
+// begin writes an account that signs no user in before claim and publish. born is the birth
+// of its user, see birthOf. begin writes over an account of the same user that was begun
+// before, by any call, and over one of a former user of the same id. It returns ErrConflict
+// if the user has the account already.
 func (s *accountItems) begin(ctx context.Context, in item, born string) error {
 	e := newExpression()
 	e.and("(attribute_not_exists(" + e.name(s.db.pk) + ") OR attribute_exists(" + e.name(pendingField) + ") OR " + e.name(versionField) + " = " + e.value(in[versionField]) +
@@ -72,8 +72,8 @@ func (s *accountItems) claim(ctx context.Context, provider, id string, by holder
 	return errBusy
 }
 
-// mostTries bounds how often a change is decided anew: each time another call's has
-// succeeded.
+// mostTries is how many times a call tries a change. It tries again if another call has
+// changed the item meanwhile.
 const mostTries = 500
 
 var errBusy = errors.New("dynamoadapter: others changed an item each time this call was about to")

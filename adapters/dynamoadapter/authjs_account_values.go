@@ -9,10 +9,10 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Ours beside those of Auth.js.
+// Attributes of accounts that Auth.js does not have.
 const (
-	bornField    = "born"    // tells whose of two users of one id an account is
-	pendingField = "pending" // an account that has no user yet
+	bornField    = "born"    // the birth of the user: tells users apart that had one id
+	pendingField = "pending" // set until publish: the account signs no user in yet
 )
 
 var fieldsOfAccount = []string{

@@ -7,8 +7,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound. An account
-// of a deleted user counts as free.
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound. An account of a
+// deleted user counts as free. After a failure of DynamoDB the account may be linked.
 func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error {
 	born, err := a.users.birthOf(ctx, account.UserID)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// The sort keys of items that belong to a user begin like this. Their partition key is
-// the user's.
+// The sort keys of items begin like this. The partition key of accounts and sessions is that
+// of their user; a link has its own.
 const (
 	ofUser    = "USER#"
 	ofAccount = "ACCOUNT#"

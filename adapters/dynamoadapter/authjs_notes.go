@@ -18,7 +18,7 @@ type holder struct {
 // note returns the note as a record with a new version. The table may forget it after
 // until. A zero until means never.
 func (h holder) note(k kvstore.Key, until time.Time) kvstore.Record {
-	value, _ := json.Marshal(h) // two texts always are
+	value, _ := json.Marshal(h) // never fails for two texts
 	return kvstore.Record{Key: k, Version: newUUID(), Value: value, Until: until}
 }
 

@@ -34,7 +34,7 @@ var (
 // bornElsewhere is the birth of a user that Auth.js has made.
 const bornElsewhere = "authjs"
 
-// Get implements [kvstore.Conn]. The key of a user must be the only key.
+// Get implements [kvstore.Conn]. A caller must not ask for a user beside other keys.
 func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
 	if len(keys) != 1 || keys[0].Kind != kvstore.KindUser {
 		return p.conn.Get(ctx, keys...)
@@ -135,7 +135,7 @@ func (p userConn) userItem(r kvstore.Record) (item, error) {
 	if known.State == "" && known.Email != "" { // the index has no user who is being made or deleted
 		in[p.layout.IndexPartitionKey], in[p.layout.IndexSortKey] = text(ofUser+known.Email), text(ofUser+known.Email)
 	}
-	members["as"], _ = json.Marshal(digestOf(in)) // a text always is
+	members["as"], _ = json.Marshal(digestOf(in)) // never fails for a text
 	details, err := json.Marshal(members)
 	if err != nil {
 		return nil, errMember
@@ -172,8 +172,8 @@ func (p userConn) keepExtra(in item, value []byte) error {
 	return nil
 }
 
-// Put implements [kvstore.Conn]. If Auth.js has written the user since the version over
-// was read, that is ErrConflict, too. A user whose id idOf would replace is errMember.
+// Put implements [kvstore.Conn]. A write of Auth.js since over was read is ErrConflict, too.
+// An id that is not plain is errMember: package kvstore begins the name of its user with "=".
 func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	if r.Kind != kvstore.KindUser {
 		return p.conn.Put(ctx, r, over)
@@ -209,10 +209,10 @@ func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error 
 	return err
 }
 
-// write stores the item after in place of the item before, which was read, or is nil if
-// there was none. If the item before is of another user of the same id, write replaces
-// it as a whole. Otherwise it leaves attributes that this package does not know. It
-// returns ErrConflict as replace and update do.
+// write stores the item after in place of the item before, which was read, or is nil if there
+// was none. If before is of another user of the same id, write replaces it as a whole.
+// Otherwise it keeps attributes that this package does not know. It returns ErrConflict if the
+// stored item differs from before in an attribute by which either side decides.
 func (p userConn) write(ctx context.Context, before, after item) error {
 	if before == nil {
 		return p.replace(ctx, before, after)

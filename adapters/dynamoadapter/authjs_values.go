@@ -134,8 +134,8 @@ func attribute(v any) types.AttributeValue {
 	return &types.AttributeValueMemberNULL{Value: true}
 }
 
-// valueOf returns the value of an attribute as JSON has it, with numbers as
-// [json.Number]. A set of texts or numbers becomes a slice of texts. It returns nil for
+// valueOf returns the value of an attribute as JSON has it, with numbers as [json.Number].
+// Bytes stay a []byte, and a set of texts or numbers becomes a []string. It returns nil for
 // null and for any other type.
 func valueOf(v types.AttributeValue) any {
 	switch v := v.(type) {

@@ -19,9 +19,9 @@ type CheckClient interface {
 }
 
 // Check returns nil if an adapter with these options can work with the table. It changes
-// nothing. It returns [ErrNotMigrated] if the table does not exist. Other errors say
-// what is wrong with the Layout, the keys of the table or its index, or that the table
-// is still being made.
+// nothing. It returns [ErrNotMigrated] if the table does not exist. Other errors say what is
+// wrong with the Layout, the keys of the table or its index, that the table is still being
+// made, or that the call failed.
 func Check(ctx context.Context, c CheckClient, table string, o Options) error {
 	_, err := o.Layout.examine(ctx, c, table)
 	return err

@@ -29,13 +29,13 @@ type Client interface {
 	Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
 
-// conn keeps one item for each record, and one for each entry of a list, which
-// stands beside its user.
+// conn keeps one item for each record, and one for each entry of a user's list. The item of
+// an entry is in the partition of that user.
 type conn struct {
 	client Client
 	table  string
 	pk, sk string // names of the keys
-	ttl    string // when DynamoDB may remove an item, in seconds
+	ttl    string // name of the attribute that says when DynamoDB may remove an item
 }
 
 // item is an item of the table or a part of one, such as its keys.

@@ -3,8 +3,9 @@
 //
 //	go get github.com/latchkeyhq/latchkey/adapters/dynamoadapter
 //
-// It is an adapter with every ability but transactions and sweeping: sign-ups are
-// recorded instead, and DynamoDB removes what has expired. The same value is a
+// It is an adapter without transactions and sweeping: sign-ups are recorded
+// instead, and DynamoDB removes what has expired. It keeps no passwords, second factors,
+// suspensions or audit log. The same value is a
 // session store, a limiter, a store of used values and of revocations beside
 // another adapter. What is decided between several items, such as whose an e-mail
 // address is, is decided by package kvstore with conditional writes of one item

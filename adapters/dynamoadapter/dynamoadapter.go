@@ -10,15 +10,15 @@ import (
 
 // Options says how an [Adapter] behaves. The zero value is the usual.
 type Options struct {
-	// Layout says which items they are. The zero value is the layout of this package.
+	// Layout says which items the table has. The zero value is the layout of this package.
 	Layout Layout
 
 	Now func() time.Time // nil: time.Now
 }
 
-// Adapter keeps everything in a table of DynamoDB. It is a [storage.Adapter] of every
-// ability but transactions, in whose place it remembers sign-ups, and
-// sweeping, which DynamoDB does. It is a [storage.SessionStore],
+// Adapter keeps everything in a table of DynamoDB. It is a [storage.Adapter] with the
+// abilities of a [kvstore.Store]. It has no transactions, and remembers sign-ups instead.
+// DynamoDB removes what has expired. It is a [storage.SessionStore],
 // [storage.RevocationStore], [storage.ReturningLimiter], [storage.ReplayStore] and
 // [storage.LeaseStore] as well. Make one with [New]. It is safe for concurrent use.
 type Adapter struct {

@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Layout says which items an [Adapter] reads and writes. The zero value is the layout of
-// this package; [AuthJS] returns the other one. Its fields are the options of
-// @auth/dynamodb-adapter; an empty field is the name that is usual there.
+// Layout says which items an [Adapter] reads and writes. The zero value is the layout of this
+// package. [AuthJS] returns the other one, and only there a caller may set the fields. They
+// are the options of @auth/dynamodb-adapter; an empty one means the name that is usual there.
 type Layout struct {
 	authJS bool
 

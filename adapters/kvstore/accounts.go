@@ -135,7 +135,7 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage
 	return list, nil
 }
 
-// UnlinkAccount implements [storage.AccountAdapter].
+// UnlinkAccount implements [storage.AccountAdapter]. An error may follow the removal.
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	r, err := s.owned.take(ctx, keyOfAccount(provider, providerAccountID))
 	if err != nil {
@@ -151,8 +151,8 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 // signUpAge is how long a sign-up that was cut short can be taken up again.
 const signUpAge = 30 * 24 * time.Hour
 
-// BeginSignUp implements [storage.SignUpAdapter]. The store may forget a record after 30
-// days.
+// BeginSignUp implements [storage.SignUpAdapter]. It returns the user id that is stored for
+// the account: an earlier one, or else userID. The store may forget a record after 30 days.
 func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	if !isText(userID) {
 		return "", errText

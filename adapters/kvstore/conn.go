@@ -41,14 +41,13 @@ type Record struct {
 	// Version is made by the writer, random and never used twice. What is absent
 	// has none.
 	Version string
-	// Value is a JSON text. Drivers keep it as it is, with two exceptions. One is
-	// that of [Follower]. The other are drivers that share users with another
-	// program: they may keep the members id, name, email, image, verified (in
-	// milliseconds since 1970) and extra of a [KindUser] in a form of their own,
-	// and return what has become of them under another Version. A user whose
-	// member state is not empty is being made or deleted, and does not exist for others.
-	// One that the other program has made is returned with a born of any text,
-	// always the same.
+	// Value is a JSON text, and drivers keep it as it is. A [Follower] also reads its
+	// member user. Only a driver that shares users with another program may change it. Such
+	// a driver may keep the members id, name, email, image, verified (in milliseconds since
+	// 1970) and extra of a [KindUser] in its own form. If the other program changes these,
+	// the driver returns the new ones under another Version. A user whose member state is
+	// not empty is being made or deleted, and does not exist for other programs. For a user
+	// that the other program has made, the driver returns any text as born, always the same.
 	Value []byte
 	// Until is the instant after which the store may forget the record; zero:
 	// never. Nothing is decided by it, so a store may be late, and a driver
@@ -98,8 +97,8 @@ type Conn interface {
 	Own(ctx context.Context, user string, entry Key, until time.Time) error
 	// Disown removes an entry from the list. Removing an absent one is no error.
 	Disown(ctx context.Context, user string, entry Key) error
-	// Owned returns the entries of a user, in any order, but for those that the
-	// store may forget. If the store has not forgotten them yet, it removes them.
+	// Owned returns the entries of a user, in any order. It leaves out entries whose until
+	// has passed, and removes those of them that the store still has.
 	Owned(ctx context.Context, user string) ([]Key, error)
 }
 

@@ -17,8 +17,8 @@
 // Calls that change many records of one user, such as signing out everywhere, change
 // 16 of them at a time.
 //
-// [Follower], [LimitConn] and [LeaseConn] are for stores that can do two steps in one, and
-// [WalkConn] for those that can list their keys. Test the result with storagetest.TestAdapter and storagetest.TestStores.
+// [Follower], [LimitConn] and [LeaseConn] are for stores that do two steps in one; [WalkConn]
+// is for those that list keys. Test with storagetest.TestAdapter and storagetest.TestStores.
 //
 // # What is stored
 //

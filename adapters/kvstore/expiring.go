@@ -48,7 +48,7 @@ type revocationValue struct {
 // isWhole implements value. A revocation has an instant.
 func (v revocationValue) isWhole() bool { return !v.At.IsZero() }
 
-// Revoke implements [storage.RevocationStore].
+// Revoke implements [storage.RevocationStore]. The latest at and the latest expires count.
 func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	to := revocationValue{stampOf(at), stampOf(expires)}
 	seen := Record{Key: keyOfRevocation(key)}
@@ -84,7 +84,7 @@ func laterOf(a, b stamp) stamp {
 	return a
 }
 
-// RevokedAt implements [storage.RevocationStore].
+// RevokedAt implements [storage.RevocationStore]. It leaves out keys without a revocation.
 func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
 	names := make(map[Key]string, len(keys))
 	ask := make([]Key, 0, len(keys))

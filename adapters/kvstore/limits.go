@@ -8,8 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// limitValue is the generic cell rate algorithm: every event fills a key by its
-// share of the period, and the key empties with time.
+// limitValue is the state of a key in the generic cell rate algorithm. Every event fills
+// the key by its share of the period, and the key empties with time.
 type limitValue struct {
 	Empty int64 `json:"empty"` // when it will be empty again, in microseconds since 1970
 }
@@ -35,8 +35,8 @@ func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (wait time
 	return wait, err
 }
 
-// Return implements [storage.ReturningLimiter]. It does nothing if r.Events or r.Per is
-// not positive.
+// Return takes back one event that Take has counted: it implements
+// [storage.ReturningLimiter]. It does nothing if r.Events or r.Per is not positive.
 func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 {
 		return ctx.Err()

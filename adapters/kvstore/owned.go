@@ -131,10 +131,10 @@ func (s *ownedRecords) take(ctx context.Context, k Key) (Record, error) {
 	return s.takeSeen(ctx, seen, nil)
 }
 
-// takeSeen ends a record as take does, but does not have to read it: seen was read
-// before. If the stored record has changed since, it reads the record and tries again.
-// Before it ends a live record it calls wanted, unless that is nil. If wanted returns an
-// error, the record stays, and takeSeen returns that error.
+// takeSeen puts a mark over seen, a record that was read before, and removes its entry. For a
+// mark, which it writes anew, and an absent record it returns ErrNotFound. If the record has
+// changed since, it reads it and tries again. Before it ends a live record it calls wanted,
+// unless that is nil. If wanted returns an error, takeSeen returns it, and the record stays.
 func (s *ownedRecords) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
 	r, err := s.records.takeSeen(ctx, seen, wanted)
 	if err != nil {
@@ -206,9 +206,9 @@ func keysOf(entries []Key, kind Kind) (keys []Key, entriesOf map[Key][]Key) {
 	return keys, entriesOf
 }
 
-// pageOf sorts found, the records that were read for keys, into a page. alive has the
-// live records of user, ended has the marks, and dead has the entries that name no live
-// record of user. A live record of another user is left out.
+// pageOf sorts found, the records that were read for keys, into a page. alive has the live
+// records of user, and ended has the marks. dead has the entries that name no live record of
+// user: also those of a record that is another user's or cannot be decoded.
 func pageOf(user string, found []Record, keys []Key, entriesOf map[Key][]Key) (p page) {
 	living := make(map[Key]bool, len(found))
 	for _, r := range found {
@@ -282,8 +282,8 @@ func (s *ownedRecords) prune(ctx context.Context, user string, entry Key) error 
 	}
 }
 
-// isOf reports whether a record is alive and belongs to the user, and returns the
-// members that owned names. It returns false for a record that cannot be decoded.
+// isOf reports whether a record is alive and belongs to the user. It also returns the
+// record's owner and entry. It returns false for a record that cannot be decoded.
 func isOf(r *Record, user string) (owned, bool) {
 	if !r.isAlive() {
 		return owned{}, false

@@ -53,10 +53,10 @@ func disownByProvider(ctx context.Context, s *records, k Key, v *sessionValue) {
 	}
 }
 
-// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. The returned
-// sessions have no Token. It removes the list entries of the sessions that it ends. An
-// entry without a live record stays until the store forgets it: its record may be about
-// to be written.
+// DeleteProviderSessions implements [storage.ProviderLogoutAdapter]. It looks at subs only
+// if sids is empty. The returned sessions have no Token, and may come beside an error. It
+// removes the list entries of the sessions that it ends. An entry without a live record
+// stays until the store forgets it: its record may be about to be written.
 func (s *Store) DeleteProviderSessions(ctx context.Context, sids, subs []string, issued time.Time) (gone []storage.StoredSession, err error) {
 	names, list, nameIn := sids, listOfSID, func(v *sessionValue) string { return v.SID }
 	if len(sids) == 0 {

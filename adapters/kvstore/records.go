@@ -18,8 +18,8 @@ type records struct {
 	now  func() time.Time
 }
 
-// grace is how much longer than its row a record lives, and how long at least:
-// a store's clock and its expiry are for tidiness, and decide nothing.
+// grace is how long a store keeps a record after its expiry, or after now if that is later.
+// A store's clock and its expiry are for tidiness, and decide nothing.
 const grace = 24 * time.Hour
 
 // graceOfUsed is the grace of a used value. It is short, since unauthenticated
@@ -135,13 +135,13 @@ func (s *records) take(ctx context.Context, k Key) (Record, error) {
 	return s.takeSeen(ctx, seen, nil)
 }
 
-// takeSeen ends the record as take does, but does not have to read it: seen was read
-// before. If the stored record has another version, takeSeen reads it and tries again.
-// If seen is absent, it returns ErrNotFound without a call to the store.
+// takeSeen puts a mark over seen, a record that the caller has read, and returns what the
+// mark has replaced. If that was a mark too, it returns ErrNotFound, after the write. If
+// seen is absent, it returns ErrNotFound without a call to the store. If the stored record
+// has another version than seen, takeSeen reads it and tries again.
 //
 // Before it ends a live record it calls wanted, unless that is nil, and again after each
-// new read. If wanted returns an error, the record stays, and takeSeen returns that
-// error.
+// new read. If wanted returns an error, takeSeen returns it, and the record stays.
 func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
 	for try := 0; ; try++ {
 		var err error

@@ -16,7 +16,7 @@ import (
 
 // sessionValue is the stored form of a session, without its token.
 type sessionValue struct {
-	owned             // users of sessions may be elsewhere: nothing is known of their birth
+	owned             // its Born is empty, since another store may keep the user
 	ID       string   `json:"id"`
 	Expires  stamp    `json:"expires"`
 	Created  stamp    `json:"created,omitzero"`
@@ -76,7 +76,7 @@ func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) er
 	return s.owned.create(ctx, row.UserID, Record{Key: keyOfSession(row.Token)}, with, s.records.until(row.Expires), taken)
 }
 
-// GetSession implements [storage.SessionStore].
+// GetSession implements [storage.SessionStore]. It returns an expired session, too.
 func (s *Store) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	r, err := s.records.find(ctx, keyOfSession(token))
 	if err != nil {
@@ -105,14 +105,14 @@ func (s *Store) GetSessionAndUser(ctx context.Context, token string) (storage.St
 	return v.session(token), u, err
 }
 
-// UpdateSession implements [storage.SessionAdapter]. The store keeps the record and its
-// list entries longer, too.
+// UpdateSession implements [storage.SessionAdapter]. If expires is not after the stored one,
+// it changes nothing and returns nil. Otherwise it also prolongs the session's list entries.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	var renewed owned
 	for try := 0; ; try++ {
 		seen, err := s.records.find(ctx, keyOfSession(token))
 		if errors.Is(err, storage.ErrNotFound) && try > 0 {
-			s.owned.disown(ctx, seen.Key, renewed) // the call that ended the session may have done so before
+			s.owned.disown(ctx, seen.Key, renewed) // the call that ended the session may have removed the entry before renew wrote it again
 		}
 		if err != nil {
 			return err
@@ -178,7 +178,7 @@ func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error 
 	return err
 }
 
-// DeleteSessions implements [storage.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter]. keep is the ID of a session, or "".
 func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
 	return s.endSessions(ctx, userID, math.MaxInt, func(v *sessionValue) bool { return v.ID != keep })
 }
@@ -213,9 +213,9 @@ func (s *Store) endSessions(ctx context.Context, userID string, most int, ends f
 	return n, failed
 }
 
-// endSession ends the session in r if it belongs to the user and ends returns true for
-// it. Otherwise, and if another call has ended the session, it returns false and no
-// error.
+// endSession ends the session in r if it belongs to the user and ends returns true for it.
+// Otherwise, and if another call has ended it, endSession returns false and no error. If r
+// is a mark, it is written anew. A session that cannot be decoded stays, with an error.
 func (s *Store) endSession(ctx context.Context, userID string, r Record, ends func(*sessionValue) bool) (ended bool, err error) {
 	if r.isAlive() {
 		if v, err := decode[sessionValue](&r); err != nil || !ends(&v) {

@@ -23,10 +23,10 @@ type Store struct {
 	leases  LeaseConn // nil: the same
 }
 
-// New returns a [Store] that keeps its records in c. If c is a [Follower], a [WalkConn],
-// a [LimitConn] or a [LeaseConn] too, the Store uses that. New makes no call to c. The Store also
-// serves as a session store, a revocation store, a limiter, a store of used values or a
-// lease store alone, for users that another adapter keeps.
+// New returns a [Store] that keeps its records in c. It uses what c implements of [Follower],
+// [WalkConn], [LimitConn] and [LeaseConn]. New makes no call to c. The Store also serves as a
+// session store, revocation store, limiter, store of used values or lease store alone.
+// Another adapter then keeps the users.
 func New(c Conn, o Options) *Store {
 	r := &records{conn: c, now: o.Now}
 	if r.now == nil {

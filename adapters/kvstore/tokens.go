@@ -58,8 +58,8 @@ func (v leaseValue) isWhole() bool { return v.Holder != "" && !v.Until.IsZero() 
 
 // Lease implements [storage.LeaseStore]. It returns errText if holder is empty or not
 // UTF-8. Without a [LeaseConn] it uses the clock of [Options], so the clocks of several
-// instances should agree: an instance whose clock is ahead may give the lease to a
-// second holder too early. The holder of an expired lease is remembered for a day.
+// instances should agree. An instance whose clock is ahead may give the lease to a second
+// holder too early. Abandoned is set if another holder's lease expired less than a day ago.
 func (s *Store) Lease(ctx context.Context, key, holder string, life time.Duration) (storage.Lease, error) {
 	if holder == "" || !isText(holder) {
 		return storage.Lease{}, errText

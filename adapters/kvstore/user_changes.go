@@ -84,12 +84,12 @@ func orChanged(err error) error {
 
 // change tries once to change a user, and returns the changed user. to.Email is the
 // address that the user has afterwards: the present one if it stays, or "" to remove it.
-// A new address is announced, claimed and then taken, in that order; the old one is
-// released at the end.
+// A new address is announced, claimed and then taken; the old one is released last.
 //
 // change returns ErrConflict if the address is another user's. It returns errChanged if
 // the stored user has changed since u was read, or if change had to complete an earlier
-// change first. The caller then reads the user and tries again.
+// change first. The caller then reads the user and tries again. After another error, a
+// later call may complete the announced change.
 func (s *userRecords) change(ctx context.Context, u storedUser, to nextValue) (userValue, error) {
 	after := u.with(to)
 	if u.Next != nil { // a change that was interrupted comes first
@@ -144,7 +144,7 @@ func (s *userRecords) completeChange(ctx context.Context, u storedUser) error {
 func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error) {
 	for try := 0; ; try++ {
 		u, err := s.resolve(ctx, id)
-		if errors.Is(err, storage.ErrNotFound) { // another call may have removed the user and not have got an answer
+		if errors.Is(err, storage.ErrNotFound) { // the random Version removes nothing: the call waits until an earlier removal is stored for good
 			return u, cmp.Or(s.records.remove(ctx, Record{Key: keyOfUser(id), Version: rand.Text()}), err)
 		}
 		if err != nil {

@@ -48,7 +48,7 @@ func asUser(r Record, id string) (u storedUser, err error) {
 
 // resolve returns the user of the id, whole or gone. If the user is new and the store
 // has the user's claim to the e-mail address, resolve first completes the user. For any
-// other new user it returns ErrNotFound, and the result has the record.
+// other new user, and if there is none, it returns ErrNotFound and the record that it read.
 func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err error) {
 	for try := 0; ; try++ {
 		if u, err = s.look(ctx, id); err != nil || u.State != stateNew {
@@ -70,8 +70,8 @@ func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err
 	}
 }
 
-// find returns the user of the id if it is whole, or can be completed as resolve does.
-// For any other user it returns ErrNotFound.
+// find returns the whole user of the id. It first completes a new user that has the claim to
+// the e-mail address. For another new user, a gone one or none it returns ErrNotFound.
 func (s *userRecords) find(ctx context.Context, id string) (storedUser, error) {
 	u, err := s.resolve(ctx, id)
 	if err == nil && u.State == stateGone {

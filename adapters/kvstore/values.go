@@ -118,8 +118,8 @@ func isText(texts ...string) bool {
 	return true
 }
 
-// open encodes open-ended members as JSON. It returns nil if there are none, and
-// errJSON if they cannot be encoded.
+// open returns v, members of any name, as JSON. It returns nil if v is empty, and errJSON
+// if v cannot be encoded.
 func open[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil

@@ -35,7 +35,7 @@ func (s *Store) EachAccount(ctx context.Context, f func(storage.Account) error) 
 }
 
 // accountsIn returns the accounts in live records, without those of users that were
-// deleted. It asks for all users at the same time.
+// deleted. It reads the users of more than 8 records in parallel, up to 16 at a time.
 func (s *userRecords) accountsIn(ctx context.Context, records []Record) (list []storage.Account, err error) {
 	values := make([]*accountValue, len(records))
 	all := make([]int, len(records))

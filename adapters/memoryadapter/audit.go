@@ -41,7 +41,7 @@ func (s auditLog) List(ctx context.Context, q storage.AuditQuery) (list []storag
 	return list, err
 }
 
-// Prune implements [storage.AuditStore].
+// Prune implements [storage.AuditStore]. It erases personal data only if it removes no record.
 func (s auditLog) Prune(ctx context.Context, before, personalBefore time.Time, most int) (n int, err error) {
 	oldest := func(a, b storage.AuditRecord) int { return newestRecord(b, a) }
 	err = s.a.withData(ctx, func(d *data) error {
@@ -76,9 +76,9 @@ func (d *data) erase(records []storage.AuditRecord) int {
 	return len(records)
 }
 
-// recordsWhere returns the stored records for which the function is returns true, sorted
-// by the function order, and no more than the first most. The records share their slices
-// with the store.
+// recordsWhere returns the stored records for which is(record) is true, in the given order,
+// and no more than the first most of them. The caller must not change the slices in the
+// records, which the store has, too.
 func (d *data) recordsWhere(is func(*storage.AuditRecord) bool, order func(a, b storage.AuditRecord) int, most int) (list []storage.AuditRecord) {
 	for _, r := range d.audit {
 		if is(&r) {

@@ -11,8 +11,8 @@ import (
 )
 
 // Nothing that a caller passed in or was given is shared with the store.
-// Open-ended members go through JSON, as they would in a database: what reads
-// back differs in type here as it would there.
+// Extra and other maps of any values go through JSON, as in a database. So a value that is
+// read may have another type than the one that was stored: a number is a json.Number.
 
 // copyUser returns a copy of a user without the suspension, with times in UTC and to the
 // millisecond. It returns an error if Extra cannot be encoded as JSON.
@@ -23,8 +23,8 @@ func copyUser(u storage.User) (out storage.User, err error) {
 	return out, err
 }
 
-// copyAccount returns a copy of an account, with times in UTC and to the millisecond. It
-// returns an error if an open-ended member cannot be encoded as JSON.
+// copyAccount returns a copy of an account, with ExpiresAt in UTC and to the millisecond. It
+// returns an error if an Extra or the AuthorizationDetails cannot be encoded as JSON.
 func copyAccount(a storage.Account) (out storage.Account, err error) {
 	out = a
 	out.Tokens.ExpiresAt = utc(a.Tokens.ExpiresAt)

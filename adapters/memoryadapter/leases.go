@@ -38,8 +38,8 @@ func (a *Adapter) SwapTokens(ctx context.Context, provider, providerAccountID st
 	})
 }
 
-// Lease implements [storage.LeaseStore]. It uses the clock of the process. The holder of
-// an expired lease is remembered for a day.
+// Lease implements [storage.LeaseStore] with the clock of the process. For a day after a lease
+// has expired without Release, another holder that gets it is told that it was Abandoned.
 func (a *Adapter) Lease(ctx context.Context, key, holder string, life time.Duration) (given storage.Lease, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		now := time.Now()

@@ -37,7 +37,7 @@ func (p place) compare(o place) int {
 // parts are the parts of all lists in their order.
 const parts = "cuien"
 
-// String returns the place as a position, for q.After of a later query.
+// String returns the place as a position, for [storage.PeopleQuery].After of a later query.
 func (p place) String() string { return string(p.part) + strconv.Quote(p.key) + p.id }
 
 // parsePlace returns the place of a position that String returned. It returns an error
@@ -83,11 +83,11 @@ func (p people) Count(ctx context.Context, q storage.PeopleQuery, most int) (n i
 	return n, err
 }
 
-// page returns users in the order of their places, and the position to go on from, which
-// is "" at the end. The users are those after the position q.After for which where
-// returns true and that the filters of q leave in. page returns at most q.Limit users
-// and looks at no more than q.Window; both are positive. It returns an error if q.After
-// is neither empty nor a position.
+// page returns users in the order of their places. The position next is "" at the end;
+// otherwise more users may follow it. The users are those after the position q.After for
+// which where returns true and that the filters of q leave in. page returns at most q.Limit
+// users, and asks the filters about no more than q.Window; both are positive. It returns an
+// error if q.After is neither empty nor a position.
 func (p people) page(ctx context.Context, q *storage.PeopleQuery, where func(*storage.PeopleQuery, *storage.User) (place, bool)) (users []storage.User, next string, err error) {
 	var after place
 	if q.After != "" {
@@ -179,8 +179,7 @@ func (d *data) fits(q *storage.PeopleQuery, u *storage.User) bool {
 		(q.Kind == "" || d.hasAccount(u.ID, func(a *storage.Account) bool { return a.Type == q.Kind }))
 }
 
-// hasAccount reports whether the user has an account for which the function is returns
-// true.
+// hasAccount reports whether the user has an account for which is(account) is true.
 func (d *data) hasAccount(userID string, is func(*storage.Account) bool) bool {
 	for _, a := range d.accounts {
 		if a.UserID == userID && is(&a) {

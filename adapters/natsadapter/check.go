@@ -11,10 +11,10 @@ import (
 // ErrNotMigrated is the error of calls on a bucket that is not there.
 var ErrNotMigrated = errors.New("there is no such bucket: was Migrate forgotten?")
 
-// Check returns nil if [New] accepts a bucket. It changes nothing. It returns
-// [ErrNotMigrated] if the bucket does not exist, and [ErrNoJetStream] if JetStream is
-// off at the server. Otherwise the error names the settings by which the bucket would
-// lose records or bring them back. The options do not matter.
+// Check returns nil if [New] accepts a bucket. It changes nothing, and ignores o. It returns
+// [ErrNotMigrated] if the bucket does not exist, and [ErrNoJetStream] if JetStream is off.
+// An error about settings names those by which the bucket would lose records or bring them
+// back. Any other error says that js is nil, that bucket is empty, or that the call failed.
 func Check(ctx context.Context, js jetstream.JetStream, bucket string, o Options) error {
 	_, err := examine(ctx, js, bucket)
 	return err

@@ -19,9 +19,9 @@ import (
 type conn struct {
 	js       jetstream.JetStream
 	stream   jetstream.Stream
-	lists    jetstream.Stream // for Info, which reads the settings anew: those that stream reads by stay as New found them
+	lists    jetstream.Stream // for Info, which replaces its settings; stream keeps those of New
 	subjects string           // what the subjects of all keys begin with
-	way      string           // what comes before them in what is sent to another domain or account
+	way      string           // prefix of subjects in messages to another domain or account
 }
 
 // subject returns the subject of a record's key.
@@ -106,8 +106,8 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 // for several keys in one round trip.
 const mostAtOnce = 16
 
-// getMany returns the records that exist, by up to mostAtOnce reads at the same
-// time. After an error it begins no further reads, and returns the error.
+// getMany returns the records that exist, in any order, by up to mostAtOnce reads at the same
+// time. After an error it begins no further reads, and returns the error and what it found.
 func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore.Record, err error) {
 	var (
 		mu    sync.Mutex
@@ -135,7 +135,7 @@ func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore
 	return found, err
 }
 
-// Put implements [kvstore.Conn].
+// Put implements [kvstore.Conn]. It returns nil if the key has r.Version already.
 func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	at, known := seen(over)
 	wanted := at.version

@@ -3,8 +3,9 @@
 //
 //	go get github.com/latchkeyhq/latchkey/adapters/natsadapter
 //
-// It is an adapter with every ability but transactions and sweeping: sign-ups are
-// recorded instead, and the server removes what has expired. The same value is a
+// It is an adapter without transactions and sweeping: sign-ups are recorded
+// instead, and the server removes what has expired. It keeps no passwords, second factors,
+// suspensions or audit log. The same value is a
 // session store, a limiter, a store of used values and of revocations beside
 // another adapter. A bucket of three replicas answers a write when two have it,
 // so that no answered write is lost with one of them. What is decided between

@@ -12,11 +12,11 @@ import (
 // markerTTL is how long watchers of a bucket can see that something has gone.
 const markerTTL = time.Minute
 
-// Migrate creates the bucket in files, with the copies that o asks for, if it does
-// not exist. An existing bucket gets those copies and the settings that [New] asks
-// for, and keeps all others; if the server refuses them, Migrate returns an error and
-// changes nothing. It waits until the bucket can be used. Several instances may call
-// it at the same time.
+// Migrate creates the bucket in files, with o.Replicas copies or 1, if it does not exist. In
+// an existing bucket it sets the number of copies, unless o.Replicas is 0. It also turns
+// direct reads off, and allows the TTLs that [New] needs. If another setting is wrong, or the
+// server refuses, it returns an error and changes nothing. While no server answers, it tries
+// again, for ten seconds if ctx has no deadline. Several instances may call it at once.
 func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, o Options) error {
 	if js == nil || bucket == "" {
 		return errNeeded

@@ -28,10 +28,10 @@ type Options struct {
 var errNeeded = errors.New("natsadapter: JetStream and a bucket are needed")
 
 // New returns an adapter on a bucket that [Migrate] has made. It asks the server for the
-// bucket's settings, and returns the errors of [Check]: [ErrNotMigrated] for a bucket
-// that does not exist, [ErrNoJetStream], or one that names the settings by which the
-// bucket would lose records or bring them back. Credentials, TLS and reconnecting are
-// the client's; the clock is [time.Now]. The options do not matter.
+// bucket's settings. It returns the errors of [Check], such as [ErrNotMigrated] for a bucket
+// that does not exist, [ErrNoJetStream], and an error that names the settings by which the
+// bucket would lose records or bring them back. Credentials, TLS and reconnecting are those
+// of the client; the clock is [time.Now]. New ignores o.
 func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) (*Adapter, error) {
 	if js == nil || bucket == "" {
 		return nil, errNeeded

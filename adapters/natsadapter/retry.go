@@ -66,7 +66,7 @@ func retryFirst(ctx context.Context, js jetstream.JetStream, f func(context.Cont
 		if on, _ := nc.ConnectedServerJetStream(); on || !nc.IsConnected() { // no leader yet, or no server
 			return err
 		}
-		return ErrNoJetStream // nor does another server that this one is linked to answer
+		return ErrNoJetStream // no other server that this one is linked to has answered either
 	})
 }
 

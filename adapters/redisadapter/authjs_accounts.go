@@ -54,8 +54,8 @@ func asAccount(text *string, provider, id string) (storage.Account, error) {
 	return a, nil
 }
 
-// accountText returns the record of an account as Auth.js writes it. It returns
-// errNoUTF8 or errMember for an account that cannot be written.
+// accountText returns the record of an account as Auth.js writes it. It returns errNoUTF8
+// for a field that is not UTF-8, and errMember for a value that has no form in JSON.
 func accountText(a storage.Account) (text string, err error) {
 	t := a.Tokens
 	if !areUTF8(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.Email, t.RefreshToken, t.AccessToken, t.TokenType, t.Scope, t.IDToken, t.SessionState) {
@@ -67,7 +67,7 @@ func accountText(a storage.Account) (text string, err error) {
 		Email: a.Email, EmailVouched: a.EmailVouched,
 	}
 	if t.SessionState != "" {
-		o.SessionState, _ = json.Marshal(t.SessionState) // a text always is
+		o.SessionState, _ = json.Marshal(t.SessionState) // a string never fails
 	}
 	if !t.ExpiresAt.IsZero() {
 		seconds := t.ExpiresAt.Unix()

@@ -89,9 +89,9 @@ const mostTries = 1000
 // errStale reports that a key has changed since a plan was decided by its value.
 var errStale = errors.New("redisadapter: others changed a record each time it was about to be written")
 
-// commit carries out a plan. It returns errStale, and changes nothing, if something that
-// the plan was decided by has changed. If the plan deletes keys, commit waits for
-// replicas as [Options].Replicas says. It does nothing for an empty plan.
+// commit carries out a plan, unless it is empty. It returns errStale, and changes nothing,
+// if what the plan was decided by has changed. If the plan deletes keys, commit waits for
+// [Options].Replicas. It fails if fewer have the change, although the server has made it.
 func (s *keyspace) commit(ctx context.Context, p *plan) error {
 	keys := p.keys()
 	if len(keys) == 0 {
@@ -136,9 +136,9 @@ func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
 	return errStale
 }
 
-// end makes a change that ends a record, as change does. If decide returns ErrNotFound, an
-// earlier call may have ended the record without waiting for all replicas. So end waits
-// for replicas before it returns ErrNotFound.
+// end calls change for a plan that ends a record. If decide returns ErrNotFound, an earlier
+// call may have ended it before all replicas had that. So end waits for replicas before it
+// returns ErrNotFound, and returns another error if too few of them have it.
 func (s *keyspace) end(ctx context.Context, decide func(*plan) error) error {
 	err := s.change(ctx, decide)
 	if errors.Is(err, storage.ErrNotFound) {

@@ -40,8 +40,8 @@ func (s *ownedKeys) list(ctx context.Context, userID, part string) (all []ownedT
 	return all, s.prune(ctx, userID, listed, absent), err
 }
 
-// pruneAll removes all keys without a value from our set, and the index of the last
-// session if that leads to a key without a value. It ignores errors of the first.
+// pruneAll removes all keys without a value from our set, and the index of the last session
+// if that leads to a key without a value. It ignores only errors of removals from our set.
 func (s *ownedKeys) pruneAll(ctx context.Context, userID string) error {
 	listed, err := s.members(ctx, userID)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *ownedKeys) look(ctx context.Context, userID string) ([]string, error) {
 	return keys, fault("SRANDMEMBER", err)
 }
 
-// drop plans to remove keys from our set. The plan depends on the keys having no value.
+// drop plans to remove absent from our set of the user's keys, if they still have no value.
 func (s *ownedKeys) drop(p *plan, userID string, absent []string) {
 	for _, key := range absent {
 		p.want(key, nil)
@@ -107,7 +107,7 @@ func (s *ownedKeys) drop(p *plan, userID string, absent []string) {
 	}
 }
 
-// members returns the keys in our set.
+// members returns the keys in our set: those of the user's accounts and sessions.
 func (s *ownedKeys) members(ctx context.Context, userID string) ([]string, error) {
 	keys, err := bounded(ctx, s.keys.conn, func() ([]string, error) {
 		return s.keys.conn.client.SMembers(ctx, s.keys.at(ownedBy, userID)).Result()
@@ -115,7 +115,7 @@ func (s *ownedKeys) members(ctx context.Context, userID string) ([]string, error
 	return keys, fault("SMEMBERS", err)
 }
 
-// mostPruned bounds what a reader of a list does for others.
+// mostPruned is how many keys one call of prune removes at most.
 const mostPruned = 100
 
 // prune removes from our set those of absent, at most mostPruned, that still have no
@@ -135,7 +135,7 @@ func (s *ownedKeys) prune(ctx context.Context, userID string, listed, absent []s
 	return slices.DeleteFunc(listed, func(key string) bool { return slices.Contains(absent, key) })
 }
 
-// add plans to add the key of a record to our set.
+// add plans to add the key of an account or session to our set of the user's keys.
 func (s *ownedKeys) add(p *plan, userID, key string) {
 	p.Add = append(p.Add, [2]string{s.keys.at(ownedBy, userID), key})
 }

@@ -53,9 +53,9 @@ func (s *sessionKeys) end(ctx context.Context, token string) (removed foundSessi
 // mostEnded is how many sessions one script ends: other commands wait while it runs.
 const mostEnded = 100
 
-// endSome ends sessions of a user, which were found before, in one script. If one of
-// them has changed since, it ends each by itself. It returns how many it has ended, also
-// beside an error.
+// endSome ends sessions of a user, which were found before, in one script. If one of them has
+// changed since, it ends each by itself. Beside an error it returns how many it knows to have
+// ended; if the script has failed, that is 0, although the server may have ended all.
 func (s *sessionKeys) endSome(ctx context.Context, userID string, some []foundSession) (n int, err error) {
 	last, err := s.keys.text(ctx, s.keys.at(lastSessionOf, userID))
 	if err != nil {

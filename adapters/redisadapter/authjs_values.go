@@ -65,8 +65,8 @@ func decodeObject(text *string, v any) bool {
 	return true
 }
 
-// decodeOpen returns an open-ended member, with numbers as [json.Number]. It returns nil
-// for a member of another form.
+// decodeOpen returns raw as an object or a list of objects, as T says, with numbers as
+// [json.Number]. It returns nil for an absent member, for null and for any other JSON.
 func decodeOpen[T map[string]any | []map[string]any](raw json.RawMessage) (v T) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -76,7 +76,7 @@ func decodeOpen[T map[string]any | []map[string]any](raw json.RawMessage) (v T) 
 	return v
 }
 
-// encodeOpen returns an open-ended member as JSON, or nil if v is empty. It
+// encodeOpen returns v, an object or a list of objects, as JSON, or nil if v is empty. It
 // returns errMember if v cannot be encoded.
 func encodeOpen[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	if len(v) == 0 {

@@ -13,8 +13,8 @@ import (
 // more. It is shorter than clients wait for answers.
 const longestWait = time.Second
 
-// attempts is how often a write is tried at another node of a cluster, which
-// has moved the slot meanwhile.
+// attempts is how many times a write is tried in all if a cluster has moved the slot to
+// another node meanwhile.
 const attempts = 3
 
 // run runs a script by its hash, and sends the whole script to a server that does not
@@ -48,7 +48,7 @@ func (c *conn) runReplicated(ctx context.Context, s *redis.Script, keys []string
 		p := node.Pipeline()
 		cmd := s.Eval(ctx, p, keys, args...)
 		reached := p.Do(ctx, "WAIT", c.replicas, waitFor(ctx).Milliseconds())
-		_, _ = p.Exec(ctx) // the two have its errors
+		_, _ = p.Exec(ctx) // cmd and reached have its errors
 		if _, moved := redis.IsMovedError(cmd.Err()); moved && attempt < attempts {
 			c.client.(*redis.ClusterClient).ReloadState(ctx)
 			continue

@@ -12,9 +12,9 @@ import (
 )
 
 // takeLease gives the key to the holder ARGV[1] for ARGV[2] milliseconds, by the server's
-// clock, unless another holder has it. The value is the time at which the lease ends, a
-// line feed and the holder. takeLease returns 1, and 1 if the last lease ended without
-// release; or 0, and for how many milliseconds another holder has it.
+// clock. The value is the end of the lease, a line feed and the holder. It returns {1, 0}, or
+// {1, 1} if the lease of another holder had expired without release. While another holder has
+// the key, it changes nothing, and returns 0 and how many milliseconds that lease lasts.
 var takeLease = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

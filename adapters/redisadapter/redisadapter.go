@@ -46,8 +46,8 @@ func AuthJS() Layout { return Layout{authJS: true} }
 // without a base of its own and without useItemRaw. It is otherwise like [AuthJS].
 func Unstorage() Layout { return Layout{authJS: true, unstorage: true} }
 
-// Adapter is a [storage.Adapter] of every ability but transactions, in whose
-// place it remembers sign-ups, and sweeping, since Redis lets keys expire. It is
+// Adapter is a [storage.Adapter] with the abilities of a [kvstore.Store]. It has no
+// transactions, and remembers sign-ups instead. Redis lets keys expire, so it sweeps nothing. It is
 // a [storage.SessionStore], [storage.RevocationStore], [storage.ReturningLimiter],
 // [storage.ReplayStore] and [storage.LeaseStore] as well. Make one with [New]. It is
 // safe for concurrent use.

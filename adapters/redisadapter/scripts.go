@@ -13,12 +13,12 @@ local function has(was, version)
 end
 `
 
-// put writes ARGV[3] over the version ARGV[2], or over nothing if that is empty.
-// The record lives for ARGV[4] milliseconds, for ever if that is 0. Its own
-// version, ARGV[1], is there already if the client repeats a call after a lost
-// answer. put returns 1 if the record is there, otherwise 0. ARGV[5] is 1 for the
-// mark of a record that was ended. If there is no memory for the mark, put
-// deletes the record, so that all users can sign out.
+// put writes ARGV[3] over the version ARGV[2], or over nothing if that is empty. The record
+// lives for ARGV[4] milliseconds, for ever if that is 0. Its own version, ARGV[1], is there
+// already if the client repeats a call after a lost answer. put returns 1 if it has written
+// or finds its own version, and 0 if the key has anything else than ARGV[2]. ARGV[5] is 1 for
+// the mark of a record that was ended. If there is no memory for the mark, put deletes the
+// record and returns 1, so that all users can sign out.
 var put = redis.NewScript(hasVersion + `
 local was = redis.call('GET', KEYS[1])
 if was then
@@ -56,9 +56,9 @@ return was
 
 // own adds the field ARGV[1] to a list, to be kept for ARGV[2] milliseconds, for
 // ever if that is 0. A field that is kept longer already stays as it is. own
-// looks at ten other fields at random, and removes those that have expired. So at
-// most a tenth of a list is expired, even if its user signs in and never reads
-// it. The list as a whole goes when its last field may.
+// looks at ten fields at random, and removes those that have expired. So on average at
+// most a tenth of a list is expired, even if its user signs in and never reads it. The
+// list as a whole goes when its last field may.
 var own = redis.NewScript(`
 local now, life = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2])
 local was, left = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('PTTL', KEYS[1])
@@ -117,7 +117,7 @@ keep(full)
 return 0
 `)
 
-// giveBack takes back what take has counted.
+// giveBack takes back one event that take has counted. Its arguments are those of take.
 var giveBack = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]

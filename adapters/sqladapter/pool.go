@@ -74,8 +74,8 @@ func (p *pool) Each(ctx context.Context, statement string, args []any, row func(
 
 // run calls f with one statement, which is prepared if the pool prepares any. On SQLite a
 // statement that is no SELECT first waits until it is the one writer of this pool. run
-// calls f again while f meets a lock, as retryLocked does. If the error shows that a
-// connection is unfit, run closes the idle connections, as seen does.
+// calls f again while f meets a lock of SQLite, for maxLockWait at most. If the error shows
+// that a connection is unfit, run closes the idle connections, at most once a second.
 func (p *pool) run(ctx context.Context, statement string, f func(querier) error) error {
 	if p.writer != nil && !strings.HasPrefix(statement, "SELECT") {
 		if err := p.lockWriter(ctx); err != nil {
@@ -212,7 +212,7 @@ func (p *pool) in(tx *sql.Tx) *transaction {
 // or panic on. A transaction that begins as a reader and then writes fails if another one
 // wrote meanwhile, and no waiting helps. Package sql cannot begin a transaction as a
 // writer, so sqliteTx sends the statements itself. It waits for other writers: those of
-// this pool until ctx ends, and those of other programs as retryLocked does.
+// this pool until ctx ends, and those of other programs for maxLockWait at each statement.
 func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	if err := p.lockWriter(ctx); err != nil {
 		return err

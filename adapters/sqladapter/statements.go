@@ -15,8 +15,8 @@ type statements struct {
 	made map[string]*sql.Stmt
 }
 
-// get returns a prepared statement, and prepares it if it is not prepared yet. It returns
-// nil and no error if no statements are prepared. The caller does not close the
+// get returns a prepared statement, and prepares it if it is not prepared yet. If s.db is
+// nil, get prepares nothing, and returns nil and no error. The caller does not close the
 // statement.
 func (s *statements) get(ctx context.Context, statement string) (*sql.Stmt, error) {
 	if s.db == nil {

@@ -21,7 +21,7 @@ import (
 const (
 	Domain             = "latchkey"
 	ReasonNoSession    = "NO_SESSION"    // with CodeUnauthenticated: sign in, or get another token
-	ReasonProofNeeded  = "PROOF_NEEDED"  // latchkey.NeedRecent, NeedFactor: at the site's /reauth
+	ReasonProofNeeded  = "PROOF_NEEDED"  // with CodeUnauthenticated: prove again at route /reauth
 	ReasonAccessDenied = "ACCESS_DENIED" // with CodePermissionDenied: signing in again would not help
 )
 
@@ -32,9 +32,9 @@ type Auth struct {
 }
 
 // New returns auth in Connect's types, whichever function of package latchkey made it.
-// The functions of [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the
-// headers of the call and the procedure as path. Connect does not say whether a call
-// came over TLS: if the program itself speaks TLS, set Site.URL, or put
+// The functions that the application gave to [latchkey.NewFunc] or [latchkey.NewTenants] get
+// a request with the headers of the call and the procedure as path. Connect does not say
+// whether a call came over TLS: if the program itself speaks TLS, set Site.URL, or put
 // [latchkey.Auth.LoadSession] in front.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 
@@ -74,7 +74,7 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 //
 // If the session cannot be read, the answer is CodeUnavailable, and decide is not
 // called. Of an error that is not sent as it is, the caller does not see the cause;
-// interceptors around this one find the cause by errors.Unwrap. decide is called once a
+// interceptors around this one find it by errors.Is or errors.As. decide is called once a
 // stream, before its first message. It is not called for the procedures in public, which
 // are named as in [Auth.RequireSession]: all their calls pass. A nil decide lets no other
 // call pass: that of a signed-in user is CodeInternal, and one without a session is
@@ -142,8 +142,8 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 }
 
 // sessionStream is a stream that adds the renewal of the session to its header with the
-// first message. The goroutine that sends the message adds it: other goroutines may read
-// the session meanwhile. It has no more methods than its stream promises.
+// first message, in the goroutine that sends. Other goroutines may read the session
+// meanwhile. It has only the methods of [connect.StreamingHandlerConn].
 type sessionStream struct {
 	connect.StreamingHandlerConn
 
@@ -236,10 +236,10 @@ func requestOf(method string, spec connect.Spec, peer connect.Peer, header http.
 	}
 }
 
-// withHeader returns a copy of err with the renewal of the session in its header. It
-// returns err itself if no renewal is due, or if the call was cancelled or ran out of
-// time. It copies because the same error may answer other calls, and a cookie belongs
-// to one answer. An err that is no [connect.Error] becomes one of CodeUnknown.
+// withHeader returns a copy of err with the renewal of the session in its header. The copy
+// of an err that is no [connect.Error] has CodeUnknown. withHeader returns err itself if no
+// renewal is due, or if err says that the call was cancelled or ran out of time. It copies
+// because the same error may answer other calls, and a cookie belongs to one answer.
 func (i *interceptor) withHeader(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -19,8 +19,8 @@
 // nothing has been sent.
 //
 // Calls that are refused get CodeUnauthenticated or CodePermissionDenied, with a
-// google.rpc.ErrorInfo that says why: reason NO_SESSION or ACCESS_DENIED, domain
-// latchkey. A fault, such as a store that is down, is CodeUnavailable.
+// google.rpc.ErrorInfo that says why: reason NO_SESSION, PROOF_NEEDED or ACCESS_DENIED,
+// domain latchkey. A fault, such as a store that is down, is CodeUnavailable.
 //
 // Connect handlers are handlers of net/http, so [latchkey.Auth.LoadSession] and
 // the other middleware may stand in front as well; then the session is theirs.

@@ -127,13 +127,13 @@ func (a *Auth) LoadSession() echo.MiddlewareFunc {
 	}
 }
 
-// RequireSession hands on only requests of signed-in users, as
-// [latchkey.Auth.RequireSession] does.
+// RequireSession hands on requests of signed-in users alone. It redirects the others to the
+// sign-in page, or answers scripts with status 401: see [latchkey.Auth.RequireSession].
 func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.RequireSession) }
 
-// Authorize returns a guard that calls decide for each request. It answers an error of
-// decide as [latchkey.Auth.Authorize] does. decide gets a nil session for a request
-// without one.
+// Authorize returns a guard that calls decide for each request. The request passes if decide
+// returns nil. An error of decide is answered as by [latchkey.Auth.Authorize]. decide gets a
+// nil session for a request without one.
 func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
@@ -185,15 +185,15 @@ func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
 	return a.auth.ReadSession(c.Response(), a.request(c))
 }
 
-// CurrentUser returns the signed-in user, as the Adapter has it. It needs no middleware
-// in front. See [latchkey.Auth.CurrentUser].
+// CurrentUser returns the signed-in user, as the Adapter has it, or ErrNoSession. It needs no
+// middleware in front. Any other error is a fault: see [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *echo.Context) (latchkey.User, error) {
 	defer a.renew(c)
 	return a.auth.CurrentUser(a.request(c).Context())
 }
 
-// SignIn starts signing in with a provider, and redirects. See
-// [latchkey.Auth.SignIn].
+// SignIn starts signing in with a provider, and redirects. If it returns an error it has
+// sent nothing, and the handler has to answer. See [latchkey.Auth.SignIn].
 func (a *Auth) SignIn(c *echo.Context, provider string, o latchkey.SignInOptions) error {
 	return a.auth.SignIn(c.Response(), a.request(c), provider, o)
 }
@@ -215,15 +215,15 @@ func (a *Auth) SignOutURL(c *echo.Context, o latchkey.SignOutOptions) (string, e
 	return a.auth.SignOutURL(c.Response(), a.request(c), o)
 }
 
-// AccessToken returns a usable access token of the signed-in user at a provider. Call it
-// before writing the body. See [latchkey.Auth.AccessToken].
+// AccessToken returns a usable access token of the signed-in user at a provider, or
+// ErrNoSession. Call it before writing the body. See [latchkey.Auth.AccessToken].
 func (a *Auth) AccessToken(c *echo.Context, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
 	defer a.renew(c)
 	return a.auth.AccessToken(knownWriter{c.Response(), c}, a.request(c), provider, o)
 }
 
-// Link sends the signed-in user to a provider, to link an account or to grant it more
-// scopes. See [latchkey.Auth.Link].
+// Link sends the signed-in user to a provider, to link an account there or to grant the site
+// more scopes. Without a session it returns ErrNoSession. See [latchkey.Auth.Link].
 func (a *Auth) Link(c *echo.Context, provider string, o latchkey.LinkOptions) error {
 	return a.auth.Link(c.Response(), a.request(c), provider, o)
 }
@@ -234,8 +234,8 @@ func (a *Auth) LinkURL(c *echo.Context, provider string, o latchkey.LinkOptions)
 	return a.auth.LinkURL(c.Response(), a.request(c), provider, o)
 }
 
-// UpdateSession hands data to the callbacks and returns the new session. See
-// [latchkey.Auth.UpdateSession].
+// UpdateSession hands data to the token callback, or with stored sessions to the session
+// callback, and returns the new session. See [latchkey.Auth.UpdateSession].
 func (a *Auth) UpdateSession(c *echo.Context, data any) (*latchkey.Session, error) {
 	defer a.renew(c)
 	return a.auth.UpdateSession(c.Response(), a.request(c), data)

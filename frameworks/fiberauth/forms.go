@@ -85,8 +85,8 @@ func (a *Auth) SignOutAction(page fiber.Handler) fiber.Handler {
 // run is the type of a form action of [latchkey.Core], such as its SignOutAction.
 type run func(*latchkey.Core, context.Context, *latchkey.Request) (*latchkey.Response, *latchkey.FormFailure)
 
-// action returns a handler that answers posts by run. page, unless it is nil, is called
-// after a failure. Any other method is an error of status 405.
+// action returns a handler that answers posts by run. After a failure page, unless it is nil,
+// answers in place of run. For other methods the handler returns an error of status 405.
 func (a *Auth) action(page fiber.Handler, run run) fiber.Handler {
 	return func(c fiber.Ctx) error {
 		if c.Method() != fiber.MethodPost {

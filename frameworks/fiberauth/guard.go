@@ -15,8 +15,8 @@ import (
 //
 // If r is an app, Mount also refuses, there and in the apps that r is mounted in later,
 // with status 400, every request for a target that does not begin with a slash, such as
-// "GET private/x HTTP/1.1", or is of slashes alone. Fiber runs no other middleware for
-// those, and no guard, but gives them to routes with a star.
+// "GET private/x HTTP/1.1", or that is two or more slashes alone. For those Fiber runs no
+// other middleware and no guard, but gives them to routes with a star.
 func (a *Auth) Mount(r fiber.Router) {
 	app, ok := r.(*fiber.App)
 	if !ok {
@@ -69,9 +69,9 @@ func (a *Auth) Match(c fiber.Ctx) bool {
 // Middleware returns what serves a whole site, as app.Use takes it: the path "*" and a
 // handler. Give app.Use nothing else: app.Use(site.Middleware()). The handler answers
 // the routes of Latchkey. All other requests go on with the session in their context,
-// as with [Auth.LoadSession]. Use it before any guard: it refuses request targets that
-// do not begin with a slash with status 400, as [Auth.Mount] does, but only in the app
-// that it is used in.
+// as with [Auth.LoadSession]. Use it before any guard. It refuses with status 400 the
+// request targets that [Auth.Mount] refuses, such as those that do not begin with a slash,
+// but only in the app that it is used in.
 func (a *Auth) Middleware() (path string, h fiber.Handler) {
 	return everyTarget, a.inFront(func(c fiber.Ctx) error {
 		if a.Match(c) {
@@ -93,12 +93,12 @@ func (a *Auth) LoadSession() fiber.Handler {
 	})
 }
 
-// RequireSession returns a guard that lets only requests of signed-in users pass. All
-// others are answered as by [latchkey.Auth.RequireSession]. A guard in front of a route
-// with a star needs [Auth.Mount] or [Auth.Middleware] before it, or the path "*":
-// app.Use("*", site.RequireSession()). Without one of them it lets no request pass and
-// answers with status 500, because request targets that do not begin with a slash would
-// get around it.
+// RequireSession returns a guard that lets only requests of signed-in users pass. Others are
+// led to the sign-in page, or get status 401: see [latchkey.Auth.RequireSession]. A guard
+// in front of a route with a star needs [Auth.Mount] or [Auth.Middleware] before it, or the
+// path "*": app.Use("*", site.RequireSession()). Without one of them it lets no request
+// pass and answers with status 500, because request targets that do not begin with a slash
+// would get around it.
 func (a *Auth) RequireSession() fiber.Handler {
 	return a.Authorize(func(_ fiber.Ctx, s *latchkey.Session) error {
 		if s == nil {

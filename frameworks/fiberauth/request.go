@@ -187,9 +187,9 @@ func (a *Auth) withBody(ctx context.Context, c fiber.Ctx, l *latest) (*latchkey.
 	return &r, refused
 }
 
-// wholeBody reads a body that Fiber has read already, from the first Read on. Fiber drops
-// a body that is too large and still runs middleware: a body that was announced and is
-// missing is io.ErrUnexpectedEOF.
+// wholeBody is a reader of a body that Fiber has read already. Its first Read asks Fiber for
+// the body. Fiber drops a body that is too large and still runs middleware: if a body was
+// announced and there is none, Read returns io.ErrUnexpectedEOF.
 type wholeBody struct {
 	of        *fasthttp.Request
 	announced int64

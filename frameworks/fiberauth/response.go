@@ -70,8 +70,8 @@ func (a *Auth) renew(ctx context.Context, c fiber.Ctx) {
 	addRenewal(c, header)
 }
 
-// isDecided reports whether the response sets or clears the cookie of a line, or a piece
-// of it, with either prefix. A browser joins the pieces of whatever it has.
+// isDecided reports whether the response sets or clears the cookie of line, a Set-Cookie, or
+// any piece of that cookie, such as name.0. It ignores the prefixes __Host- and __Secure-.
 func isDecided(c fiber.Ctx, line string) bool {
 	name, _, _ := strings.Cut(line, "=")
 	name = stem(name)
@@ -96,8 +96,8 @@ func stem(name string) string {
 }
 
 // addRenewal adds a renewal to the response, which keeps its own Cache-Control. A response
-// with a session token is an exception: no cache may store it, whatever its handler has
-// set before or after. addRenewal changes header.
+// with the header Session-Token gets no-store in its place, so that no cache keeps the token
+// . A later call repairs what a handler has set since. addRenewal changes header.
 func addRenewal(c fiber.Ctx, header http.Header) {
 	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) > 0 {
 		delete(header, fiber.HeaderCacheControl)

@@ -20,16 +20,16 @@ func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 	return s, err
 }
 
-// CurrentUser returns the signed-in user, as the Adapter has it. It needs no middleware
-// in front. See [latchkey.Auth.CurrentUser].
+// CurrentUser returns the signed-in user, as the Adapter has it, or ErrNoSession. It needs no
+// middleware in front. Any other error is a fault: see [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c fiber.Ctx) (latchkey.User, error) {
 	ctx, _ := a.attach(c)
 	defer a.renew(ctx, c)
 	return a.auth.CurrentUser(ctx)
 }
 
-// SignIn starts signing in with a provider, and redirects. See
-// [latchkey.Auth.SignIn].
+// SignIn starts signing in with a provider, and redirects. If it returns an error it has
+// sent nothing, and the handler has to answer. See [latchkey.Auth.SignIn].
 func (a *Auth) SignIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) error {
 	ctx, res, err := a.signIn(c, provider, o)
 	return a.sendTo(ctx, c, res, err)
@@ -50,8 +50,8 @@ func (a *Auth) signIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) (c
 	return ctx, res, err
 }
 
-// AccessToken returns a usable access token of the signed-in user at a provider. See
-// [latchkey.Auth.AccessToken].
+// AccessToken returns a usable access token of the signed-in user at a provider. Without a
+// session it returns the error of [Auth.Session]. See [latchkey.Auth.AccessToken].
 func (a *Auth) AccessToken(c fiber.Ctx, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
 	if _, err := a.Session(c); err != nil {
 		return latchkey.Tokens{}, err
@@ -64,8 +64,8 @@ func (a *Auth) AccessToken(c fiber.Ctx, provider string, o latchkey.TokenOptions
 	return t, err
 }
 
-// Link sends the signed-in user to a provider, to link an account or to grant it more
-// scopes. See [latchkey.Auth.Link].
+// Link sends the signed-in user to a provider, to link an account there or to grant the site
+// more scopes. Without a session it returns ErrNoSession. See [latchkey.Auth.Link].
 func (a *Auth) Link(c fiber.Ctx, provider string, o latchkey.LinkOptions) error {
 	ctx, res, err := link(a, c, provider, o)
 	return a.sendTo(ctx, c, res, err)
@@ -93,8 +93,8 @@ func (a *Auth) SignOut(c fiber.Ctx, o latchkey.SignOutOptions) error {
 	return a.sendTo(ctx, c, res, err)
 }
 
-// SignOutURL does what SignOut does, but returns the URL to redirect to. See
-// [latchkey.Auth.SignOutURL].
+// SignOutURL does what SignOut does, but returns the URL to redirect to. Where SignOut sends
+// status 500, the error is ErrSignOut. See [latchkey.Auth.SignOutURL].
 func (a *Auth) SignOutURL(c fiber.Ctx, o latchkey.SignOutOptions) (string, error) {
 	ctx, res, err := a.signOut(c, o)
 	to, err := a.urlFor(ctx, c, res, err)

@@ -13,8 +13,8 @@ import (
 //	app.Get("/.well-known/webauthn", site.RelatedOrigins())
 func (a *Auth) RelatedOrigins() fiber.Handler { return a.wellKnown(a.core.RelatedOrigins) }
 
-// PasskeyEndpoints answers GET /.well-known/passkey-endpoints, as
-// [latchkey.Auth.PasskeyEndpoints] says.
+// PasskeyEndpoints answers GET /.well-known/passkey-endpoints by page, a path or URL of the
+// site; empty: the account page. See [latchkey.Auth.PasskeyEndpoints].
 //
 //	app.Get("/.well-known/passkey-endpoints", site.PasskeyEndpoints(""))
 func (a *Auth) PasskeyEndpoints(page string) fiber.Handler {

@@ -129,15 +129,15 @@ func (a *Auth) LoadSession() gin.HandlerFunc {
 	}
 }
 
-// RequireSession hands on only requests of signed-in users, as
-// [latchkey.Auth.RequireSession] does.
+// RequireSession hands on requests of signed-in users alone. It redirects the others to the
+// sign-in page, or answers scripts with status 401: see [latchkey.Auth.RequireSession].
 func (a *Auth) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) { a.pass(c, a.auth.RequireSession) }
 }
 
-// Authorize returns a guard that calls decide for each request. It answers an error of
-// decide as [latchkey.Auth.Authorize] does. decide gets a nil session for a request
-// without one.
+// Authorize returns a guard that calls decide for each request. The request passes if decide
+// returns nil. An error of decide is answered as by [latchkey.Auth.Authorize]. decide gets a
+// nil session for a request without one.
 func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.pass(c, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))
@@ -164,15 +164,15 @@ func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
 	return a.auth.ReadSession(c.Writer, r)
 }
 
-// CurrentUser returns the signed-in user, as the Adapter has it. It needs no middleware
-// in front. See [latchkey.Auth.CurrentUser].
+// CurrentUser returns the signed-in user, as the Adapter has it, or ErrNoSession. It needs no
+// middleware in front. Any other error is a fault: see [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *gin.Context) (latchkey.User, error) {
 	defer a.renew(c)
 	return a.auth.CurrentUser(a.request(c).Context())
 }
 
-// SignIn starts signing in with a provider, and redirects. See
-// [latchkey.Auth.SignIn].
+// SignIn starts signing in with a provider, and redirects. If it returns an error it has
+// sent nothing, and the handler has to answer. See [latchkey.Auth.SignIn].
 func (a *Auth) SignIn(c *gin.Context, provider string, o latchkey.SignInOptions) error {
 	r := a.request(c)
 	return a.auth.SignIn(c.Writer, r, provider, o)
@@ -198,16 +198,16 @@ func (a *Auth) SignOutURL(c *gin.Context, o latchkey.SignOutOptions) (string, er
 	return a.auth.SignOutURL(c.Writer, r, o)
 }
 
-// AccessToken returns a usable access token of the signed-in user at a provider. Call it
-// before writing the body. See [latchkey.Auth.AccessToken].
+// AccessToken returns a usable access token of the signed-in user at a provider, or
+// ErrNoSession. Call it before writing the body. See [latchkey.Auth.AccessToken].
 func (a *Auth) AccessToken(c *gin.Context, provider string, o latchkey.TokenOptions) (latchkey.Tokens, error) {
 	defer a.renew(c)
 	r := a.request(c)
 	return a.auth.AccessToken(c.Writer, r, provider, o)
 }
 
-// Link sends the signed-in user to a provider, to link an account or to grant it more
-// scopes. See [latchkey.Auth.Link].
+// Link sends the signed-in user to a provider, to link an account there or to grant the site
+// more scopes. Without a session it returns ErrNoSession. See [latchkey.Auth.Link].
 func (a *Auth) Link(c *gin.Context, provider string, o latchkey.LinkOptions) error {
 	r := a.request(c)
 	return a.auth.Link(c.Writer, r, provider, o)
@@ -220,8 +220,8 @@ func (a *Auth) LinkURL(c *gin.Context, provider string, o latchkey.LinkOptions) 
 	return a.auth.LinkURL(c.Writer, r, provider, o)
 }
 
-// UpdateSession hands data to the callbacks and returns the new session. See
-// [latchkey.Auth.UpdateSession].
+// UpdateSession hands data to the token callback, or with stored sessions to the session
+// callback, and returns the new session. See [latchkey.Auth.UpdateSession].
 func (a *Auth) UpdateSession(c *gin.Context, data any) (*latchkey.Session, error) {
 	defer a.renew(c)
 	r := a.request(c)

@@ -14,7 +14,7 @@ import (
 type writer struct {
 	gin.ResponseWriter
 
-	begin func(http.Header) // adds what there is to add
+	begin func(http.Header) // adds the renewal of the session, if one is due
 }
 
 // commit adds the renewal of the session to the header, unless the response has begun.

@@ -21,8 +21,8 @@
 // been sent.
 //
 // Calls that are refused get Unauthenticated or PermissionDenied, with a
-// google.rpc.ErrorInfo that says why: reason NO_SESSION or ACCESS_DENIED, domain
-// latchkey. A fault, such as a store that is down, is Unavailable.
+// google.rpc.ErrorInfo that says why: reason NO_SESSION, PROOF_NEEDED or ACCESS_DENIED,
+// domain latchkey. A fault, such as a store that is down, is Unavailable.
 //
 // People sign in over HTTP: serve the routes of auth there, and see docs/bearer.md
 // for how an app gets its token.

@@ -24,7 +24,7 @@ import (
 const (
 	Domain             = "latchkey"
 	ReasonNoSession    = "NO_SESSION"    // with Unauthenticated: sign in, or get another token
-	ReasonProofNeeded  = "PROOF_NEEDED"  // latchkey.NeedRecent, NeedFactor: at the site's /reauth
+	ReasonProofNeeded  = "PROOF_NEEDED"  // with Unauthenticated: prove again at the route /reauth
 	ReasonAccessDenied = "ACCESS_DENIED" // with PermissionDenied: signing in again would not help
 )
 
@@ -35,8 +35,8 @@ type Auth struct {
 }
 
 // New returns auth in gRPC's types, whichever function of package latchkey made it. The
-// functions of [latchkey.NewFunc] and [latchkey.NewTenants] get a request with the
-// metadata of the call as headers, the method as path, and the authority as host.
+// functions that the application gave to [latchkey.NewFunc] or [latchkey.NewTenants] get a
+// request with the call's metadata as headers, the method as path, and the authority as host.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 
 // Auth returns the [latchkey.Auth], for routes and guards for net/http, and users.

@@ -121,7 +121,7 @@ func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V])
 
 // call calls load and returns its outcome. It recovers a panic of load, which would end
 // the process on this goroutine, and returns the panic in the outcome. The outcome is
-// abandoned if load panicked, or failed because ctx ended.
+// abandoned if load panicked, failed after ctx had ended, or failed by [context.Canceled].
 func call[V any](ctx context.Context, load Loader[V]) (o *outcome[V]) {
 	o = &outcome[V]{abandoned: true}
 	defer func() { o.panicked = recover() }()

@@ -63,7 +63,7 @@ func (r *Rows) Try(ctx context.Context, p Purpose, handle string, most int) (*Ro
 }
 
 // Count does what Try does, but does not remove a challenge whose tries are used up. It
-// returns ErrSpent until that challenge expires.
+// returns ErrSpent until Return gives a try back, or until that challenge expires.
 func (r *Rows) Count(ctx context.Context, p Purpose, handle string, most int) (*Row, error) {
 	row, err := r.count(ctx, p, handle, most)
 	isSpent := errors.Is(err, ErrSpent)
@@ -130,8 +130,8 @@ func (r *Rows) returned(ctx context.Context, row *Row) (int, error) {
 	return back.Tries, nil
 }
 
-// backOf returns the handle of the row that counts the tries given back of a row. Another
-// challenge with the same handle, made later, has another one.
+// backOf returns the handle of the row that counts the tries that Return has given back for
+// row. A later challenge with the handle of row has another such row.
 func backOf(row *Row) string { return row.ID + " " + row.Created.Format(time.RFC3339Nano) }
 
 // Take removes the challenge that a handle names, and returns it. Of any number of
@@ -184,7 +184,7 @@ func (r *Rows) all(ctx context.Context, q storage.ChallengeQuery) ([]storage.Cha
 }
 
 // Keep removes the challenges of a purpose about a user, except the newest ones. newest
-// is how many stay.
+// is how many stay. An empty userID stands for all users.
 func (r *Rows) Keep(ctx context.Context, p Purpose, userID string, newest int) error {
 	rows, err := r.List(ctx, p, userID, "")
 	if err != nil || len(rows) <= newest {

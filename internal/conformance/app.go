@@ -42,7 +42,7 @@ func newApp(b *backend) *app {
 	return a
 }
 
-// fixed serves one configuration, also a wrong one: the suite wants to see how
+// fixed returns an Auth that uses c for every request, also a wrong c: the suite tests how
 // each request is answered then.
 func fixed(c *latchkey.Config) *latchkey.Auth {
 	auth, err := latchkey.NewFunc(latchkey.Func{
@@ -73,7 +73,7 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isBelow: the path is the library's, be it a route or not.
+// isBelow reports whether path is the base path or below it, a route of the library or not.
 func (a *app) isBelow(path string) bool {
 	return path == a.basePath || strings.HasPrefix(path, a.basePath+"/")
 }
@@ -82,7 +82,7 @@ func home(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ho
 
 func page(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
 
-// note records an event for the suite.
+// note records an event for the suite. With EVENTS_THROW=1 it then returns errEvent.
 func (a *app) note(event string, fields map[string]any) error {
 	fields["event"] = event
 	a.mu.Lock()

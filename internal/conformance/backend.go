@@ -23,20 +23,20 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// backend is where the app keeps things: empty, and its own, at each start.
+// backend has the stores of the app, which are new and empty at each start.
 type backend struct {
 	users    full
-	sessions full         // where sessions are: users, or what is apart from them
-	suite    full         // where the suite looks and puts users and sessions; nil: there
-	shared   *redisShared // nil: each role is the library's own
+	sessions full         // the same store as users, or another one
+	suite    full         // in which the suite reads and puts users and sessions; nil: users and sessions above
+	shared   *redisShared // keeps used values and limits; nil: the library's own memory does
 	seen     *seen
 }
 
-// redisShared is what else may be apart from the users.
+// redisShared keeps sessions, used values and limits apart from the users.
 type redisShared = redisadapter.Adapter
 
-// newBackend is the one that STORE names: empty, postgres+redis, mongodb or
-// drizzle. The variables POSTGRES, REDIS, MONGODB and PEER say where the servers are.
+// newBackend returns the backend that STORE names: postgres+redis, mongodb or drizzle; empty:
+// in memory. The variables POSTGRES, REDIS, MONGODB and PEER say where the servers are.
 func newBackend(ctx context.Context) (b *backend, err error) {
 	b = &backend{seen: &seen{}}
 	switch store := os.Getenv("STORE"); store {
@@ -62,7 +62,7 @@ func newBackend(ctx context.Context) (b *backend, err error) {
 	return b, err
 }
 
-// postgres is a new database of the server.
+// postgres makes a new database on the server POSTGRES and returns an adapter for it.
 func postgres(ctx context.Context) (full, error) {
 	server, err := pgxpool.New(ctx, os.Getenv("POSTGRES"))
 	if err != nil {
@@ -87,7 +87,7 @@ func postgres(ctx context.Context) (full, error) {
 
 func newName() string { return "conformance_" + strings.ToLower(rand.Text()) }
 
-// mongodb is a new database of the server.
+// mongodb makes a new database on the server MONGODB and returns an adapter for it.
 func mongodb(ctx context.Context) (full, error) {
 	client, err := mongo.Connect(options.Client().ApplyURI(os.Getenv("MONGODB")))
 	if err != nil {
@@ -101,7 +101,7 @@ func mongodb(ctx context.Context) (full, error) {
 	return mongoadapter.New(db, o)
 }
 
-// configure has c keep things here.
+// configure makes c keep everything in the stores of b, with the faults of ADAPTER_THROW.
 func (b *backend) configure(c *latchkey.Config) {
 	store := faulty{b.users, b.seen}
 	c.Adapter = store
@@ -150,7 +150,7 @@ func (s *seen) used(identifier, token string) {
 	s.links = slices.DeleteFunc(s.links, func(t storage.VerificationToken) bool { return t.Identifier == identifier && t.Token == token })
 }
 
-// rows are where the suite looks for users and for sessions, and puts them.
+// rows returns the stores in which the suite reads and puts users and sessions.
 func (b *backend) rows() (users, sessions full) {
 	if b.suite != nil {
 		return b.suite, b.suite
@@ -158,7 +158,7 @@ func (b *backend) rows() (users, sessions full) {
 	return b.users, b.sessions
 }
 
-// contents is what is stored now of all that was seen.
+// contents returns what the stores still have of all that was seen. Links come from b.seen.
 func (b *backend) contents(ctx context.Context) (c memoryadapter.Contents, err error) {
 	b.seen.mu.Lock()
 	defer b.seen.mu.Unlock()

@@ -19,9 +19,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// drizzle is a new schema of the server, with the tables of Drizzle, in which Auth.js
-// is at work as well. Auth.js also writes what the suite puts there, and reads
-// what the suite asks for.
+// drizzle makes a schema with the tables of Drizzle, which Auth.js uses as well. users is
+// the library's adapter for them. Through suite, Auth.js writes what the suite puts there,
+// and reads what the suite asks for.
 func drizzle(ctx context.Context) (users, suite full, err error) {
 	tables, err := os.ReadFile(os.Getenv("TABLES"))
 	if err != nil {
@@ -43,7 +43,7 @@ func drizzle(ctx context.Context) (users, suite full, err error) {
 	return adapter, beside{adapter, js}, err
 }
 
-// postgresSchema is a new one of the server.
+// postgresSchema makes a schema on the server POSTGRES and runs the SQL text tables in it.
 func postgresSchema(ctx context.Context, tables string) (pool *pgxpool.Pool, schema string, err error) {
 	config, err := pgxpool.ParseConfig(os.Getenv("POSTGRES"))
 	if err != nil {
@@ -58,7 +58,7 @@ func postgresSchema(ctx context.Context, tables string) (pool *pgxpool.Pool, sch
 	return pool, schema, err
 }
 
-// peer is the program that Auth.js' adapter is in. It is closed with the app.
+// peer is a connection to the program that has Auth.js' adapter. It lasts as long as the app.
 type peer struct {
 	mu   sync.Mutex
 	conn net.Conn
@@ -74,7 +74,7 @@ func dialPeer(addr, schema string) (*peer, error) {
 	return p, p.ask(schema, nil)
 }
 
-// call is one of a method, whose result is stored in into. ErrNotFound: it is null.
+// call calls a method and stores its result in into, unless that is nil. null is ErrNotFound.
 func (p *peer) call(into any, method string, args ...any) error {
 	line, err := json.Marshal(map[string]any{"method": method, "args": args})
 	if err != nil {
@@ -169,7 +169,7 @@ func (b beside) DeleteSession(_ context.Context, token string) (storage.StoredSe
 	return storage.StoredSession{}, b.js.call(nil, "deleteSession", token)
 }
 
-// orNull is nil for a zero value.
+// orNull returns a pointer to v, or nil for a zero value.
 func orNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -178,7 +178,7 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-// deref is a zero value for nil.
+// deref returns what p points to, or a zero value for nil.
 func deref[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

@@ -16,7 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
-// list is a comma list without its blanks.
+// list splits s at commas. It leaves out the spaces around parts, and empty parts.
 func list(s string) []string {
 	var out []string
 	for part := range strings.SplitSeq(s, ",") {
@@ -36,7 +36,7 @@ func named(variable, name string) bool {
 	return false
 }
 
-// config is the library's configuration as the environment describes it.
+// config returns the library's configuration as the environment describes it.
 func (a *app) config() *latchkey.Config {
 	c := &latchkey.Config{
 		Providers: a.providers(),
@@ -84,7 +84,7 @@ func (a *app) config() *latchkey.Config {
 	return c
 }
 
-// uuid is a random one.
+// uuid returns a random text in the form of a UUID.
 func uuid() string {
 	h := strings.ToLower(hex.EncodeToString([]byte(rand.Text())[:16]))
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
@@ -95,7 +95,7 @@ func seconds(variable string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// updateAge: zero means every access there, and the default here.
+// updateAge returns SESSION_UPDATE_AGE. The 0 of the suite, at every access, is -1 here.
 func updateAge() time.Duration {
 	if os.Getenv("SESSION_UPDATE_AGE") == "0" {
 		return -1

@@ -38,7 +38,7 @@ func (f withTx) InTx(ctx context.Context, do func(storage.Adapter) error) error 
 	return f.tx.InTx(ctx, func(a storage.Adapter) error { return do(faulty{a.(full), f.seen}) })
 }
 
-// withSignUps is a faulty store without them.
+// withSignUps is a faulty store that has no transactions, and records sign-ups instead.
 type withSignUps struct {
 	faulty
 	storage.SignUpAdapter

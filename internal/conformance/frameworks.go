@@ -31,7 +31,7 @@ var frameworks = map[string]func(*app, net.Listener) error{
 	"fiber":   serveFiber,
 }
 
-// chosen is the framework of that name; empty: net/http.
+// chosen returns the function of frameworks called name, or an error for an unknown name.
 func chosen(name string) (func(*app, net.Listener) error, error) {
 	serve, ok := frameworks[name]
 	if !ok {
@@ -89,8 +89,8 @@ func serveEcho(a *app, l net.Listener) error {
 	return serveHTTP(l, router)
 }
 
-// serveFiber has the routes without net/http; what the suite asks of the app itself
-// is the same as everywhere.
+// serveFiber serves the library's routes without net/http. Those that the suite asks of the
+// app itself go through an adaptor to the same handlers as with other frameworks.
 func serveFiber(a *app, l net.Listener) error {
 	router, sessions := fiber.New(fiber.Config{ReadBufferSize: 256 << 10}), fiberauth.New(a.auth)
 	sessions.Mount(router)

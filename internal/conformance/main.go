@@ -1,6 +1,6 @@
-// Command conformance is the app that the black-box suite of the wire contract
-// drives. It is configured by its environment alone and keeps everything in
-// memory, or where STORE says; the suite's own page on the contract says what each variable means.
+// Command conformance is the app that the black-box suite of the wire contract drives. Its
+// environment alone configures it. It keeps everything in memory, or where STORE says. The
+// suite's page on the contract says what each variable means.
 package main
 
 import (
@@ -41,7 +41,7 @@ func quit(err error) {
 	os.Exit(1)
 }
 
-// env is a variable, or what stands for it when it is unset or empty.
+// env returns the value of the variable name, or otherwise if that is unset or empty.
 func env(name, otherwise string) string {
 	if value := os.Getenv(name); value != "" {
 		return value

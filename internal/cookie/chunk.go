@@ -71,8 +71,8 @@ type set struct {
 	whole  string
 	taken  bool     // a cookie with the exact name was seen, good or bad: no later one counts
 	pieces []string // by number; nil: none was seen
-	seen   uint32   // the same for pieces, one bit each
-	excess bool     // a piece with the first number that is too great
+	seen   uint32   // bit n: the piece n was seen, good or bad, and no later one counts
+	excess bool     // a piece with the number maxChunks was seen
 	names  []string // of the pieces
 }
 

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -251,18 +252,14 @@ func deleteProviderSessions(ctx context.Context, s *Store, e *ProviderEnd) (ende
 		})
 		ended = append(ended, gone...)
 		if errors.Is(failed, errors.ErrUnsupported) {
-			lacks = failed
-			continue
+			lacks, failed = failed, nil
 		}
 		err = errors.Join(err, failed)
 	}
 	for _, row := range ended {
 		s.SessionCache.dropUser(row.UserID)
 	}
-	if err == nil {
-		err = lacks
-	}
-	return ended, err
+	return ended, cmp.Or(err, lacks)
 }
 
 // voidAtProvider voids everything that bears one of the names and comes from an ID token

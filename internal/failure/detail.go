@@ -12,7 +12,7 @@ type detailed interface {
 	Detail() fault.Detail
 }
 
-// Detailed wraps Err and names its detail As. Its text is the text of Err.
+// Detailed is an error that wraps Err and has the detail As. Its text is the text of Err.
 type Detailed struct {
 	As  fault.Detail
 	Err error

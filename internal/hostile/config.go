@@ -48,7 +48,7 @@ type armedConfig struct {
 	auth   *latchkey.Auth // nil: one of several tenants
 }
 
-// function is a function of the program that decides.
+// function is a function of the program that decides what a user may do.
 type function struct {
 	id    string
 	value any
@@ -57,8 +57,8 @@ type function struct {
 // current is the stage of this process, which runs one world after the other.
 var current = stage{ran: map[string]bool{}}
 
-// New stands for [latchkey.New] in a program under test. It arms c and remembers the
-// site. If c has Invitations, it invites the victim, except in the world fresh.
+// New stands for [latchkey.New] in a program under test. It changes c as arm does, makes the
+// site and remembers it. If c has Invitations, it invites the victim, except in world fresh.
 func New(c latchkey.Config) (*latchkey.Auth, error) {
 	c = arm(c)
 	auth, err := latchkey.New(c)
@@ -77,7 +77,7 @@ func New(c latchkey.Config) (*latchkey.Auth, error) {
 	return auth, err
 }
 
-// NewTenants stands for [latchkey.NewTenants] in a program under test.
+// NewTenants stands for [latchkey.NewTenants] in a program under test. It arms each Config.
 func NewTenants(t latchkey.Tenants) (*latchkey.Auth, error) {
 	configure := t.Config
 	t.Config = func(ctx context.Context, tenant string) (*latchkey.Config, error) {
@@ -119,10 +119,10 @@ func armPointer(c *latchkey.Config) *latchkey.Config {
 	return &changed
 }
 
-// arm returns c with every OAuth provider at the hostile issuer (see rewire), with the
-// providers "issuer" and "other" if it has none of these ids, and with mails that go to the mailboxes of the visitors. It adds a secret if c
-// has none. It wraps events: those of SignIn are recorded, and the stage knows of each event
-// while the program's function for it runs.
+// arm returns c with each OAuth provider moved to the hostile issuer (see rewire), and with
+// the providers "issuer" and "other" where these ids are missing. Mails go to the mailboxes
+// of the visitors. It adds a secret if c has none. It records the events of SignIn. inEvent
+// of the stage counts SignIn, CreateUser, UpdateUser and LinkAccount while they run.
 func arm(c latchkey.Config) latchkey.Config {
 	c.Providers = slices.Clone(c.Providers)
 	for i, p := range c.Providers {
@@ -196,7 +196,7 @@ func rewire(p *latchkey.OAuth) *latchkey.OAuth {
 	return wired
 }
 
-// provider returns the id of the first OAuth provider of the latest site.
+// provider returns the id of the first OAuth provider of the latest site, or "issuer".
 func (s *stage) provider() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,14 +242,14 @@ func newSite(change func(*latchkey.Config)) (*latchkey.Auth, error) {
 // Listen stands for [net.Listen] in a program under test. The port is a free one.
 func Listen(string, string) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 
-// Ran notes that a function of the program that decides has run.
+// Ran notes that the function id of the program, which decides what a user may do, has run.
 func Ran(id string) {
 	current.mu.Lock()
 	defer current.mu.Unlock()
 	current.ran[id] = true
 }
 
-// Fn notes a function of the program that decides, and returns it.
+// Fn notes f, a function of the program that decides what a user may do, and returns it.
 func Fn[F any](id string, f F) F {
 	current.mu.Lock()
 	defer current.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 
 // Fragment plays the world on every site that the declarations of a fragment make. items are
 // the values of these declarations, such as configurations, providers, callbacks and
-// handlers. auth is the site that the fragment uses without making it. If no item makes a
-// site, Fragment plays the world on auth. It never returns.
+// handlers. auth is the site that the fragment uses without making it. Fragment plays the
+// world on auth if the report has no log, as when no item makes a site. It never returns.
 func Fragment(auth *latchkey.Auth, items ...any) {
 	var r Report
 	for _, item := range items {
@@ -110,9 +110,9 @@ func returnedSite(auth *latchkey.Auth, item any) http.Handler {
 	return auth.Middleware(out[0].Interface().(http.Handler))
 }
 
-// callAll calls every function that decides and that no visit has reached, as the visitor,
-// and adds what it returns to the log of the visitor. The arguments are those of pool, and
-// what the visitor's last sign-in event has.
+// callAll calls, as the visitor, every function that Fn has noted and that has not run yet.
+// It adds what they return to the log of the visitor. The arguments come from pool and from
+// the visitor's last sign-in event.
 func (s *stage) callAll(b *browser) {
 	s.mu.Lock()
 	list := slices.DeleteFunc(slices.Clone(s.funcs), func(f function) bool { return s.ran[f.id] })

@@ -22,7 +22,7 @@ func Auth() *latchkey.Auth {
 	return auth
 }
 
-// Adapter returns an empty store for such fragments.
+// Adapter returns an empty store for fragments that use one without making it.
 func Adapter() storage.Adapter { return memoryadapter.New(memoryadapter.Options{}) }
 
 // DB returns nil. A fragment that decides by what a database says cannot be tested
@@ -35,7 +35,7 @@ func Send(ctx context.Context, m latchkey.Message) error { return current.box.Se
 // Queue takes mails that a program has composed.
 type Queue struct{}
 
-// Put drops a mail, and records its recipient for the check of unproven addresses.
+// Put drops a mail, and records a fault if to is an address that the intruder only claims.
 func (Queue) Put(_ context.Context, to, _, _, _ string) error {
 	current.hear("a mail", to)
 	return nil

@@ -8,9 +8,9 @@ import (
 	"reflect"
 )
 
-// Serve stands for the calls of a program under test that serve its site: those of
-// package http, of an http.Server and of a framework. It plays the world and never
-// returns.
+// Serve stands for the calls of a program under test that serve its site, such as
+// http.ListenAndServe. The site is the last handler among server and args, or else
+// http.DefaultServeMux. Serve plays the world on it and never returns.
 func Serve(server any, args ...any) error {
 	site := handlerOf(server)
 	for _, arg := range args {

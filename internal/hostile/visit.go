@@ -156,7 +156,7 @@ func (b *browser) signIn(iss *latchkeytest.Issuer, verified any) bool {
 	})
 }
 
-// enter calls a function that signs the visitor in, and notes the user.
+// enter calls f to sign the visitor in, and notes the user. It returns false if f gave up.
 func (b *browser) enter(f func()) bool {
 	current.mu.Lock()
 	before := len(current.events)
@@ -170,7 +170,7 @@ func (b *browser) enter(f func()) bool {
 	return done
 }
 
-// signInByMail opens a link that was sent to the visitor's mailbox.
+// signInByMail asks for a magic link and opens it. It returns false if that signs no user in.
 func (b *browser) signInByMail() bool {
 	return b.enter(func() { b.SignInByEmail(b.email, current.box) })
 }
@@ -239,7 +239,7 @@ var (
 	wildcard    = regexp.MustCompile(`\{[^}]*\}|\*|:\w+`)
 )
 
-// paths returns the paths that the program mentions, without those of the library.
+// paths returns "/" and the program's paths, except those of the library and of sign-outs.
 func (s *stage) paths(basePath string) []string {
 	list := []string{"/"}
 	for _, text := range s.literals {

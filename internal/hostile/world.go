@@ -35,17 +35,17 @@ var Worlds = map[string]string{
 	"setback": "", // no intruder: what Events call fails once, and the victim comes back
 }
 
-// Report is what a run tells.
+// Report is the result of one program in one world.
 type Report struct {
 	Log      []string // what the intruder saw
 	In       bool     // the intruder was signed in at the end
 	VictimIn bool     // and the victim
-	Ran      []string // functions that decide and have run
+	Ran      []string // functions that decide what a user may do and have run
 	Faults   []string // what no comparison is needed for
 	Armed    bool     // the program made a site
 }
 
-// run plays the world on a site and adds to report what the intruder saw.
+// run plays s.world on site. It adds to report the log of the intruder and what is wrong.
 func (s *stage) run(site http.Handler, report *Report) {
 	at, others, basePath := s.where(site)
 	v := open(site, at, basePath, victim, s.address)
@@ -97,8 +97,8 @@ func (s *stage) run(site http.Handler, report *Report) {
 	report.Faults = append(report.Faults, s.told...)
 }
 
-// dress gives the intruder the address and the subject of the world. It returns the
-// issuer at which the intruder signs in, and what that says in email_verified.
+// dress gives the intruder the address and the subject of the world. It returns the issuer
+// at which the intruder signs in, and what that says in email_verified; nil: nothing.
 func (s *stage) dress(i *browser) (iss *latchkeytest.Issuer, verified any) {
 	switch s.world {
 	case "stranger", "latecomer", "elsewhere", "first":
@@ -216,8 +216,8 @@ func (p Program) report() Report {
 }
 
 // enter forgets the world before, so that the program begins anew. It makes a folder in the
-// one that HOSTILE_DIR names, with a copy of the one that HOSTILE_DIST names as dist, and
-// makes it the working directory.
+// folder HOSTILE_DIR, and copies the folder HOSTILE_DIST into it as dist. The new folder
+// becomes the working directory, and the value of DEMO_DATA.
 func (s *stage) enter(world string) error {
 	dir, err := os.MkdirTemp(os.Getenv("HOSTILE_DIR"), world)
 	if err != nil {

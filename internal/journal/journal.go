@@ -141,8 +141,8 @@ func (l *Logger) Debug(ctx context.Context, about Subject, err error) {
 	}
 }
 
-// Note writes a decision at debug level, with the attributes of about. It redacts
-// nothing: text and args must hold no value that a browser sent.
+// Note writes a decision at debug level, with the attributes of about. It drops a text
+// that comes too often. It redacts nothing: text and args must hold no value of a browser.
 func (l *Logger) Note(ctx context.Context, about Subject, text string, args ...any) {
 	if l.out.Enabled(ctx, slog.LevelDebug) && l.samples("debug: "+text) {
 		l.out.DebugContext(ctx, "latchkey: "+text, append(about.LogAttrs(), args...)...)

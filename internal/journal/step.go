@@ -20,9 +20,9 @@ type Step struct {
 }
 
 // Begin begins a step and returns its context, which has the span of the tracer. The
-// caller ends the step. Begin returns ctx and a nil step, which costs nothing, if there
-// is no tracer and the log writes no line for the kind: it writes none above debug level,
-// nor for OpRequest and OpBackground.
+// caller ends the step. Begin returns ctx and a nil step, which costs nothing, if l is nil,
+// or if there is no tracer and the log writes no line for the kind. The log writes lines
+// only if debug level is on, and never for OpRequest and OpBackground.
 func (l *Logger) Begin(ctx context.Context, kind telemetry.OperationKind, name, system string) (context.Context, *Step) {
 	if l == nil || l.tracer == nil && !l.isRead(ctx, kind) {
 		return ctx, nil
@@ -59,9 +59,9 @@ func (l *Logger) isRead(ctx context.Context, kind telemetry.OperationKind) bool 
 	return l.out.Enabled(ctx, levelOfSteps) && kind != telemetry.OpRequest && kind != telemetry.OpBackground
 }
 
-// begin returns the step of op, which is never nil. The step has the text of a line if
-// the log is read, and a span if there is a tracer that is not left alone. The callers of
-// begin have found that there is a reader or a tracer.
+// begin returns a step for op, never nil, and the context of its span. The step has the text
+// of a log line if isRead is true. It has a span if there is a tracer that does not panic and
+// is not left alone (see tracer). Begin and BeginCall call it if there is a tracer or isRead.
 func (l *Logger) begin(ctx context.Context, op *telemetry.Operation) (context.Context, *Step) {
 	s := &Step{log: l, ctx: ctx, name: op.Name, began: l.now()}
 	if l.isRead(ctx, op.Kind) {
@@ -85,8 +85,8 @@ func (l *Logger) begin(ctx context.Context, op *telemetry.Operation) (context.Co
 // reason of a failure itself.
 func (s *Step) End(err error, args ...any) { s.EndWith(telemetry.OperationResult{}, err, args...) }
 
-// EndWith does what End does, and passes r to the tracer. If r has no Type and err is a
-// failure by the rules, EndWith sets r.Type to the type of err.
+// EndWith does what End does, and passes r to the tracer. If r has no Type and the rules call
+// err a failure, it sets r.Type and r.Mend. If r has a Type but no Err, it sets Err, too.
 func (s *Step) EndWith(r telemetry.OperationResult, err error, args ...any) {
 	if s == nil {
 		return

@@ -57,7 +57,7 @@ func (t *tracer) begin(ctx context.Context, op telemetry.Operation) (own context
 	return t.of.Begin(ctx, op)
 }
 
-// count passes m to the tracer, unless it is left alone. A panic is recovered.
+// count passes m to the tracer and recovers its panic. It drops m while t.rests is true.
 func (t *tracer) count(ctx context.Context, m telemetry.Measure) {
 	began := t.now()
 	if t.rests(began) {

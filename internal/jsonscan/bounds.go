@@ -2,7 +2,7 @@ package jsonscan
 
 // Bounds limit the work of decoding a text.
 type Bounds struct {
-	Values int // in all: members of objects and elements of arrays, at any depth
+	Values int // members of objects and elements of arrays, at any depth; 1 for an empty one
 	Depth  int // of objects and arrays inside one another
 	Length int // bytes of a name, a string or a number, as written; 0: any
 }

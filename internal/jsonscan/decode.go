@@ -10,9 +10,9 @@ import (
 var ErrRepeated = errors.New("jsonscan: a member is repeated")
 
 // Decode returns the one JSON object that text holds (RFC 8259), as encoding/json with
-// UseNumber does. It refuses text that two readers might read differently. It returns
-// [ErrInvalid] for text that is not UTF-8 or not exactly one object, or that is nested
-// more than 1000 deep, and [ErrRepeated] for a member that comes twice, at any depth.
+// UseNumber does. It returns [ErrInvalid] for text that is not UTF-8 or not exactly one
+// object, or that is nested more than 1000 deep. It returns [ErrRepeated] for a member that
+// comes twice, at any depth, since two readers might read that differently.
 func Decode(text []byte) (map[string]any, error) {
 	d := decoder{scanner: scanner{text: text}}
 	if !utf8.Valid(text) {

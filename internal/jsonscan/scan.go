@@ -119,9 +119,9 @@ func (s *scanner) array(depth int) bool {
 	}
 }
 
-// value moves past any value. depth is how many objects and arrays surround the one that
-// holds the value: 0 in the top-level object. It returns false for an object or array that
-// is nested more than maxDepth deep. The caller has moved past white space.
+// value moves past any value. The object or array that holds it is inside of depth others.
+// value returns false for an object or array nested more than maxDepth deep. The caller has
+// moved past white space.
 func (s *scanner) value(depth int) bool {
 	depth++
 	if s.nests() && depth >= maxDepth {

@@ -18,7 +18,7 @@ const (
 	Proved    = "proved"    // the latest proof of the user's identity, as exact as auth_time; absent: auth_time
 	AMR       = "amr"       // what was proven (RFC 8176)
 	ACR       = "acr"       // what the proofs are worth
-	Provider  = "op"        // what the provider calls the session, where a logout is configured: p, sid, sub, iat
+	Provider  = "op"        // names of the session at its provider (p, sid, sub, iat), for a logout there
 	StoreID   = "uid"       // the stored user's id, where the application has replaced sub; absent: sub is that id
 
 	Actor = "act" // the administrator who acts as the user (RFC 8693, section 4.1); absent: the session is the user's own
@@ -59,6 +59,6 @@ func UnixSeconds(t time.Time) json.Number {
 	return json.Number(strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', -1, 64))
 }
 
-// Said is what a token or a provider said in the fields of a user that are empty,
-// as raw JSON. A nil field was absent.
+// Said has the raw JSON, such as null or "", that a token or a provider has sent for those
+// fields of a user that are empty. A nil field was absent.
 type Said struct{ Name, Email, Image []byte }

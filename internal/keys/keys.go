@@ -20,7 +20,7 @@ const (
 	TriesOfAccount   Kind = "tries of account"       // a provider's id and a folded name
 	TriesOfBrowser   Kind = "tries of browser"       // the id of a known browser
 	TriesOfClient    Kind = "tries of client"        // a network
-	TriesOfUser      Kind = "tries of user"          // a user's id
+	TriesOfUser      Kind = "tries of user"          // a user's id, or "" and a mailbox
 	TriesOfUserHere  Kind = "tries of user here"     // a user's id, and the id of a known browser
 	PasswordRequests Kind = "password requests"      // a network
 	MailsToMailbox   Kind = "mails to mailbox"       // an e-mail address
@@ -54,10 +54,10 @@ const (
 	NewestCode       Kind = "newest code"            // an e-mail address
 )
 
-// Keys makes the keys of one configuration. Two configurations that differ in
-// secret, tenant or site have no key in common. The zero Keys are those of an
-// adapter: its users are the same ones for every configuration. Keys are safe for
-// concurrent use.
+// Keys makes the keys of one configuration. Keys of two tenants or sites are never equal, nor
+// are keys under two secrets, but Lasting uses no secret. The zero Keys have no secret, tenant
+// or site. They are for what an adapter keeps of its users, who are the same for every
+// configuration. Keys are safe for concurrent use.
 type Keys struct {
 	secrets []*secret // the one in use first
 	tenant  string
@@ -75,8 +75,8 @@ func New(secrets []string, tenant, site string) *Keys {
 	return k
 }
 
-// Of returns the key of what the parts name, under the secret in use. It is 64
-// characters long and tells a reader nothing about the parts.
+// Of returns the key of what the parts name, under the secret in use. It has 64 characters
+// and tells a reader nothing about the parts. Without secrets a reader can guess the parts.
 func (k *Keys) Of(kind Kind, parts ...string) string {
 	if len(k.secrets) == 0 {
 		return k.under(newSecret(""), kind, parts)

@@ -138,8 +138,8 @@ func Vary(response http.Header, names []string) {
 
 // Decides reports whether lines of Set-Cookie set or clear the cookie called name or a
 // piece of it, such as name.0. The prefixes __Host- and __Secure- make no difference. If
-// they do, the caller must not add a line that keeps a session alive: a browser keeps
-// the last cookie of one name.
+// Decides returns true, the caller must not add a line that keeps a session alive: a
+// browser keeps the last cookie of one name.
 func Decides(lines []string, name string) bool {
 	name = stem(name)
 	for _, line := range lines {

@@ -7,9 +7,9 @@ import "net/netip"
 // addresses in such a network. It returns text that is no IP address as it is.
 func narrowly(client string) string { return network(client, 64) }
 
-// widely returns the network of a client that shares one part of the memory: its IPv4
-// address, or its IPv6 network of 48 bits, because a rented server may have that many
-// addresses. It returns text that is no IP address as it is.
+// widely returns the network by which memory is shared out among clients. That is the IPv4
+// address of client, or its IPv6 network of 48 bits, because a rented server may have such
+// a network. It returns text that is no IP address as it is.
 func widely(client string) string { return network(client, 48) }
 
 // network returns the IPv4 address of client, or its IPv6 network of bits bits, without a

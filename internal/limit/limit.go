@@ -140,8 +140,8 @@ func (l *Limits) Asked(r Requester) Event {
 	return l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)
 }
 
-// Mail returns the event of a mail to a mailbox. It counts for the client, in the same
-// budget as Asked, and for the mailbox.
+// Mail returns the event of a mail to a mailbox. It counts for the client, in the budget of
+// Asked, and for the mailbox, or for a browser known for it if the mailbox's is used up.
 func (l *Limits) Mail(email string, r Requester) Event {
 	e := l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)
 	e.target, e.field = l.mailbox(email), "MailsPerRecipient"
@@ -149,8 +149,8 @@ func (l *Limits) Mail(email string, r Requester) Event {
 	return e
 }
 
-// CodeTry returns the event of a try at a code from a mail. A mailbox has twenty tries a
-// day. When they are used up, a browser that is known for the mailbox has twenty more.
+// CodeTry returns the event of a try at a code from a mail. It counts for the client and for
+// the mailbox, which has 20 tries a day. Then a browser known for the mailbox has 20 more.
 func (l *Limits) CodeTry(email string, r Requester) Event {
 	rate := storage.Rate{Events: 20, Per: 24 * time.Hour}
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
@@ -246,9 +246,9 @@ func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
 type Try struct {
 	// Wait is how long to wait for the next try; 0: the event was counted.
 	Wait time.Duration
-	// Until is how long the budget of the target is used up. Above zero, and
-	// without Wait, the event was counted for the known browser alone: it may only
-	// end in a user that this browser is known for.
+	// Until is how long the budget of the target is used up; 0: it is not. If it is above 0
+	// and Wait is 0, the event was counted for the known browser in place of the target. It
+	// may then only end in a user that this browser is known for.
 	Until time.Duration
 
 	counted []counted

@@ -20,9 +20,9 @@ type Once struct {
 	keys   *keys.Keys
 }
 
-// NewOnce returns a Once that keeps the used values of a configuration in store, and
-// values that were only shown in recent, which may be nil. Values are kept under keys of
-// k, one for each secret.
+// NewOnce returns a Once that keeps the values of Use in store, under a key for each secret
+// of k. It keeps those of MarkSeen in recent, under a key for the secret in use. If recent
+// is nil, MarkSeen remembers nothing and returns true.
 func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
 	return &Once{store: store, recent: recent, keys: k}
 }
@@ -41,7 +41,7 @@ func (o *Once) MarkSeen(ctx context.Context, client, purpose, value string, expi
 // the IP address of the client that brought the value, or empty if it is unknown. Use
 // records the value under each secret: while secrets rotate, an instance that knows only
 // the older secret has to find it. If the store fails or panics, Use returns false and an
-// error.
+// error. The value may be used up even so.
 func (o *Once) Use(ctx context.Context, client, purpose, value string, expires time.Time) (first bool, err error) {
 	ctx = withClient(ctx, widely(client))
 	for _, key := range o.keys.All(keys.UsedValue, purpose, value) {
@@ -53,7 +53,7 @@ func (o *Once) Use(ctx context.Context, client, purpose, value string, expires t
 	return first, nil
 }
 
-// Recent remembers values that were shown. When it is full it forgets those of a
+// Recent remembers values that clients have sent. When it is full it forgets those of a
 // client that floods it, and then those that expire soonest. A nil *Recent
 // remembers nothing.
 type Recent struct{ shown *cache.Ledger }
@@ -85,15 +85,15 @@ func (r *Recent) markSeen(ctx context.Context, key string, expires time.Time) (f
 // Use also refuses those of a client that has a sixteenth of the room.
 type UsedValues struct{ used *cache.Ledger }
 
-// ErrNoRoom reports that the memory of used values is full. It passes: values expire
-// within minutes.
+// ErrNoRoom reports that the memory of used values, or the share of one client, is full. A
+// later try may succeed: values expire within minutes.
 var ErrNoRoom = fmt.Errorf("%w: too many sign-ins at one time to remember each: set Limits.Replay to a store with more room", storage.ErrUnavailable)
 
 // NewUsedValues returns an empty store.
 func NewUsedValues(now func() time.Time) *UsedValues { return &UsedValues{newLedger(now, false)} }
 
 // Use records key until expires and reports whether this was its first use. If there is
-// no room for a new key, it returns false and an AdapterError that wraps ErrNoRoom. It
+// no room for a new key, it returns false and an ErrAdapter that wraps ErrNoRoom. It
 // does not look at the end of ctx.
 func (u *UsedValues) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
 	room := u.used.Update(key, clientIn(ctx), func(known, _ time.Time) time.Time {
@@ -116,7 +116,7 @@ type SharedReplay struct {
 }
 
 // Use records key in the Store until expires and reports whether this was its first use.
-// Its error is an AdapterError that names the operation, unless Store returns ErrNotFound
+// Its error is an ErrAdapter that names the operation, unless Store returns ErrNotFound
 // or ErrConflict.
 func (r *SharedReplay) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
 	return guarded.Call(ctx, r.Bounds, "Limits.Replay: Use", func(ctx context.Context) (bool, error) { return r.Store.Use(ctx, key, expires) })

@@ -34,5 +34,5 @@ func label(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// escape escapes text for either part of a URI. Apps do not read + as a space.
+// escape returns text escaped for a path or a query. A space is %20, as apps misread a +.
 func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

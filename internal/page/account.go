@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Account is the settings page of the signed-in user. A part is not shown if its URLs
-// are empty.
+// Account is the settings page of the signed-in user. An empty URL leaves out the link or
+// form that leads there, and an empty list leaves out its part.
 type Account struct {
 	CSRFToken   string
 	CallbackURL string // where linking leads back to, usually this page; empty: not sent
@@ -34,11 +34,11 @@ type Account struct {
 	HasPassword    bool   // there is one
 	RemovePassword string // where the form that removes it is posted; empty: not offered
 	AddressURL     string // where the address is changed; empty: not offered
-	Replacement    string // the address that staff has asked for in place of it, which comes after a delay; empty: none
-	KeepAction     string // where the form is posted that stops that
+	Replacement    string // the new address that staff has asked for, which counts after a delay; empty: none
+	KeepAction     string // where the form that stops the replacement is posted
 
-	Browsers     []Device // that are known; Action of each is ForgetAction
-	ForgetAction string   // where a known browser is forgotten; it sends browser
+	Browsers     []Device // the known browsers
+	ForgetAction string   // where the form that forgets a known browser is posted; it sends browser
 
 	Devices      []Device
 	EndAction    string // where a sign-out form of one device is posted; it sends session
@@ -187,14 +187,14 @@ func (r *Renderer) DeleteAccount(v DeleteAccount) (Page, error) {
 	return r.render("delete", http.StatusOK, v, policy{formOrigins: v.FormOrigins}, v.Host)
 }
 
-// Reauth asks the user to sign in once more before an account is deleted, linked
-// or unlinked.
+// Reauth asks the user to sign in once more before the account is deleted, its data is
+// downloaded, or its sign-in methods change.
 type Reauth struct {
 	SignInURL string // the sign-in page, which leads back
 	CancelURL string // back to the settings
 	Host      string // of the site
-	Deletes   bool   // the account is to be deleted; otherwise its sign-in methods are to change, or
-	Exports   bool   // the user's data is to be downloaded
+	Deletes   bool   // the account is to be deleted
+	Exports   bool   // the user's data is to be downloaded; neither: sign-in methods are to change
 }
 
 // Reauth renders the page that asks for a recent sign-in.

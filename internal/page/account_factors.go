@@ -9,11 +9,11 @@ import (
 // it is not shown.
 type SecondStep struct {
 	Apps     []App
-	MailID   string           // of mailed codes, as of an app; empty: the user has not chosen them
+	MailID   string           // what the form that removes mailed codes sends; empty: the user has not chosen them
 	Browsers []TrustedBrowser // that are not asked
 
-	AddAction      string // where the form is posted that begins an app; empty: apps are not offered
-	MailAction     string // where the form is posted that chooses mailed codes; empty: they are not offered, or chosen
+	AddAction      string // where the form that sets up an app is posted; empty: apps are not offered
+	MailAction     string // where the form that chooses mailed codes is posted; empty: they are not offered, or are chosen already
 	RemoveAction   string // where a removal form is posted; it sends factor
 	RecoveryAction string // where the form for new recovery codes is posted; empty: there are none
 	ForgetAction   string // where a form is posted that forgets a browser; it sends browser
@@ -54,7 +54,7 @@ type browserRow struct {
 }
 
 // newSecondStepView returns the part of the account page with second factors, or nil if
-// there is none.
+// RemoveAction is empty. It numbers apps without a name from the second.
 func (r *Renderer) newSecondStepView(v *Account) *secondStepView {
 	s := v.SecondStep
 	if s.RemoveAction == "" {

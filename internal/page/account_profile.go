@@ -37,7 +37,7 @@ type fact struct {
 	Label, Value, URL, Name string // Name is what the link does, for screen readers
 }
 
-// facts returns the rows of the profile of an account page, or nil if the page has none.
+// facts returns a row for each fact that the user can change, or nil without Own.ProfileURL.
 func (r *Renderer) facts(v *Account) (rows []fact) {
 	if v.Own.ProfileURL == "" {
 		return nil
@@ -165,7 +165,7 @@ type Activity struct {
 	List    []Happening
 }
 
-// Activity renders the page with the list.
+// Activity renders the page with v.List. If that is empty, the page says so.
 func (r *Renderer) Activity(v Activity) (Page, error) {
 	p := r.below(v.BackURL, "account.activity")
 	text := "account.activity.text"

@@ -22,9 +22,9 @@ func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b
 
 var errColor = errors.New("not an opaque CSS colour: write #rgb, #rrggbb, rgb(), hsl() or a colour name")
 
-// parseColor parses a CSS colour. It returns errColor unless the colour is opaque, so
-// that its contrast can be computed. The grammar is strict, because an accepted colour
-// is written into a style sheet.
+// parseColor parses a CSS colour as # and digits, a name, or three values in rgb() or hsl().
+// It returns errColor for any other text, which could break the style sheet. It returns
+// errColor too unless the colour is opaque, so that its contrast can be computed.
 func parseColor(s string) (rgb, error) {
 	s = strings.ToLower(s)
 	if hex, ok := strings.CutPrefix(s, "#"); ok {
@@ -48,8 +48,8 @@ func parseColor(s string) (rgb, error) {
 	return rgb{}, errColor
 }
 
-// parseHex parses 3, 4, 6 or 8 hexadecimal digits. It returns errColor if there is an
-// alpha channel that is not full.
+// parseHex parses 3, 4, 6 or 8 hexadecimal digits. It returns errColor for any other text,
+// and for an alpha channel that is not full.
 func parseHex(hex string) (rgb, error) {
 	switch len(hex) {
 	case 3, 4:

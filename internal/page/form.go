@@ -24,8 +24,8 @@ type providerForm struct {
 	Target  string     // the action of the form; buttons of other providers name theirs
 }
 
-// newForm returns the form of p, which is v.Providers[at]. It fills in what was typed in
-// the attempt that failed, except hidden fields and checkboxes.
+// newForm returns the form of p, which is v.Providers[at]. If the attempt that failed was
+// with p, it fills in what was typed, except in hidden fields, checkboxes and passwords.
 func newForm(at int, p Provider, v *SignIn) providerForm {
 	form := providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL, Target: p.Action}
 	if p.Type == WebAuthn {
@@ -139,8 +139,8 @@ func elementID(form, at int) string {
 	return "f" + strconv.Itoa(form) + "-" + strconv.Itoa(at)
 }
 
-// labelKey returns the key of the label of a field that brings none, or "" if its name
-// has to do. f.Type is in lower case.
+// labelKey returns the key of the label of a field that brings none, or "" if there is no
+// such key: the caller then shows the name. f.Type must be in lower case.
 func labelKey(f Field) string {
 	switch {
 	case f.Type == "email":

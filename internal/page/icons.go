@@ -78,8 +78,8 @@ func initial(p Provider) template.HTML {
 	})
 }
 
-// tiled returns a drawing on a tile in the brand's colour, or one chosen by the id if
-// there is none. It calls drawing with the ink that can be read on the tile.
+// tiled returns a drawing on a tile. The tile has the colour p.Brand, or one chosen by p.ID
+// if Brand is no colour. tiled calls drawing with the ink that can be read on the tile.
 func tiled(p Provider, drawing func(ink rgb) string) template.HTML {
 	tile, err := parseColor(p.Brand)
 	if err != nil {

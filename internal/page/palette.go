@@ -13,9 +13,9 @@ var shades = []shade{
 	{"hover", "#f3f4f7", "#20242c"},
 	{"ink", "#15181e", "#eceef2"},
 	{"soft", "#565d6b", "#a3aab7"}, // of lesser text
-	{"line", "#e3e6eb", "#2a2f38"}, // parts, and carries no meaning
-	{"rim", "#ccd1d9", "#3a404b"},  // round buttons whose words say what they are
-	{"edge", "#868e9c", "#6f7785"}, // round inputs, which nothing else shows
+	{"line", "#e3e6eb", "#2a2f38"}, // separates sections, and carries no meaning
+	{"rim", "#ccd1d9", "#3a404b"},  // around buttons whose words say what they are
+	{"edge", "#868e9c", "#6f7785"}, // around inputs, which nothing else shows
 	{"alert", "#fdf1f0", "#2d1717"},
 	{"alert-line", "#f1c8c4", "#5a2a28"},
 	{"alert-ink", "#8c1d18", "#ffb4ab"},
@@ -105,7 +105,7 @@ func tokens(dark bool, brand *rgb, ownText bool) string {
 // accent has the colours that follow from the brand colour in one scheme.
 type accent struct {
 	value string // as the style sheet writes it
-	rim   string // round the main button
+	rim   string // around the main button
 	base  rgb
 	text  rgb // on base, unless the operator chose another
 	hover rgb // a little further from text, so that contrast only grows

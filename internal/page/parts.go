@@ -22,9 +22,9 @@ type FormInput struct {
 	Focus    bool // where the reader begins
 }
 
-// Forms returns the sign-in form of each of v.Providers, in order. It joins none, as the
-// sign-in page does where forms ask for the same address. An error message that belongs
-// to a form is its Wrong. wrong is the message that belongs to none of them; empty:
+// Forms returns the sign-in form of each of v.Providers, in order. The sign-in page joins
+// forms that ask for the same address; Forms does not. An error message that belongs to a
+// form is the Wrong of that form. wrong is the message that belongs to no form; empty:
 // none.
 func (r *Renderer) Forms(v SignIn) (forms []Form, wrong string) {
 	view := signInView{SignIn: v, Message: v.message()}

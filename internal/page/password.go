@@ -32,8 +32,8 @@ func (s PasswordStep) hasSecret() bool {
 	return s == VerifyStep || s == ResetStep || s == MoveStep || s.IsOfAddress()
 }
 
-// IsOfAddress reports whether the page is about a link that changes an address without a
-// session.
+// IsOfAddress reports whether the page is for a link of a mail that changes, restores or
+// keeps an e-mail address, and that works without a session.
 func (s PasswordStep) IsOfAddress() bool {
 	return s == UndoStep || s == RegainStep || s == KeepStep
 }
@@ -84,12 +84,12 @@ func (r *Renderer) Password(v Password) (Page, error) {
 	if v.Error != "" {
 		status = http.StatusUnprocessableEntity
 	}
+	if !v.Step.isKnown() {
+		v.Step = ForgotStep
+	}
 	view := passwordView{Password: v, Submit: v.Step.submit(), Inputs: v.inputs()}
 	if v.provesOwn() {
 		view.Submit = "mail.verify.action"
-	}
-	if !v.Step.isKnown() {
-		view.Step = ForgotStep
 	}
 	page, err := r.renderAs("password."+string(view.Step)+".heading", "password", status, view, policy{secluded: v.Step.hasSecret(), formOrigins: v.FormOrigins}, v.Host)
 	if v.Step.hasSecret() {

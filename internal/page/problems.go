@@ -92,8 +92,8 @@ func (r *Renderer) Problem(v Problem) (Page, error) {
 	return r.render("error", status, view, policy{}, v.Host)
 }
 
-// errorView is an error as its template needs it. Its main button never leads
-// back to the request that has just failed.
+// errorView is an error as its template needs it. Its main button leads back to the
+// request that has just failed only for Away.
 type errorView struct {
 	Kind         string // middle part of the keys of its texts
 	As           string

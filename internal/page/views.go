@@ -4,8 +4,8 @@ import (
 	"net/http"
 )
 
-// SignedIn tells a user after a return to a step of a sign-in that the user is signed in
-// already.
+// SignedIn tells a user that the sign-in is complete already. It is for a user who has gone
+// back to a step of that sign-in.
 type SignedIn struct {
 	As          string // an e-mail or a name; empty: not named
 	Host        string // named on the way on
@@ -54,7 +54,7 @@ type VerifyRequest struct {
 	Origin string // its URL
 
 	// Email is the address to which the link went. It must come from the browser's
-	// own request, not from the query. If it is empty, nothing below is shown.
+	// own request, not from the query. If it is empty, the page offers no other mail.
 	Email       string
 	Again       bool   // this is not the first link
 	About       string // "signup" and "reset" are about a password, "move" about another address: no other mail is offered; empty: a magic link

@@ -20,15 +20,16 @@ import (
 // happens after them.
 
 // Forgot mails a link that sets a new password, if a user has the address. It returns at
-// once: it looks for the user after the answer.
+// once. It finds the user, and sends the mail, after the site has sent its response. The
+// caller needs no MayBegin, because the limits of mails count the request.
 func (f *Flows) Forgot(email string, from Asker) {
 	f.mailReset(from, MailReset, func(ctx context.Context) (*storage.User, error) {
 		return guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
 	})
 }
 
-// mailReset mails a link that sets a new password to the user that find returns; nil:
-// there is none. It calls find after the answer.
+// mailReset calls find after the site has sent its response, and mails a link that sets a
+// new password to the user that find returns. If find returns nil, it sends no mail.
 func (f *Flows) mailReset(from Asker, kind MailKind, find func(context.Context) (*storage.User, error)) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		u, err := find(ctx)
@@ -46,7 +47,7 @@ func (f *Flows) Reset(ctx context.Context, u *storage.User, kind MailKind) (Mail
 	return Mail{Kind: kind, To: u.Email, UserID: u.ID, Handle: handle, Expires: expires}, err
 }
 
-// MayBegin counts a sign-up or another request that costs work and a row. It returns
+// MayBegin counts a request that begins a sign-up or a change of address. It returns
 // false, without an error, if the client has made too many.
 func (f *Flows) MayBegin(ctx context.Context, from Asker) (bool, error) {
 	try, err := f.Limits.Take(ctx, f.Limits.PasswordRequest(from.Requester("")))
@@ -126,9 +127,9 @@ func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from 
 	return f.Hash(ctx, password)
 }
 
-// Prove mails a link to the user who has the address email, after the answer. The link
-// proves the address. Prove is for a new user who has come in before the address was
-// proven.
+// Prove mails a link that proves the address email to the user who has it. It sends the mail
+// after the site has sent its response, and none if no user has the address. Prove is for a
+// new user who has come in before the address was proven.
 func (f *Flows) Prove(email string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		u, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
@@ -148,7 +149,7 @@ func (f *Flows) MoveCodes() string { return f.Provider + " email" }
 // code. handle is the handle of the code, which the browser keeps. purpose is Provider
 // for a sign-up, or MoveCodes. LinkByCode counts the try before it compares. It returns
 // ErrVerification for a wrong code, for one that was used or has expired, after five
-// tries, and after too many wrong codes for the mailbox. The link itself stays.
+// tries, and after too many wrong codes for the mailbox or of the client. The link stays.
 func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, from Asker) (link string, err error) {
 	wrong := func(why string) error {
 		return failure.Wrap(fault.ErrVerification, &failure.Mistake{Err: failure.Of(fault.CodeWrong, errors.New(why))})
@@ -177,10 +178,10 @@ func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, f
 	return link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
 }
 
-// Move begins a change of the address of u to the address to: it stores the links and
-// adds the event EmailAsked. After the answer it mails both addresses. The user that has
-// the address to, if there is one, gets a notice in place of the link. If the client has
-// made too many requests, Move does nothing and returns nil.
+// Move begins to change the address of u to the address in to. It stores the links and adds
+// the event EmailAsked to q. After the response it mails the new address, and the former one
+// if that is proven. A new address that a user has already gets a notice in place of the
+// link. If the client has made too many requests, Move does nothing and returns nil.
 func (f *Flows) Move(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) error {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return err
@@ -235,10 +236,10 @@ func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User
 	return nil
 }
 
-// TellRegain mails both addresses of a change that Regain has begun what is due now. It
-// mails the new address first: if that fails, the former one is not mailed again and
-// again. If the former mailbox does not exist, that is no error: TellRegain adds the
-// event EmailUnheard, because the mailbox was lost for good.
+// TellRegain sends the mails of a change that Regain has begun, one to each address. If none
+// are due now, it returns nil. It mails the new address first. If that fails, the former one
+// gets no mail, so that a later try repeats none there. If the former mailbox does not exist,
+// it adds the event EmailUnheard and returns nil: that mailbox was lost for good.
 func (f *Flows) TellRegain(ctx context.Context, q *directory.Outbox, r *directory.Regain, send func(context.Context, Mail) error) error {
 	d := f.Directory.Directory
 	return directory.TellRegain(ctx, d, r, func(ctx context.Context, from time.Time) error {

@@ -29,7 +29,7 @@ type Hasher struct {
 	Weakness func(ctx context.Context, password string, about []string) (string, error)
 }
 
-// Result is what Check found.
+// Result says whether a password fits, its hash is outdated, and the password has leaked.
 type Result struct{ OK, Stale, Breached bool }
 
 // MailKind is what a mail is about.
@@ -41,7 +41,7 @@ const (
 	MailSignUp            // the link that completes a sign-up
 	MailKnown             // a sign-up with the address of a user
 	MailReset             // the link that sets a new password
-	MailRenew             // the same, because the password is known to others
+	MailRenew             // the same, because the old password alone is no proof any more
 	MailChanged           // the password was set or changed
 	MailAddress           // the link that proves a new address
 	MailProve             // the link that proves the address of a user who came in without
@@ -83,11 +83,11 @@ type Asker struct {
 	// Requester returns how a client is counted for a user: with the id of its browser
 	// if that is known for the user. The user need not exist.
 	Requester func(userID string) limit.Requester
-	// Mail sends what write returns, and calls write, after the answer.
+	// Mail calls write after the site has sent its response, and sends the mail from it.
 	Mail func(write func(ctx context.Context) (Mail, error))
 }
 
-// Verdict is what became of a password that was shown.
+// Verdict says what became of a password that a client has sent.
 type Verdict int
 
 // The verdicts.
@@ -100,7 +100,7 @@ const (
 	Stopped                  // it is right, but too many wrong ones came before: a link was mailed
 )
 
-// Shown is the outcome of a password that was shown.
+// Shown is the outcome of a password that a client has sent.
 type Shown struct {
 	Verdict Verdict
 	User    storage.User
@@ -108,9 +108,9 @@ type Shown struct {
 	Wait    time.Duration // how long until a try makes sense; 0: at once
 }
 
-// Check decides about a password that was shown for an address. It counts a wrong
-// password, and after a right one it forgets those and may store a newer hash. For the
-// verdicts Unproven, Closed and Stopped it mails a link that sets a new password. If the
+// Check decides about a password that a client has sent for an address. It counts a wrong
+// password. For the verdict Right it forgets the wrong ones and may store a newer hash. For
+// Unproven, Closed and Stopped it mails a link that sets a new password. If the
 // client has to wait, the verdict is Wrong and Wait is positive. For an address without a
 // user, and for a user without a password, Check does the same work as for a wrong
 // password.

@@ -30,7 +30,7 @@ type cursor struct {
 }
 
 // seal returns the cursor of a position in the list of q, or "" for an empty position,
-// the end of the list.
+// the end of the list. order is the order in force, which q may leave empty.
 func (c *Cursors) seal(q *Query, order storage.Order, position string) (string, error) {
 	if position == "" {
 		return "", nil

@@ -13,8 +13,8 @@ const (
 	LongestImage = 2048 // bytes of the URL of an image
 )
 
-// CheckName returns an InputError for a name that could deceive a reader or has more than
-// 256 characters. An empty name is good: the user has none.
+// CheckName returns an InputError for a name of more than 256 characters, of spaces alone, or
+// with control characters, direction characters or invalid UTF-8. An empty name is good.
 func CheckName(name string) error {
 	switch {
 	case !utf8.ValidString(name), strings.ContainsFunc(name, isUnfit):

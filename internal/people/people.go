@@ -43,8 +43,8 @@ func (r *Reader) List(ctx context.Context, q Query) (Page, error) {
 	return page, err
 }
 
-// read reads one page of a list or a search. If s has no order, read sets s.Order to the
-// best that the store keeps: Newest, or else ByID. A search for nothing has no users.
+// read reads one page of a list or a search. For a list without an order it sets s.Order
+// to Newest, or to ByID if the store lacks that. A search has no users if finds is false.
 func (r *Reader) read(ctx context.Context, q *Query, s *storage.PeopleQuery) (users []storage.User, next string, err error) {
 	switch {
 	case q.Search != "" && !finds(s):

@@ -86,9 +86,9 @@ func AsEndlessTokens(c *latchkey.Config) {
 	c.Session.SkipRevocations = true
 }
 
-// Whole switches on everything that has a route: every action that is not reserved is
-// then the site's. The ids of the providers that it adds are "known" for passwords,
-// "mailed" for magic links and "away" for a logout at the provider.
+// Whole switches on everything that has a route, except for passkeys. It adds providers with
+// the ids "known" for passwords, "mailed" for magic links and "away" for a logout at the
+// provider.
 func Whole(c *latchkey.Config) {
 	c.AccountPage.Enabled, c.Invitations = true, true
 	c.Session.Bearer, c.Session.ActAs.Max = true, time.Hour

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// MongoDB starts an empty server for clients of MongoDB and returns the gate in
-// front of it. The server is FerretDB, which is built for that; what it lacks
+// MongoDB starts an empty server for clients of MongoDB and returns the gate in front of
+// it. The server is FerretDB, which the go command builds if necessary. What it lacks
 // beside MongoDB stands in docs/stores/mongodb.md.
 func MongoDB(t testing.TB) *Gate {
 	t.Helper()

@@ -19,8 +19,8 @@ type Peer struct {
 	out *bufio.Scanner
 }
 
-// NewPeer starts peer.mjs in a folder, with args. The program ends with the test. pkg is an
-// npm package that has to be installed in the folder, as for NodeJS.
+// NewPeer starts peer.mjs in folder, with args. The program ends with the test. If node, or
+// the npm package pkg in folder, is not installed, the test skips or fails: see NodeJS.
 func NewPeer(t testing.TB, folder, pkg string, args ...string) *Peer {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), NodeJS(t, folder, pkg), append([]string{"--no-warnings", "peer.mjs"}, args...)...)

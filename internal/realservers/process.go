@@ -100,8 +100,8 @@ func credential(t testing.TB, account string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// command returns a command that is not started yet. Its working directory is the home
-// because the test's own may be closed to the other account.
+// command returns a command that is not started yet. It runs as the account of h, in the home
+// because that account may not enter the test's folder. It dies with the test binary.
 func (h home) command(argv ...string) *exec.Cmd {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = h.dir
@@ -118,7 +118,7 @@ func (h home) run(t testing.TB, argv ...string) {
 	}
 }
 
-// write puts a file into the home that its server may change.
+// write puts a file into the home. The file belongs to the account of the server.
 func (h home) write(t testing.TB, name, text string) {
 	t.Helper()
 	path := filepath.Join(h.dir, name)
@@ -132,8 +132,8 @@ func (h home) write(t testing.TB, name, text string) {
 	}
 }
 
-// life is how a server is started, and the process that runs. The values of a server's
-// type share it, so that each of them knows the process after a restart.
+// life is how a server is started, and the process that runs. All copies of a value such as
+// a PG share one life, so that each of them knows the process after a restart.
 type life struct {
 	start   func(t testing.TB) *server
 	running *server
@@ -147,7 +147,7 @@ type server struct {
 	log  journal
 }
 
-// serve starts a server, which ends with the test by the signal stop.
+// serve starts a server and does not wait for it. At its end, the test sends the signal stop.
 func (h home) serve(t testing.TB, stop syscall.Signal, argv ...string) *server {
 	t.Helper()
 	s := &server{cmd: h.command(argv...), stop: stop, done: make(chan struct{})}

@@ -23,8 +23,8 @@ func Standby(t testing.TB, primary PG) PG {
 	return standby
 }
 
-// awaitLink waits until the standby p has the data of its leader: before that, a leader
-// that stops in good order would not wait for it.
+// awaitLink waits until p streams from leader, which must have no other standby. Before that,
+// a leader that stops in good order would not wait for p.
 func (p PG) awaitLink(t testing.TB, leader PG) {
 	t.Helper()
 	psql := program(t, "psql")

@@ -25,7 +25,7 @@ func NewGuideProxy(t testing.TB, name, instance string) WebProxy {
 	return NewWebProxy(t, name, GuideHost, func(s WebProxySite) string { return adapt(t, guide, instance, s) })
 }
 
-// guideConfig returns the block of the deployment guide in a language.
+// guideConfig returns the first code block in language of the deployment guide, or fails t.
 func guideConfig(t testing.TB, language string) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(workspace(t), "docs/deployment.md"))
@@ -39,7 +39,7 @@ func guideConfig(t testing.TB, language string) string {
 	return m[1]
 }
 
-// swap returns in with every old replaced by with. It fails the test if there is none.
+// swap replaces every old in the text in by with. It fails the test if the text has no old.
 func swap(t testing.TB, in, old, with string) string {
 	t.Helper()
 	if !strings.Contains(in, old) {

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// BitsOf estimates the entropy of a token in bits: by its length, and by the smallest
-// usual alphabet that has all of its characters. It takes each character as random, so
-// the estimate is an upper bound. It is too low for a token of more than 64 different
-// characters. The hyphens of a UUID do not count.
+// BitsOf estimates the entropy of a token in bits, from its length and from the size of the
+// smallest usual alphabet that has all of its characters. It takes each character as random
+// and the size as at most 64. So the estimate is an upper bound for a token of up to 64
+// different characters. The hyphens of a UUID do not count.
 func BitsOf(token string) float64 {
 	plain := token
 	if uuidShape().MatchString(token) {
@@ -36,10 +36,10 @@ func alphabetOf(token string) int {
 	return 64
 }
 
-// VaryingBits returns BitsOf of the sample that has the most, without the bytes that all
-// samples have in the same place: a prefix, a constant, the date in front of a counter. A
-// byte of that sample stays if another sample ends before it. VaryingBits returns 0 for one
-// sample, and panics for none.
+// VaryingBits returns BitsOf of a part of the sample with the most bits. The part leaves out
+// each byte that all samples have in the same place, such as a prefix or the date in front of
+// a counter. A byte stays if another sample ends before it. VaryingBits returns 0 for a
+// single sample, and panics for none.
 func VaryingBits(samples []string) float64 {
 	longest := slices.MaxFunc(samples, func(a, b string) int { return cmp.Compare(BitsOf(a), BitsOf(b)) })
 	varying := strings.Builder{}

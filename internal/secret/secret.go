@@ -30,7 +30,7 @@ func Hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// HashWith returns the hash that Auth.js makes of a token and the secret, in hex.
+// HashWith returns the SHA-256 of token followed by secret, in hex, as Auth.js makes it.
 func HashWith(token, secret string) string {
 	hash := hexHash(token, secret)
 	return string(hash[:])

@@ -79,7 +79,7 @@ type usedRow struct {
 type row struct {
 	of Session
 	account
-	until time.Time // until then it says more than the cookie; zero: it does not
+	until time.Time // until then its tokens go before those of the cookie; zero: they do not
 }
 
 // newRows returns empty rows. The caller sets moved before it uses them.

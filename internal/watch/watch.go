@@ -61,11 +61,11 @@ type Provider struct {
 	Health *health.Part // nil: not remembered
 }
 
-// Trace begins the step of a call that the library makes, as the field Trace of
-// [oauth.Config] asks for. It adds the headers of the trace to c.Header. The returned
-// function ends the step with the status (0 for no response), the headers of the response
-// and the error. It also counts for the tracer, and tells p.Health whether the provider
-// has answered.
+// Trace begins the step of a call that the library makes. It is for the field Trace of
+// [oauth.Config]. It adds the headers of the trace to c.Header. The returned function ends
+// the step with the status (0 for no response), the headers of the response and the error,
+// and counts for the tracer. It tells p.Health whether the status is from 1 to 499 (the
+// provider works), and nothing if the call was canceled.
 func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, func(int, http.Header, error)) {
 	began := p.Now()
 	endpoint, _ := url.Parse(c.Endpoint)

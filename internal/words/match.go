@@ -10,7 +10,7 @@ import (
 
 // IsTag reports whether s has the form of a language tag (BCP 47): groups of at most
 // eight ASCII letters and digits, joined by hyphens. The first has at least two letters,
-// and no digit.
+// and no digit. IsTag returns false for more than 35 bytes.
 func IsTag(s string) bool {
 	if first, _, _ := strings.Cut(s, "-"); len(s) > longestTag || len(first) < 2 || strings.ContainsAny(first, digits) {
 		return false
@@ -26,8 +26,8 @@ func IsTag(s string) bool {
 const letters, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "0123456789"
 
 const (
-	longestHeader = 512 // bytes of Accept-Language that are looked at
-	mostRanges    = 32  // languages in it
+	longestHeader = 512 // bytes of each line of Accept-Language that are looked at
+	mostRanges    = 32  // languages in all lines that are looked at
 	longestTag    = 35  // bytes of one, the longest that RFC 5646, 4.4.1 wants room for
 )
 
@@ -133,8 +133,8 @@ func weigh(item string) (wanted string, q int) {
 	return wanted, thousandths(params[2:])
 }
 
-// thousandths parses a number between 0 and 1 with up to three decimals, and
-// returns it in thousandths. It returns 0 for any other text.
+// thousandths parses a number that begins with 0 or 1 and has up to three decimals, and
+// returns it in thousandths, at most 1000. It returns 0 for any other text.
 func thousandths(s string) int {
 	if s == "" || len(s) > 5 || (s[0] != '0' && s[0] != '1') || (len(s) > 1 && s[1] != '.') {
 		return 0

@@ -20,7 +20,7 @@ type hidden = veil.Hidden
 // does on net/http: routes, guards, form actions, cookies, streams, panics,
 // prefixes, proxies, and everything that a handler can call. It runs each case
 // twice: with the routes mounted one by one, and with the middleware for the
-// whole site.
+// whole site. [Site.WholeSite] tells serve which.
 //
 //	func TestFramework(t *testing.T) {
 //		frameworktest.Test(t, func(t *testing.T, site frameworktest.Site) string {

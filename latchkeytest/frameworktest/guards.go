@@ -169,7 +169,7 @@ var guardCases = []testCase{
 }
 
 // members adds the page /members behind a guard. Its handler counts "member" in seen and
-// names the user.
+// names the user. decide is Page.Decide, and nil for a guard other than Authorize.
 func (f *framework) members(seen *tally, guard Guard, decide func(string, *latchkey.Session) error) {
 	f.site.Pages = append(f.site.Pages, Page{
 		Method: http.MethodGet, Path: "/members", Guard: guard, Decide: decide,
