@@ -76,8 +76,8 @@ const (
 	shownText = "this sign-in was answered before: it begins anew, also if the first answer failed"
 )
 
-// compare returns ErrInvalidCheck unless f has a value for each check that was sent, and a the
-// redirect URI and mode of f. A flow of Auth.js needs values for the checks configured alone.
+// compare returns ErrInvalidCheck unless f has a value for each check that was sent, and
+// redirect URI and mode as in a. A flow of Auth.js needs values for the configured checks only.
 func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []Check) error {
 	demanded := make([]browser.Check, len(configured))
 	for i, c := range configured {

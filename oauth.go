@@ -78,7 +78,7 @@ func (p *oauthProvider) authorizationRequest(ctx context.Context, asked oneCall,
 }
 
 // receive completes a sign-in, or the proof of a session's user (a step-up). If a step-up
-// fails, the response leads back to the page that asked for it.
+// fails, x.stepUp.failed makes response and error: mostly a redirect to the page that asked.
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if x.stepUp == nil {
 		return receiveAnswer(ctx, x, p)

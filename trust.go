@@ -172,9 +172,9 @@ func (t *hostTrust) missingPort(o weburl.Origin) string {
 	return fmt.Sprintf("; Site.AllowedHosts has it without a port, which has to be named: %q", name+anyPort)
 }
 
-// clientAddr returns what ClientAddress says or, without that function, the IP address of the
-// client: the connection's or, behind a trusted proxy, the right-most hop of X-Forwarded-For
-// that is none. "": unknown. IPv4 in IPv6 is written as IPv4, without port and zone.
+// clientAddr returns what ClientAddress says. Without it, it returns the IP address of the
+// connection or, behind trusted proxies, the right-most hop of X-Forwarded-For that is none of
+// these, else the left-most. "": unknown. IPv4 in IPv6 is IPv4, without port and zone.
 func (t *hostTrust) clientAddr(r *Request) string {
 	if own := t.ClientAddress; own != nil {
 		client, _ := guarded.ContainResult(func() (string, error) { return strings.TrimSpace(own(r)), nil })

@@ -213,9 +213,9 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 }
 
 // resolveByAccount signs in the owner of an account, links an account without an owner to
-// the signed-in user, and otherwise finds or creates a user. A known e-mail address
-// decides nothing, unless the provider is trusted to have proven it. The error for an
-// account of another user is that of notLinked, and for a stale sign-in ErrNotFresh.
+// the signed-in user, and otherwise finds or creates a user. It finds one by e-mail address
+// only if the provider is trusted to have proven it. Any other known address, and an account
+// of another user, is refused with the error of notLinked, a stale sign-in with ErrNotFresh.
 func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner, current *storage.User) error {
 	if err := checkConnect(&signIn.Assertion, owner, current); err != nil {
 		return err

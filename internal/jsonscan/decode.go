@@ -36,7 +36,7 @@ type decoder struct {
 	repeated bool
 }
 
-// object reads an object, if one begins here. It sets d.repeated if a name comes twice.
+// object reads an object here, inside of depth others. It sets d.repeated for a repeated name.
 func (d *decoder) object(depth int) (map[string]any, bool) {
 	if !d.char('{') {
 		return nil, false

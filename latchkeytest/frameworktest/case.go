@@ -153,8 +153,8 @@ func answers(t *testing.T, p *latchkeytest.Page, status int, text string) {
 	}
 }
 
-// leads fails the test unless p redirects to the absolute URL want. The query is not
-// compared.
+// leads fails the test unless the Location of p is the absolute URL want. It compares
+// neither the query nor the status.
 func leads(t *testing.T, p *latchkeytest.Page, want string) {
 	t.Helper()
 	if to := p.Location(); to == nil || to.Scheme+"://"+to.Host+to.Path != want {

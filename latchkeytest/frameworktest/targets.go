@@ -71,8 +71,8 @@ var targetCases = []testCase{
 	{"nor one that names the rewritten part twice", behindRewriting("/shop/login"), proveRewritten},
 }
 
-// behindRewriting returns a function that builds a guarded site with a sign-in page behind a
-// handler that takes "/shop" off each path. Neither Site.Prefix nor a proxy knows of it.
+// behindRewriting returns the setup of a guarded site whose Pages.SignIn is signIn. A handler
+// in front takes "/shop" off each path. Neither Site.Prefix nor a proxy knows of it.
 func behindRewriting(signIn string) func(*framework) {
 	return func(f *framework) {
 		f.site.Guarded, f.site.StripPrefix = true, "/shop"
@@ -154,9 +154,9 @@ func proveTargets(t *testing.T, f *framework) {
 	answers(t, f.openAs("Ada").Get("/private/x"), http.StatusOK, "here is Ada")
 }
 
-// sendTarget sends the head of a request with a target as it is, and waits for the
-// first line of the answer, or the end of the connection. Its error is that of
-// connecting: a refused request is an answer.
+// sendTarget sends the head of a request with target as it is. It waits for the first line
+// of the answer, the end of the connection, or streamTimeout. It returns an error only if
+// it cannot connect, and nil for a refused request.
 func (f *framework) sendTarget(ctx context.Context, method, target, host string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(f.url, "http://"))
 	if err != nil {

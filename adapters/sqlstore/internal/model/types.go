@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IsInteger reports whether a type, in lower case, has whole numbers of more than 8 bits.
+// IsInteger reports whether kind is the lower-case name of an integer type wider than 8 bits.
 func IsInteger(kind string) bool {
 	return slices.Contains([]string{"smallint", "integer", "bigint", "mediumint", "int"}, kind)
 }
