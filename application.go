@@ -60,10 +60,10 @@ func kindOfCall(name string) telemetry.OperationKind {
 	return telemetry.OpCallback
 }
 
-// runSignInCallback calls Callbacks.SignIn, if there is one. With Invitations, a sign-in
-// that is about to send a magic link brings the invitation to its address. A refusal is
-// ErrAccessDenied unless it has a type of its own. An error of RedirectTo or RespondWith
-// is returned as it is.
+// runSignInCallback calls Callbacks.SignIn, if there is one. With Invitations, and if a
+// magic link is about to be sent, it looks up the invitation for that address and sets
+// a.Invitation. A refusal is ErrAccessDenied unless it has a type of its own. An error of
+// RedirectTo or RespondWith is returned as it is.
 func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error {
 	decide := x.setup.config.Callbacks.SignIn
 	if decide == nil {
@@ -84,8 +84,8 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	return atProvider(x.provider, err)
 }
 
-// resolveRedirect returns the absolute URL that a browser is sent to if a request or a
-// callback names the target to. Every such target passes through here before it becomes a
+// resolveRedirect returns the absolute URL that a browser is sent to. to is the target that
+// a request or a callback names. Every such target passes through here before it becomes a
 // redirect. Without Callbacks.Redirect, a target of another origin becomes the home of
 // the site; with it, the callback chooses, and a choice that is neither a path nor an
 // http(s) URL is logged and becomes the home. It returns weburl.ErrInvalid for a

@@ -100,8 +100,8 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 // receiveAnswer does the work of receive. An ID token that the client brings, an answer
 // for a preview deployment and a post without its session cookie end early. For all
 // others it checks the state, then the error that the provider states, and then that the
-// browser has kept the value of each check. Only after that it has redeem trade the code,
-// and compare the nonce with that of the ID token. Only discovery may be asked earlier.
+// browser has kept the value of each check. Only after that redeem trades the code and
+// compares the nonce with that of the ID token. Only discovery may be asked earlier.
 // If sendOn cannot tell which deployment the answer is for, the error that the provider
 // states wins over that of sendOn. After an error, respond drops the cookies that were
 // set, so that the browser keeps those of the flow.

@@ -34,9 +34,9 @@ import (
 // values. With a protocol of the provider's own it spends the flow first, since
 // Receive relies on the state alone. It returns ErrInvalidCheck for a flow that
 // was spent before, and ErrAccessDenied if the ID token does not prove the MaxAge or
-// ACRValues that the sign-in demanded. Other errors, such as those of package oauth, have
-// no type yet: atProvider makes them ErrCallbackRoute. With an error the Grant is not to be
-// used.
+// ACRValues that the sign-in demanded. Errors of Limits.Replay, Receive and FetchProfile
+// keep their types. Those of package oauth have none yet: atProvider makes them
+// ErrCallbackRoute. With an error the Grant is not to be used.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(&x.links)
 	if p.isForeign() {

@@ -139,9 +139,9 @@ func (c *Config) owns(path string) bool {
 	return c.offersAction(name)
 }
 
-// parsePath splits a path below base into action and provider, or file. ok is false if
-// the path names no action, but not if the action is off. Extra slashes are tolerated,
-// escapes are not: a route has one spelling.
+// parsePath splits a path below base into action and provider, or file. ok is false if the
+// path names no action, or has a segment too many. An action that is off is ok. parsePath
+// tolerates extra slashes, but no escapes.
 func parsePath(base, path string) (action, providerID string, ok bool) {
 	rest, ok := strings.CutPrefix(path, base)
 	if !ok || rest == "" || rest[0] != '/' {

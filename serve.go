@@ -15,9 +15,9 @@ import (
 
 // respond answers r with s. It renders an error as a page, a redirect or JSON, as the
 // client expects. After an error of a route it drops the cookies that the route has set,
-// so that the browser keeps those of a flow; only a flash message is added. A configFault
-// comes before any route. After it respond keeps the cookies, since checkCallbackURLs may
-// have cleared one. s is nil only if fault is not nil.
+// so that the browser keeps those of a flow; only a flash message is added. After a
+// configFault, which comes before any route, respond keeps the cookies, since
+// checkCallbackURLs may have cleared one. s is nil only if fault is not nil.
 func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	ctx, step := beginRequest(ctx, s, r)
 	var x *exchange

@@ -191,8 +191,8 @@ func (x *exchange) finishSignIn(ctx context.Context, in *directory.Assertion) (*
 }
 
 // openSession opens the session of a sign-in, or sets who.IsRefused, and ends the former
-// session. For a JWT session it also stores the event in the audit log; commit has done so
-// for a stored session. On an error the browser keeps the former session.
+// session. It also has RecordSignIn store the event of a JWT session. An event that is not in
+// the audit log yet is stored by tell. On an error the browser keeps the former session.
 func openSession(ctx context.Context, s *setup, v *visit, q *directory.Outbox, who *directory.SignIn) error {
 	if err := s.sessions.open(ctx, v, who); err != nil {
 		return err

@@ -215,9 +215,9 @@ func claimedBy(id Identity, profile Claims) *jwtclaims.Said {
 	return said
 }
 
-// emptyIn returns, as raw JSON, what c says in an empty field: "" if the first of the
-// members that is present and not null is an empty text, and nil if that has a value. If
-// none is, it returns null for a last member that is null, and nil for an absent one.
+// emptyIn returns what c says in an empty field: emptyText, wirejson.Null or nil. The first
+// member that is not null decides: emptyText for the empty text, and nil for any other value.
+// Without such a member it is Null if the last member is null, and nil if that is absent.
 func emptyIn(c Claims, names ...string) (raw []byte) {
 	for _, name := range names {
 		value, present := c[name]

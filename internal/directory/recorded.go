@@ -160,8 +160,9 @@ func (o *Outbox) RecordSignIn(ctx context.Context, s *Store, in *SignIn) error {
 	return o.InTx(ctx, s, func(context.Context, *Store) error { o.Foretell(in.Event()); return nil })
 }
 
-// record stores what was added and foretold since two marks and is not in the audit log
-// yet, in the transaction of s, and returns how many events that were.
+// record stores, in the transaction of s, what was added and foretold since two marks and is
+// not in the audit log yet. Of what was added it leaves out failures, which KeepRecords
+// queues. It returns how many events it has stored.
 func (o *Outbox) record(ctx context.Context, s *Store, begun, foretold int) (int, error) {
 	var events []*event.Event
 	for i := begun; i < len(o.list); i++ {

@@ -86,10 +86,10 @@ func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, e
 	return payload, nil
 }
 
-// mayRefetch reports whether the client may fetch the keys again for a token that seen
-// does not verify. It may at once if seen is the last set that verified a token right
-// after it was fetched, because keys can rotate at any moment. Otherwise KeyPause has to
-// pass, or tokens with invented kids would make the client flood the provider.
+// mayRefetch reports whether the client may fetch the keys again for a token that seen does
+// not verify. Keys can rotate at any moment, so it may at once if a token was verified by
+// seen right after the fetch. For any other set KeyPause has to pass, or tokens
+// with invented kids would make the client flood the provider.
 func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
 	return c.published.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
 }

@@ -60,7 +60,7 @@ func (m *memory[T]) failure(now time.Time) error {
 }
 
 // get returns the cached outcome if its value is current, and otherwise makes a request
-// as the client by. If seen is not nil, get wants an outcome that is not seen. If
+// as the client by. If seen is not nil, get wants another outcome than seen. If
 // FailurePause forbids a request, it returns the cached outcome in any case. fresh
 // reports whether a request was made, by this call or by one that it waited for. Without
 // a usable value get returns the error of the last request, beside m. If ctx ends, get
