@@ -22,12 +22,12 @@ type Config struct {
 	// Secrets seal tokens and sign cookies. The newest comes first: it makes
 	// new values; the others still open older ones. New refuses one that is empty or a
 	// published placeholder, and when Hardened one that may be guessed. Empty:
-	// AUTH_SECRET, with AUTH_SECRET_1 to AUTH_SECRET_3 in front of it.
+	// AUTH_SECRET_3, AUTH_SECRET_2, AUTH_SECRET_1 and AUTH_SECRET, in this order.
 	Secrets []string
 
 	// Hardened switches on every stricter default that an existing site may notice; see
-	// docs/hardening.md for the list. Most have a field of their own that switches them on
-	// without Hardened, and off with it. The list says which have none.
+	// docs/hardening.md for the list. Most have a field of their own. Such a field decides
+	// if it is set, whatever Hardened is. The list says which have none.
 	Hardened bool
 
 	Site        Site          // where the site lives, and whom to believe about it
@@ -226,7 +226,7 @@ type Limits struct {
 
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
 	CredentialsPerClient  Rate // failed tries, at passwords, links and passkeys, and users who sign up with passkeys, from one IP address; zero: 100 in 15 minutes
-	FactorPerUser         Rate // wrong second factors of one user, from browsers that the user has not signed in from, and three times as many in a day; zero: 10 in an hour
+	FactorPerUser         Rate // wrong second factors of one user, counted apart for each browser that the user has signed in from, for recovery codes, and for all other browsers, which have three times as many in a day; zero: 10 in an hour
 	MailsPerRecipient     Rate // links sent to one mailbox and not used; zero: 5 in 15 minutes
 	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes

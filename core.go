@@ -316,8 +316,8 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 }
 
 // CSRFToken returns the token that the application's own form must post as csrfToken, and its cookie if
-// the browser has none yet. In a context of [Core.Attach] or [Core.LoadSession] all calls for one
-// response return the same token. The error is ErrUntrustedHost or a fault of the configuration.
+// the browser has none yet. In a context of [Core.Attach] or [Core.LoadSession] all calls return the same
+// token, and only the first the cookie. The error is ErrUntrustedHost or a fault of the configuration.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 type TokenParams struct {
 	hidden
 
-	// Secrets are newest first: all of them open tokens. Empty: AUTH_SECRET from
-	// the environment, else NEXTAUTH_SECRET, with AUTH_SECRET_1 to
-	// AUTH_SECRET_3 in front of it.
+	// Secrets are newest first: all of them open tokens. Empty: AUTH_SECRET_3,
+	// AUTH_SECRET_2 and AUTH_SECRET_1 from the environment, and then AUTH_SECRET,
+	// or else NEXTAUTH_SECRET.
 	Secrets []string
 	Salt    string // what the token was sealed for; empty: the name of the cookie
 
