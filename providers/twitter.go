@@ -21,8 +21,8 @@ import (
 //		UserInfo: latchkey.Endpoint{Params: url.Values{"user.fields": {"profile_image_url,confirmed_email"}}},
 //	})
 //
-// The scope offline.access brings a refresh token, which is used once; tokens
-// are revoked at /2/oauth2/revoke.
+// The default scopes have offline.access, which brings a refresh token that works once.
+// The scopes above leave it out. Tokens are revoked at /2/oauth2/revoke.
 //
 // See https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code.
 func Twitter(p latchkey.OAuth) *latchkey.OAuth {

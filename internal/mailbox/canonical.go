@@ -85,8 +85,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// asciiDomain returns the ASCII form of a domain, which mail servers without
-// SMTPUTF8 need (RFC 5891, section 4.4).
+// asciiDomain returns the ASCII form of a domain (RFC 5891, section 4.4), or ErrInvalid if
+// a label has none. It does not check labels that are ASCII already.
 func asciiDomain(domain string) (string, error) {
 	labels := strings.Split(domain, ".")
 	for i, label := range labels {
@@ -102,9 +102,9 @@ func asciiDomain(domain string) (string, error) {
 	return strings.Join(labels, "."), nil
 }
 
-// asciiLabel encodes one label. It returns ErrInvalid for a label with a character that
-// no label has, or with hyphens where an encoded label has them. It also does so for a
-// label that begins with a mark (RFC 5891, section 4.2.3).
+// asciiLabel encodes one label that is not ASCII. It returns ErrInvalid for a label that
+// validDomain refuses, or with hyphens where an encoded label has them. It also does so for
+// a label that begins with a mark (RFC 5891, section 4.2.3).
 func asciiLabel(label string) (string, error) {
 	if !validDomain(label) || len(label) > 3 && label[2:4] == "--" {
 		return "", ErrInvalid

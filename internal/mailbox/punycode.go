@@ -17,8 +17,8 @@ const (
 	punyDigits      = "abcdefghijklmnopqrstuvwxyz0123456789"
 )
 
-// punycode encodes letters in ASCII (RFC 3492, section 6.3). A label has 63 bytes
-// at most, so no number here overflows.
+// punycode encodes letters in ASCII (RFC 3492, section 6.3), without xn--. No number here
+// overflows, because validDomain refuses more than 1012 bytes before it encodes.
 func punycode(letters []rune) string {
 	var out []byte
 	for _, r := range letters {

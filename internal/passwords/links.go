@@ -111,8 +111,8 @@ func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, er
 
 // EnterUnproven returns the hash of the password of a new user whom the site lets in
 // before the address is proven. It returns "" if the site does not do so, if the address
-// has a user, or if the client has begun too many sign-ups: the caller then calls SignUp,
-// which answers all of them alike. It creates no user.
+// has a user, or if MayBegin, called for a new address only, returns false. The caller then
+// calls SignUp, which answers all of them alike. EnterUnproven creates no user.
 func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from Asker) (hash string, err error) {
 	if !f.AllowUnverified || !f.SignUpOpen {
 		return "", nil
@@ -213,7 +213,7 @@ func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storag
 }
 
 // Regain begins a change of the address of a user who cannot sign in, which staff has
-// asked for. It calls send for a mail to each of both addresses. If send fails, Regain
+// asked for. It calls TellRegain, which mails both addresses. If TellRegain fails, Regain
 // withdraws the change and returns the error. It does nothing if the same change is under
 // way. After three changes in a day it returns an ErrEmailSignIn with the Code limit
 // . See [directory.AskToRegain] for other errors and for the event.
