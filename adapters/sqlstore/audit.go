@@ -182,11 +182,10 @@ func (l grammar) auditQueries() (q auditQueries) {
 	}
 	gone := l.update("audit_events") + `{audit_events.user_id} = NULL, {audit_events.client} = NULL, {audit_events.personal} = NULL`
 	const old, order = `{audit_events.time} < ?`, ` ORDER BY {audit_events.time}, {audit_events.id}`
-	q.prune = l.someOf(`DELETE FROM {audit_events}`, old, order)
-	q.eraseOld = l.someOf(gone, `{audit_events.personal} IS NOT NULL AND `+old, order)
-	// It waits for rows that another transaction holds, in one order: what that gives up would
-	// keep its personal data (R-849).
-	q.erase = strings.Replace(l.someOf(gone, `{audit_events.user_id} = ?`, order), ` SKIP LOCKED`, ``, 1)
+	const others = ` SKIP LOCKED` // what another instance does is not done twice
+	q.prune = l.someOf(`DELETE FROM {audit_events}`, old, order, others)
+	q.eraseOld = l.someOf(gone, `{audit_events.personal} IS NOT NULL AND `+old, order, others)
+	q.erase = l.someOf(gone, `{audit_events.user_id} = ?`, order, "") // waits: a transaction that is given up would keep the data (R-849)
 	return q
 }
 
@@ -209,15 +208,15 @@ func (l grammar) appendRecords(n int) string {
 }
 
 // someOf returns the statement that changes or deletes some rows of the audit log. change
-// is its beginning up to WHERE, where says which rows, and order is an ORDER BY or "".
-// The last argument of the statement is how many rows at most. On PostgreSQL two such
-// statements that run at once change different rows.
-func (l grammar) someOf(change, where, order string) string {
+// is its beginning up to WHERE, where says which rows, and order is an ORDER BY. The last
+// argument of the statement is how many rows at most. On PostgreSQL it locks the rows in that
+// order, and locked says what to do about rows that are locked: SKIP LOCKED, or "" to wait.
+func (l grammar) someOf(change, where, order, locked string) string {
 	switch l.dialect {
 	case MySQL:
 		return l.sql(change + ` WHERE ` + where + order + ` LIMIT ?`)
 	case Postgres:
-		return l.sql(change + ` WHERE {audit_events.id} = ANY(ARRAY(SELECT {audit_events.id} FROM {audit_events} WHERE ` + where + order + ` LIMIT ? FOR UPDATE SKIP LOCKED))`)
+		return l.sql(change + ` WHERE {audit_events.id} = ANY(ARRAY(SELECT {audit_events.id} FROM {audit_events} WHERE ` + where + order + ` LIMIT ? FOR UPDATE` + locked + `))`)
 	}
 	return l.sql(change + ` WHERE {audit_events.id} IN (SELECT {audit_events.id} FROM {audit_events} WHERE ` + where + order + ` LIMIT ?)`)
 }

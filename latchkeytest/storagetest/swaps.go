@@ -46,6 +46,11 @@ var swapPromises = []promise[swapStore]{
 		in.Tokens = storage.Tokens{RefreshToken: "r4"}
 		readAccount(t, a, in)
 	}},
+	{"a swap that changes nothing is no conflict", func(t *testing.T, a swapStore) {
+		in := linkWithTokens(t, a, "a1", "r1")
+		ok(t, swap(t, a, in, in.Tokens, in.Tokens))
+		readAccount(t, a, in)
+	}},
 	{"tokens that are not stored are ErrConflict", func(t *testing.T, a swapStore) {
 		in := linkWithTokens(t, a, "Token", "r1")
 		for _, old := range []storage.Tokens{
