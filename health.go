@@ -15,7 +15,7 @@ import (
 // Health is what an instance knows of itself. Its parts are known from calls that were
 // made anyway, so that asking costs nothing.
 type Health struct {
-	Ready bool // HealthHandler has found it so, or has nothing to ask; false after Drain
+	Ready bool // the store has answered HealthHandler, or there is none; false after Drain
 	Parts []HealthPart
 }
 
