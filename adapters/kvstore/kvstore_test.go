@@ -1,6 +1,7 @@
 package kvstore_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
@@ -14,7 +15,7 @@ import (
 // S-006: twice is a client that repeats each call, since its answer was lost.
 var conns = map[string]func() kvstore.Conn{
 	"plain":     func() kvstore.Conn { return newMemory() },
-	"twice":     func() kvstore.Conn { return twice{newMemory()} },
+	"twice":     func() kvstore.Conn { return twice{newMemory(), new(sync.Mutex)} },
 	"following": func() kvstore.Conn { return following{newMemory()} },
 }
 

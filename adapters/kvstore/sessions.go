@@ -136,7 +136,8 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	}
 }
 
-// DeleteSession implements [storage.SessionAdapter].
+// DeleteSession implements [storage.SessionAdapter]. If the answer of the store was lost and
+// another call ends the session before the driver asks again, both calls return ErrNotFound.
 func (s *Store) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	r, err := s.owned.take(ctx, keyOfSession(token))
 	if err != nil {
