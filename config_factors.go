@@ -34,9 +34,9 @@ type Factors struct {
 	// each direction. 0: 1; at most 2, and 1 when Hardened; negative: none.
 	Skew int
 
-	// Require decides whether a sign-in needs a second factor. An error refuses the
-	// sign-in. nil: users who have a factor are asked for it. It may be called by many
-	// goroutines at once.
+	// Require decides whether a sign-in needs a second factor, and a user a last one: an error
+	// or FactorRequired refuses its removal. An error refuses the sign-in, too. nil: users who
+	// have a factor are asked for it. Many goroutines may call it at once.
 	Require func(ctx context.Context, q FactorQuestion) (FactorDemand, error)
 
 	Recent   time.Duration // how recent a proof has to be for changes of factors, and where other comments name Recent; 0: 10 minutes
@@ -45,9 +45,9 @@ type Factors struct {
 
 	// RecoveryDelay is how long users who have lost every factor wait until they can remove
 	// them all. Users ask for it at a sign-in, after a right first factor. A mail at once
-	// and one half-way have a link that stops the removal. The mail after the delay has a
-	// link that removes the factors. Requests to the routes send the later mails, and so
-	// does [Auth.Sweep]: a site with few visitors calls it. 0: off; else 24 hours to 30 days.
+	// and one half-way have a link that stops it, and the mail after the delay one that removes
+	// them. Requests to the routes and [Auth.Sweep] send these later mails. 0: off; else 24
+	// hours to 30 days.
 	RecoveryDelay time.Duration
 }
 
@@ -62,14 +62,14 @@ const (
 	FactorRecovery = storage.FactorRecovery // recovery codes, kept beside another factor
 )
 
-// FactorQuestion is the sign-in that [Factors].Require decides about. Its first
-// factor was right.
+// FactorQuestion is what [Factors].Require decides about: a sign-in whose first factor was
+// right, or, with an empty Profile and Enrolled, the removal of a user's last factor.
 type FactorQuestion struct {
 	_ [0]func() // not comparable; literals name their fields
 
-	User     User // the stored user, or the one that is created
+	User     User // stored, created by the sign-in with an ID that the Adapter may replace, or of Credentials.Authorize
 	Account  Account
-	Profile  Claims
+	Profile  Claims           // what an OAuth provider said; nil: other kinds
 	Enrolled []storage.Factor // without secrets; passkeys are not listed here
 	IsNew    bool             // the sign-in creates the user
 	Request  *Request

@@ -109,7 +109,7 @@ func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 type Access struct {
 	hidden
 
-	Session  *Session       // nil: no user is signed in
+	Session  *Session       // nil: not signed in, or Response is for a fault or a route of Latchkey's own
 	Response *Response      // what to answer instead; nil: the request may pass
 	Cookies  []*http.Cookie // for the response, in either case
 }

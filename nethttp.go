@@ -50,10 +50,10 @@ type SignInOptions struct {
 	ACRValues []string
 }
 
-// SignIn starts signing in with a provider. It answers the request: it sets the
-// cookies on w and redirects, to the provider or to where a completed sign-in
-// ends up. With an empty or unknown provider it redirects to the sign-in page, and
-// MaxAge and ACRValues are ErrInvalidConfig then.
+// SignIn starts signing in with a provider. It answers the request: it sets the cookies on
+// w and redirects. The target is the provider, the page that follows a mail or asks for a
+// second factor, or where a completed sign-in ends up. With an empty or unknown provider it
+// is the sign-in page, and MaxAge and ACRValues are ErrInvalidConfig then.
 //
 // The error is an [*Error] that has been logged, and nothing is written then: show the
 // error beside the form that was posted. Wrong credentials are ErrCredentialsSignin, a

@@ -73,9 +73,9 @@ func ownPages(p *Pages) []ownPage {
 	}
 }
 
-// IsAction reports whether name is an action, the first segment of a path below
-// the base path, as isAuthAction of Auth.js does. It also knows the actions
-// that only Latchkey has, and the names it keeps for later.
+// IsAction reports whether name is an action, the first segment of a path below the base
+// path, as isAuthAction of Auth.js does. It also knows the actions that only Latchkey has,
+// switched on or not, and the names it keeps for later. To route a request use [Auth.Match].
 func IsAction(name string) bool {
 	_, ok := actions[name]
 	return ok

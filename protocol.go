@@ -20,8 +20,8 @@ type Protocol struct {
 	// Receive returns the identity of the person who came back to returnURL with params,
 	// the state among them. Receive must not trust a parameter before it has verified
 	// that the parameter is from the service and meant for returnURL. No parameter is
-	// repeated. c is limited in time and size like every call to a provider. The Params of
-	// the Grant are filled in. An error that wraps [ErrOAuthCallback] says that the person
+	// repeated. c is limited in time and size like every call to a provider. Latchkey fills
+	// in the Params of the Grant. An error that wraps [ErrOAuthCallback] says that the person
 	// or the service declined; any other without an [ErrorType] is [ErrCallbackRoute].
 	Receive func(ctx context.Context, c *http.Client, returnURL string, params url.Values) (Grant, error)
 }

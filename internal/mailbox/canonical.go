@@ -70,8 +70,9 @@ func hasASCIICase(r rune) bool {
 	return false
 }
 
-// EqualASCII reports whether two e-mail addresses are ASCII and equal without
-// regard to case. Some databases compare like that. It folds nothing else.
+// EqualASCII reports whether two e-mail addresses are ASCII and equal without regard to case.
+// Some databases compare like that. EqualASCII returns false for equal addresses outside
+// ASCII.
 func EqualASCII(a, b string) bool {
 	return isASCII(a) && isASCII(b) && strings.EqualFold(a, b)
 }

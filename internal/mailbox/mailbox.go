@@ -15,11 +15,11 @@ import (
 var ErrInvalid = errors.New("not one plain e-mail address")
 
 // Normalize returns the Canonical form of the e-mail address that a user has typed. It
-// returns ErrInvalid if the text has a quote or has not exactly one @, and where
-// Canonical does. The caller then calls Check. ASCII becomes what Auth.js makes of it:
-// trimmed, lower-cased, with the domain cut at its first comma. Full-width letters, which
-// East Asian keyboards type, become ASCII first. Mails go to that ASCII form, so full-width
-// letters do not let a user prove another user's e-mail address.
+// returns ErrInvalid if the text has a double quote or has not exactly one @, or if Canonical
+// does. Before the address is stored or mailed to, the caller calls Check. ASCII becomes what
+// Auth.js makes of it: trimmed, lower-cased, with the domain cut at its first comma.
+// Full-width letters, which East Asian keyboards type, become ASCII first. Mails go to that
+// ASCII form, so full-width letters do not let a user prove another user's e-mail address.
 func Normalize(typed string) (string, error) {
 	typed = width.Fold.String(typed)
 	if strings.ContainsRune(typed, '"') {
@@ -33,11 +33,11 @@ func Normalize(typed string) (string, error) {
 	return Canonical(local + "@" + domain)
 }
 
-// Check returns ErrInvalid unless email is exactly one mailbox, with the domain in lower
-// case. It is the last check before the address is stored and mailed to, also of
-// addresses that the application has normalised (R-144). It refuses a local part that
-// begins with a hyphen: a program that gets the mailbox as an argument would take it for
-// an option (R-395).
+// Check returns ErrInvalid unless email is exactly one mailbox, with ASCII letters of the
+// domain in lower case. It is the last check of a typed address before that is stored or
+// mailed to, also if the application has normalised it (R-144). It refuses a local part that
+// begins with a hyphen, because a program that gets it as an argument would take it for an
+// option (R-395).
 func Check(email string) error {
 	local, domain, ok := strings.Cut(email, "@")
 	switch {

@@ -18,7 +18,8 @@ const (
 )
 
 // punycode encodes letters in ASCII (RFC 3492, section 6.3), without xn--. No number here
-// overflows, because validDomain refuses more than 1012 bytes before it encodes.
+// overflows, because validDomain refuses more than 1012 bytes before asciiLen and asciiLabel
+// encode.
 func punycode(letters []rune) string {
 	var out []byte
 	for _, r := range letters {

@@ -127,9 +127,9 @@ func (f *Flows) EnterUnproven(ctx context.Context, email, password string, from 
 	return f.Hash(ctx, password)
 }
 
-// Prove mails a link that proves the address email to the user who has it. It sends the mail
-// after the site has sent its response, and none if no user has the address. Prove is for a
-// new user who has come in before the address was proven.
+// Prove mails a link that proves the address email to the user who has it, after the
+// response. It mails nothing if no user has the address. The caller needs no MayBegin. Prove
+// is for a new user who has come in before the address was proven.
 func (f *Flows) Prove(email string, from Asker) {
 	from.Mail(func(ctx context.Context) (Mail, error) {
 		u, err := guarded.Optional(f.Directory.Store.UserByEmail(ctx, email))
@@ -178,10 +178,10 @@ func (f *Flows) LinkByCode(ctx context.Context, purpose, handle, typed string, f
 	return link, errors.Join(f.Limits.Return(ctx, try), rows.End(ctx, challenge.Code, handle))
 }
 
-// Move begins to change the address of u to the address in to. It stores the links and adds
-// the event EmailAsked to q. After the response it mails the new address, and the former one
-// if that is proven. A new address that a user has already gets a notice in place of the
-// link. If the client has made too many requests, Move does nothing and returns nil.
+// Move begins to change the address of u to the address in to, which the caller has checked.
+// It stores the links and adds EmailAsked to q. After the response it mails a link to the new
+// address, or a notice if a user has that. It mails the former address if that is proven. If
+// the client has made too many requests, Move does nothing and returns nil.
 func (f *Flows) Move(ctx context.Context, q *directory.Outbox, u *storage.User, to string, from Asker) error {
 	if ok, err := f.MayBegin(ctx, from); !ok || err != nil {
 		return err
@@ -212,11 +212,11 @@ func (f *Flows) MoveWithCode(ctx context.Context, q *directory.Outbox, u *storag
 	return handle, err
 }
 
-// Regain begins a change of the address of a user who cannot sign in, which staff has
-// asked for. It calls TellRegain, which mails both addresses. If TellRegain fails, Regain
-// withdraws the change and returns the error. It does nothing if the same change is under
-// way. After three changes in a day it returns an ErrEmailSignIn with the Code limit
-// . See [directory.AskToRegain] for other errors and for the event.
+// Regain begins a change that staff has asked for, of the address of a user who cannot sign
+// in. It calls TellRegain, which mails both addresses. If TellRegain fails, Regain withdraws
+// the change and returns the error. It does nothing if the same change is under way. After
+// three changes in a day it returns an ErrEmailSignIn with the Code limit. See
+// [directory.AskToRegain] for other errors and for the event.
 func (f *Flows) Regain(ctx context.Context, q *directory.Outbox, u *storage.User, to string, send func(context.Context, Mail) error) error {
 	d := f.Directory.Directory
 	try, err := f.Limits.Take(ctx, f.Limits.ChangeFor(u.ID))
@@ -275,16 +275,16 @@ func (f *Flows) mailMove(m *directory.AddressMove, u *storage.User, code string,
 	}
 }
 
-// TellFormer tells the mailbox of taken, the address that an undo has taken away from u,
-// that the password was changed. It does nothing if taken is the address of u.
+// TellFormer does what Tell does, for the address taken that u had before an undo (see
+// [directory.Passwords.UndoMove]). It does nothing if taken is still the address of u.
 func (f *Flows) TellFormer(u *storage.User, taken string, from Asker) {
 	if taken != u.Email {
 		f.Tell(&storage.User{ID: u.ID, Email: taken}, from)
 	}
 }
 
-// Tell mails a user that the password was changed, after the answer. It does nothing for
-// a user without an address.
+// Tell mails a user, after the response, that the password was set, changed or removed. It
+// does nothing for a user without an address.
 func (f *Flows) Tell(u *storage.User, from Asker) {
 	if u.Email == "" {
 		return

@@ -42,7 +42,7 @@ const (
 	MailKnown             // a sign-up with the address of a user
 	MailReset             // the link that sets a new password
 	MailRenew             // the same, because the old password alone is no proof any more
-	MailChanged           // the password was set or changed
+	MailChanged           // the password was set, changed or removed
 	MailAddress           // the link that proves a new address
 	MailProve             // the link that proves the address of a user who came in without
 	MailMoving            // to the former address, with the link that undoes the change
@@ -128,10 +128,10 @@ type Current struct {
 	Hash string // the stored one
 }
 
-// CheckCurrent decides about a password that a signed-in user has typed. It counts wrong
-// ones as at a sign-in. OK is false while the client has to wait. If too many wrong ones
-// came before and the browser is not known, OK is false for the right password too, and
-// CheckCurrent mails the link to a new one.
+// CheckCurrent checks the password that a signed-in user has typed, and counts a wrong one as
+// at a sign-in. For a right one OK is true and Hash is the stored hash. OK is false while the
+// client has to wait. After too many wrong ones OK is false for the right password too,
+// unless the browser is known. CheckCurrent then mails the link to a new one.
 func (f *Flows) CheckCurrent(ctx context.Context, u *storage.User, password string, from Asker) (Current, error) {
 	mail := from.Mail
 	from.Mail = func(func(context.Context) (Mail, error)) {} // the user is here
@@ -231,9 +231,9 @@ func busyAsOutage(err error) error {
 	return err
 }
 
-// judge returns the verdict about a right password. known says that the browser is known
-// for the user. The verdict Renewable gives the browser a link to a new password at once.
-// It is only for a proven address, because the link proves the address.
+// judge returns the verdict about a right password. known says that the browser is known for
+// the user. Renewable is only for a proven address: its caller gives the browser a link at
+// once, and the link proves the address.
 func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result, known bool) Verdict {
 	switch {
 	case (stored.Renew || res.Breached) && known && !u.EmailVerified.IsZero():

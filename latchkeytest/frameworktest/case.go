@@ -60,8 +60,8 @@ type framework struct {
 	release  func()        // closes received, and does nothing at later calls
 }
 
-// newFramework returns a site without pages that is not served yet. Users sign in at the
-// issuer, or with any name and the password.
+// newFramework returns a site that is not served yet, with no Pages and a nil Auth. Users
+// sign in at the issuer, or with any name and the password.
 func newFramework(t *testing.T) *framework {
 	t.Helper()
 	f := &framework{t: t, issuer: latchkeytest.NewIssuer(t), store: &countingStore{Adapter: memoryadapter.New(memoryadapter.Options{})}, received: make(chan struct{})}

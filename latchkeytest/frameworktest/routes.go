@@ -82,8 +82,9 @@ func signInAndOut(t *testing.T, f *framework) {
 	}
 }
 
-// compare sends one request without cookies to the framework and to net/http. It fails the
-// test unless status, the headers named below, names of cookies, and JSON are the same.
+// compare sends a request without cookies to the framework and to net/http. It fails the test
+// unless status, the headers below, names of cookies, and JSON other than a CSRF token are
+// equal.
 func (f *framework) compare(t *testing.T, method, path string) {
 	t.Helper()
 	want := httptest.NewRecorder()
