@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -43,7 +44,7 @@ func (d *doctor) checkRedis(ctx context.Context, variable, rawURL string, tokenK
 		return
 	}
 	if err != nil {
-		d.fail("redis", "%s: %s", o.Addr, explainRedis(err, o.TLSConfig != nil))
+		d.fail("redis", "%s: %s", o.Addr, cmp.Or(explainRedis(err, o.TLSConfig != nil), noRedis))
 		return
 	}
 	judgeRedis(d.report, variable, o.Addr, infoOf(text))
@@ -88,8 +89,12 @@ func ofServer(u url.URL) string {
 	return u.String()
 }
 
-// explainRedis returns why a server does not answer INFO. It repeats nothing of err,
-// which may quote the password. overTLS says that the URL is one of rediss://.
+// noRedis says that no server answers.
+const noRedis = "it does not answer. Check the host name, and that this machine may reach it"
+
+// explainRedis returns why a call of Redis has failed, or "" if the connection and the
+// server are not the cause. It repeats nothing of err, which may quote the password.
+// overTLS says that the URL is one of rediss://.
 func explainRedis(err error, overTLS bool) string {
 	if text := redisRefusal(err); text != "" {
 		return text
@@ -106,8 +111,10 @@ func explainRedis(err error, overTLS bool) string {
 		return "nobody speaks TLS there in time. If it has none at this port, write redis://"
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
 		return "it ends the connection without a word. If it speaks TLS, write rediss://"
+	case isNetwork:
+		return noRedis
 	}
-	return "it does not answer. Check the host name, and that this machine may reach it"
+	return ""
 }
 
 // redisRefusal returns what the error answer of a server means, or "" if err is no answer

@@ -111,7 +111,7 @@ func TestSessionsThatCannotBeReached(t *testing.T) {
 		{"rediss://:hunter2@127.0.0.1:1/x/y", "--sessions: the URL cannot be read", exitUsage},
 		{"redis://me:hunter2/x@db", "--sessions: the URL cannot be read", exitUsage},
 		{"redis://127.0.0.1:1?layout=hunter2", "layout is authjs, unstorage or nothing", exitUsage},
-		{"redis://127.0.0.1:1?addr=127.0.0.1:2&layout=authjs", "Nothing was changed", exitProblem},
+		{"redis://127.0.0.1:1?addr=127.0.0.1:2&layout=authjs", "a cluster cannot write keys of Auth.js together", exitProblem},
 		{"postgres://me:hunter2@db/site", "SQL keeps sessions in the database of the users", exitUsage},
 		{"oracle://me:hunter2@db/site", "--sessions: the URL cannot be read", exitUsage},
 		{"nats://me:hunter2@127.0.0.1:1/auth", "--sessions: NATS bucket", exitProblem},
