@@ -139,7 +139,7 @@ func passwordViews() (all []any) {
 		v.Same, v.Invited, v.Error = step == page.MoveStep, step == page.VerifyStep, "short"
 		all = append(all, v)
 	}
-	for _, code := range []string{"long", "common", "context", "repeated", "breached", "control", "wrong", "factor", "wait 15", "other"} {
+	for _, code := range []string{"long", "common", "context", "repeated", "breached", "control", "wrong", "factor", "other"} {
 		all = append(all, page.Password{Step: page.ChangeStep, Action: "/", Host: longHost, Email: longEmail, MinLength: 15, Current: true, Code: true, Error: code, CancelURL: "/"})
 	}
 	return append(all, page.Offer{Provider: "passkey", Action: "/", CallbackURL: "/", Host: longHost, Script: "/passkeys.js"})

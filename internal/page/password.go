@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // PasswordStep is what a page about passwords and addresses asks for.
@@ -237,9 +236,6 @@ func (v *Password) wrong() (m message, field string) {
 		return message{Key: "factor.wrong"}, "code"
 	case "address":
 		return message{Key: "signin.error.address"}, "email"
-	}
-	if minutes, ok := strings.CutPrefix(v.Error, "wait "); ok && v.Current {
-		return message{"signin.error.wait", minutes}, "current"
 	}
 	return message{Key: "account.error.other"}, "password"
 }
