@@ -100,7 +100,7 @@ func (f *Flows) SignUp(ctx context.Context, in *directory.SignUp, password strin
 // CodeDigits is how many digits the code of a mail has.
 const CodeDigits = 8
 
-// allowedCode returns code, or "" if too many wrong codes were typed for the mailbox.
+// allowedCode returns code, which is to be mailed, or "" after too many wrong codes for email.
 func (f *Flows) allowedCode(ctx context.Context, email, code string) (string, error) {
 	try, err := f.Limits.Take(ctx, f.Limits.CodeTry(email, limit.Requester{}))
 	if err != nil || try.Wait > 0 {

@@ -1,6 +1,6 @@
-// Package passwords has the flows of passwords that the library keeps: sign-in,
-// sign-up, resets and changes. It knows no request: callers hand over what was typed,
-// and get what came of it.
+// Package passwords has the flows of passwords that the library keeps: sign-in, sign-up,
+// resets and changes. It knows no request. Callers hand over what was typed, with e-mail
+// addresses in the form of mailbox.Canonical, and get what came of it.
 package passwords
 
 import (
@@ -232,8 +232,8 @@ func busyAsOutage(err error) error {
 }
 
 // judge returns the verdict about a right password. known says that the browser is known for
-// the user. Renewable is only for a proven address: its caller gives the browser a link at
-// once, and the link proves the address.
+// the user. Renewable needs a proven address. For it the caller of Check gives the browser a
+// link at once, and that link proves the address.
 func (f *Flows) judge(stored *storage.PasswordHash, u *storage.User, res Result, known bool) Verdict {
 	switch {
 	case (stored.Renew || res.Breached) && known && !u.EmailVerified.IsZero():
