@@ -13,6 +13,7 @@ import (
 
 // Config says how an [Auth] behaves. [New] copies it: later changes have no effect. A secret and
 // the site's URL must come from here or from the environment; everything else has a default.
+// New refuses a negative number, unless its comment explains it. Functions run concurrently.
 type Config struct {
 	hidden
 
@@ -143,7 +144,7 @@ type Operations struct {
 	// RolloutGrace keeps session cookies that are sealed under an unknown secret for so
 	// long after the start, instead of clearing them: an instance that is rolled out
 	// with a wrong secret then signs no user out for good. Such a cookie opens nothing.
-	// 0: they are cleared at once, as in Auth.js.
+	// 0 or negative: they are cleared at once, as in Auth.js.
 	RolloutGrace time.Duration
 }
 
@@ -171,8 +172,7 @@ type Texts struct {
 	Languages []string
 	// Choose picks the language for a request, for sites where visitors have
 	// chosen one. If it returns "" or a language that is none of Languages, the page has
-	// the one that the browser asks for. nil: always that one. It may be called by many
-	// goroutines at once.
+	// the one that the browser asks for. nil: always that one.
 	Choose func(ctx context.Context, r *Request) string
 	// Text replaces texts. It is called by New for every key of every language,
 	// and for each mail, with the text as it would be; "" keeps that. A place

@@ -36,7 +36,7 @@ type Factors struct {
 
 	// Require decides whether a sign-in needs a second factor, and a user a last one: an error
 	// or FactorRequired refuses its removal. An error refuses the sign-in, too. nil: users who
-	// have a factor are asked for it. Many goroutines may call it at once.
+	// have a factor are asked for it.
 	Require func(ctx context.Context, q FactorQuestion) (FactorDemand, error)
 
 	Recent   time.Duration // how recent a proof has to be for changes of factors, and where other comments name Recent; 0: 10 minutes

@@ -16,12 +16,12 @@ type SessionConfig struct {
 	Strategy  Strategy      // empty: DatabaseSessions if there is an Adapter, else JWTSessions
 	MaxAge    time.Duration // idle lifetime; 0: 30 days
 	UpdateAge time.Duration // a stored session is extended at most this often; 0: one day, negative: on every read
-	// AbsoluteMaxAge ends a session this long after its sign-in, however often
-	// it was renewed. 0: never; 30 days when Hardened. Stored sessions need an
-	// adapter that keeps StoredSession.Created.
+	// AbsoluteMaxAge ends a session this long after its sign-in, however often it was
+	// renewed. 0: never; 30 days when Hardened. Stored sessions need an adapter that keeps
+	// StoredSession.Created.
 	AbsoluteMaxAge time.Duration
-	// NewToken makes the token of a stored session, of at least 32 characters. It must
-	// not begin with "bearer.". nil: 32 random bytes in hex.
+	// NewToken makes the token of a stored session, of at least 32 characters. It must not
+	// begin with "bearer.". nil: 32 random bytes in hex.
 	NewToken func() string
 	// Revocations makes the end of a JWT session final: a copied cookie is dead
 	// after the sign-out. If a user is deleted, all sessions of the user are dead. It costs one
@@ -90,12 +90,11 @@ type JWTConfig struct {
 	// or read. Each may be set without the other, for sites that move from one kind of
 	// token to another. A Decode reads every token, and nothing is tried after its error.
 	// So a Decode without an Encode also has to read the sealed tokens, with jwt.Decode. An
-	// Encode without a Decode has to make tokens that jwt.Decode reads. Both are called
-	// concurrently, and have to heed their context. Encode writes iat and exp itself: Claims
-	// has none at a sign-in, and later those of the former token. Decode returns all claims
-	// that Encode was given, and iat and exp: MaxAge counts from iat. It returns an error
-	// for any token that it does not accept, expired ones included. If the error is
-	// jwt.ErrExpired, the session counts as expired.
+	// Encode without a Decode has to make tokens that jwt.Decode reads. Both have to heed
+	// their context. Encode writes iat and exp itself: Claims has none at a sign-in, and later
+	// those of the former token. Decode returns all claims that Encode was given, and iat and
+	// exp: MaxAge counts from iat. It returns an error for any token that it does not accept,
+	// expired ones included. If the error is jwt.ErrExpired, the session counts as expired.
 	Encode func(ctx context.Context, p JWTParams) (string, error)
 	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
 }

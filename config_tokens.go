@@ -80,8 +80,8 @@ type Logout struct {
 	// URL, BackChannel or FrontChannel to be set here. If none is set, it does nothing.
 	AtProvider bool
 	EndSession Endpoint // of RP-Initiated Logout 1.0; URL empty: discovered
-	// URL returns the address for providers that have one of their own. nil: that of
-	// EndSession.
+	// URL returns the http(s) address for providers that have one of their own. An error
+	// is logged, and the sign-out ends here. nil: the address of EndSession.
 	URL func(ctx context.Context, l LogoutRequest) (string, error)
 	// BackChannel accepts logout tokens at {base}/backchannel-logout/{id}, and ends the
 	// sessions that they name. It needs OIDC, and a store that can end them; [New] says

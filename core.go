@@ -35,7 +35,7 @@ type Core struct {
 // Core returns what Auth does for frameworks without net/http: the same calls, on [Request] and [Response].
 func (a *Auth) Core() *Core { return &Core{auth: a} }
 
-// Respond answers r. An error becomes a page, a redirect or JSON, as the browser expects it.
+// Respond answers r. An error becomes a page, a redirect or JSON. A path without a route gets status 404 or 400.
 func (c *Core) Respond(ctx context.Context, r *Request) *Response {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return ownHeader(respond(ctx, s, fault, r))

@@ -52,8 +52,9 @@ type Event = event.Event
 // and Invitation.
 type SignInEvent = event.SignInPayload
 
-// SignOutEvent tells of the end of a session: Claims of a JWT session, or Session,
-// the row of a stored one.
+// SignOutEvent tells that a sign-out or a logout at the provider has ended a session: Claims of
+// a JWT session, or Session, the row of a stored one. A back-channel logout tells of one
+// stored session of each user. An end by [Users] or the account page is not told.
 type SignOutEvent = event.SignOutPayload
 
 // LinkAccountEvent tells of an account that was linked or unlinked: User, Account,
@@ -95,7 +96,7 @@ type Audit struct {
 	// ever.
 	Keep time.Duration
 	// KeepPersonal is after how long Auth.Sweep erases client, user agent and the id of
-	// the user from an event of Store. 0: as Keep.
+	// the user from an event of Store. 0 or negative: as Keep.
 	KeepPersonal time.Duration
 	// Address says how much of a client's IP address an event has.
 	Address AddressDetail

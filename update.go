@@ -37,8 +37,8 @@ var errNoResponse = failure.Wrap(ErrInvalidConfig, failure.Of(fault.ConfigContex
 // UpdateSession does what [Auth.UpdateSession] does, and returns the cookies for the
 // response, also with an error. It returns them in every context: unlike those of
 // [Core.ReadSession] they are never in [Core.Renewal]. Where the session came as a bearer
-// token, ctx must be one of [Core.LoadSession] or [Core.Attach]: the header of its response
-// gets the Session-Token. Any other ctx is then ErrInvalidConfig.
+// token, ctx must be one of [Core.LoadSession], [Core.Attach], [Auth.LoadSession] or a
+// guard: its response gets the Session-Token. Any other ctx is then ErrInvalidConfig.
 func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

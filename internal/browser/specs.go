@@ -195,7 +195,7 @@ func (s *Specs) Check(f *failure.List, hosts []string) {
 }
 
 // droppedFor returns the option for which browsers drop a cookie, and the cure, by
-// RFC 6265bis, sections 4.1.2.7 and 4.1.3. An empty option means that they keep
+// RFC 6265bis, sections 4.1.2.7, 4.1.3 and 5.7. An empty option means that they keep
 // it.
 func droppedFor(c *http.Cookie) (option, cure string) {
 	const makeSecure = "serve the site over https and say so in Site.URL, or set Cookies.Secure"
@@ -206,6 +206,8 @@ func droppedFor(c *http.Cookie) (option, cure string) {
 		return "Name", "one with __Secure- must be Secure: " + makeSecure + ", or choose another name"
 	case c.SameSite == http.SameSiteNoneMode && !c.Secure:
 		return "SameSite", "a cookie with SameSite=None must be Secure: " + makeSecure + ", or leave SameSite as it is"
+	case c.MaxAge < 0:
+		return "MaxAge", "a negative lifetime removes a cookie: leave it out for the default"
 	}
 	return "", ""
 }
