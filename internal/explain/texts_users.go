@@ -30,7 +30,7 @@ var usersTexts = []Text{
 	{73, fault.FactorFailed, Operator, "A second factor could not be asked for, set up or removed.", []string{"The store failed.", "A limit of the capability was reached, such as five apps."}, "Read the cause in the log."},
 	{74, fault.FactorProvider, Developer, "The provider of the first factor is not configured any more.", []string{"The configuration changed while a sign-in was under way."}, "Start again from the sign-in page."},
 	{75, fault.PasskeyStale, Visitor, "This browser was asked for no passkey, or too long ago.", []string{"The page was left open for more than 15 minutes."}, "Reload the page and try again."},
-	{76, fault.PasskeyInvalid, Visitor, "The answer of a passkey is not right.", []string{"The site's host does not fit the relying party id.", "The answer was given before."}, "Try again. If no passkey works, compare `WebAuthn.RPID` with the host of the site."},
+	{76, fault.PasskeyInvalid, Visitor, "The answer of a passkey is not right.", []string{"The site's host does not fit the relying party id.", "The answer was given before."}, "Try again. If no passkey works, compare the ID that `WebAuthn.RelyingParty` returns with the host of the site."},
 	{77, fault.PasskeyUnknown, Visitor, "The site does not know the passkey.", []string{"It was removed from the account, and not from the device."}, "Use another passkey, and remove this one from the device."},
 	{78, fault.PasskeyTaken, Visitor, "The passkey is registered already.", []string{"It belongs to this user or to another one."}, "Sign in with it."},
 	{79, fault.GrantReconnect, Visitor, "Only the user can give the application access at the provider again.", []string{"The refresh token was revoked or has expired."}, "Have the user connect the account again."},
