@@ -65,12 +65,12 @@ type SignInAttempt struct {
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	IDToken     Claims            // what the ID token said, verified, and never userinfo; nil: there is none
-	Credentials map[string]string // what was typed; nil: other kinds
+	Credentials map[string]string // typed for a [Credentials], password included, or at a [Password] sign-up without it; nil: neither
 	// Invitation is the accepted invitation to the address that the user has proven, or
 	// that a mail is about to be sent to. nil: there is none. The sign-in uses it up.
 	Invitation *Invitation
-	// VerificationRequest says that a mail with a link is about to be sent, and that the
-	// address is only typed. Accepting the attempt sends the mail and signs no user in.
+	// VerificationRequest says that the address is only typed. Accepting the attempt mails a
+	// link, or with [Password].AllowUnverified calls SignIn again at once to sign a new user in.
 	VerificationRequest bool
 }
 

@@ -168,14 +168,14 @@ func (a *Auth) RequireFactor(kinds ...FactorKind) func(http.Handler) http.Handle
 	return a.Authorize(func(*http.Request, *Session) error { return NeedFactor(kinds...) })
 }
 
-// WriteError answers r in the place of a handler that err stops: with a page for people, and
-// with JSON for scripts. It answers an error for which [IsRefusal] returns true as
-// [Auth.Authorize] would, [Pages].Error included: [ErrNoSession] leads to the sign-in
-// page, or is status 401; [ErrAccessDenied] is status 403 for a signed-in user, and leads
-// any other visitor to the sign-in page. [ErrMissingCSRF] is status 403. Every other
-// error, nil included, is logged and answered with status 500, or 503 if a store does not
-// answer for now. Unlike with a guard, that holds without a session, too. A page is never
-// redirected to itself: the status is then 403.
+// WriteError answers r for a handler that err stops: with a page for people, and with JSON for
+// scripts. It answers a refusal ([IsRefusal]) as [Auth.Authorize] would, [Pages].Error
+// included: [ErrNoSession] leads to the sign-in page, or is status 401; [ErrAccessDenied] is
+// status 403 for a signed-in user, and leads any other visitor to the sign-in page.
+// [ErrMissingCSRF] is status 403. Every other error, nil included, is logged and answered with
+// status 500, or 503 if a store does not answer for now. A visitor without a session gets that,
+// too, but from a guard the sign-in page. For an untrusted host the status is 400, whatever err
+// is. A page is never redirected to itself: the status is then 403.
 //
 // Call it before anything is written. It removes the headers Content-Encoding,
 // Content-Length, ETag and Last-Modified, and sets Cache-Control to private unless the

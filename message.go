@@ -29,8 +29,8 @@ type Mail struct {
 	From string // handed to Send; empty: Email.From
 }
 
-// Message is a mail to be delivered to one mailbox. A Send that words mails
-// itself looks at Kind, and refuses kinds that it does not know: releases add
+// Message is a mail to be delivered to one mailbox. Package mailtext words every Kind. A Send
+// that words mails itself looks at Kind, and refuses kinds that it does not know: releases add
 // some.
 type Message struct {
 	hidden
@@ -38,7 +38,7 @@ type Message struct {
 	Kind     MessageKind
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
-	URL      string    // what the mail's button opens; in a mail without a button it opens nothing: it is a page of the site, and the mail names only its host
+	URL      string    // what the mail's button opens; of MessageFactorCode, whose mail has no button: the home page, whose host the mail names
 	OtherURL string    // of MessageAccountExists: where a forgotten password is replaced; else empty
 	Token    string    // the secret inside URL; empty: there is none
 	Code     string    // digits to type where the mail was asked for; empty: there is none

@@ -31,12 +31,12 @@ type Style struct {
 // Field is one input of a sign-in form.
 type Field struct {
 	Name         string
-	Label        string // empty: Name
+	Label        string // empty: the page's own word for an e-mail address, a password or a user name, else Name
 	Type         string // of the HTML input; empty: text
 	Placeholder  string
 	Autocomplete string // empty: what suits Type and Name
-	Value        string // filled in beforehand; never shown for a password
-	Required     bool   // the browser sends no form without it; Authorize gets what was sent all the same
+	Value        string // filled in beforehand; never shown for a password; ignored in [Password].Fields
+	Required     bool   // the browser sends no form without it; Authorize gets what was sent all the same. Passwords and Credentials.AccountField are always required
 }
 
 // Check is a value that proves that an OAuth callback belongs to a sign-in begun in the same browser.
@@ -92,7 +92,7 @@ type Grant struct {
 	hidden
 
 	Tokens  Tokens
-	Profile Claims     // ID token claims or userinfo
+	Profile Claims     // the ID token's claims, completed from userinfo, or userinfo alone: see [OAuth].ProfileFromUserInfo
 	IDToken Claims     // the verified claims of the ID token, never of userinfo; nil: there is none
 	Params  url.Values // of the callback request
 }

@@ -68,9 +68,9 @@ type Tenants struct {
 	// refuse what it does not know: a raw Host header has many spellings, and
 	// each would be a tenant of its own.
 	Name func(ctx context.Context, r *Request) (string, error)
-	// Config makes the Config of a tenant. It is called once for each tenant in
-	// use, and again after it returned an error. Its Config is kept, even one that
-	// [New] would refuse, until CacheSize drops it.
+	// Config makes the Config of a tenant. It is called once for each tenant in use, and
+	// again after it returned an error. Its ctx never ends, as other requests may wait for
+	// it. Its Config is kept, even one that [New] would refuse, until CacheSize drops it.
 	Config func(ctx context.Context, tenant string) (*Config, error)
 	// CacheSize is how many prepared configurations are kept at one time. Let
 	// all tenants that are busy at one time fit in: preparing one takes longer

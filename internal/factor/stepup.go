@@ -93,7 +93,7 @@ type Assured struct {
 
 // Wanted is a proof that a guard asks for.
 type Wanted struct {
-	Within time.Duration        // the latest proof is at most so old; with IsFactor it may be of any age
+	Within time.Duration        // the latest proof is at most so old; zero or negative: none is; with IsFactor it may be of any age
 	Kinds  []storage.FactorKind // with IsFactor: one of these was proven; none: the session is of AAL2
 
 	IsFactor bool
@@ -104,5 +104,5 @@ func (w *Wanted) IsMet(a Assured, now time.Time) bool {
 	if w.IsFactor {
 		return Meets(a.AMR, a.ACR, w.Kinds...)
 	}
-	return IsRecent(a.Proved, now, w.Within)
+	return w.Within > 0 && IsRecent(a.Proved, now, w.Within)
 }

@@ -29,6 +29,20 @@ func TestRecent(t *testing.T) {
 	}
 }
 
+// TestNoProofIsRecentEnoughForNothing (F-063): within zero or less no proof passes, not
+// even one by a clock that is ahead.
+func TestNoProofIsRecentEnoughForNothing(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, within := range []time.Duration{0, -time.Second, -time.Minute} {
+		for _, at := range []time.Time{now, now.Add(20 * time.Second), now.Add(time.Minute)} {
+			w := factor.Wanted{Within: within}
+			if w.IsMet(factor.Assured{Proved: at}, now) {
+				t.Errorf("F-063 a proof at %v passes at %v within %v", at, now, within)
+			}
+		}
+	}
+}
+
 func TestAgain(t *testing.T) {
 	app := &factor.Held{Rows: []storage.Factor{{Kind: totp}}}
 	mail := &factor.Held{Rows: []storage.Factor{{Kind: storage.FactorEmail}}, HasMail: true}
