@@ -183,9 +183,9 @@ type Texts struct {
 // Cookies overrides the cookies Latchkey sets.
 type Cookies struct {
 	Secure *bool // prefixed names and the Secure attribute; nil: if the site is served over https
-	// HostPrefix gives every cookie the __Host- prefix on https sites, so that
-	// no sibling host can plant one. nil: on when
-	// Hardened.
+	// HostPrefix gives every cookie whose Name is empty here the __Host- prefix on https sites.
+	// No sibling host can plant such a cookie, and New refuses a Domain, or a Path other than /,
+	// for it. nil: on when Hardened.
 	HostPrefix *bool
 	// MigrateUntil is until when session cookies that have the name from before
 	// HostPrefix are read, and renamed. Set it together with HostPrefix, to a date one
@@ -200,9 +200,9 @@ type Cookies struct {
 	State        CookieOptions
 	Nonce        CookieOptions
 	Challenge    CookieOptions // of a passkey
-	// Browser marks a browser that has signed in before, whose tries are
-	// counted apart from those of unknown browsers. It is set by a sign-in whose tries
-	// or mails are limited, lives 90 days, and opens nothing.
+	// Browser marks a browser that has signed in before, whose tries are counted apart. A
+	// sign-in sets it if its tries or mails are limited, or if [Factors] are on. It lives 90 days
+	// and opens no session, but replaces the second factor during [Factors].Remember.
 	Browser CookieOptions
 }
 
@@ -280,7 +280,7 @@ type AccountPage struct {
 	ExportMore func(ctx context.Context, u User) (any, error)
 }
 
-// AccountEdit is a set of what users change of themselves.
+// AccountEdit is the set in [AccountPage].Edit of what users may change. Zero is the empty set.
 type AccountEdit uint8
 
 // What users may change. A picture is a URL, which the library never fetches.

@@ -108,7 +108,7 @@ type Audit struct {
 	Verbose bool
 }
 
-// AddressDetail is how much of an IP address is kept.
+// AddressDetail is how much of a client's IP address [Audit].Address keeps in an event.
 type AddressDetail string
 
 // The details of addresses.

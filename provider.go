@@ -101,9 +101,9 @@ type Grant struct {
 type Identity struct {
 	// Subject is the provider's own immutable id for the person, never a handle or an e-mail
 	// address. It becomes [Account].ProviderAccountID, with [NewTenants] after a prefix that stands
-	// for the issuer. A Subject that is empty, "0" or over 1023 bytes is refused, as
-	// ErrOAuthProfileParse. So is an ID token unless its sub has at most 255 characters, all of
-	// them printable ASCII (OpenID Connect Core 1.0, section 2).
+	// for the issuer. A Subject that is empty, "0" or over 1023 bytes is ErrOAuthProfileParse. An
+	// ID token whose sub is not 1 to 255 characters of printable ASCII (OpenID Connect Core 1.0,
+	// section 2) is ErrCallbackRoute, and ErrOAuthCallback if the client has sent the token.
 	Subject string
 	Name    string         // cut to 512 bytes
 	Email   string         // normalised by the library; an invalid address is an ErrOAuthProfileParse
@@ -115,8 +115,8 @@ type Identity struct {
 	// the user has no picture. nil: none.
 	Photo []byte
 
-	// WithoutImage says that an empty Image means that there is no picture: the session then has
-	// "image": null, where it otherwise says nothing. Auth.js does so for some providers.
+	// WithoutImage makes an empty Image "image": null in the session. A stored user has null in
+	// any case. false: image is null or "" if the profile's picture is, else the session has none.
 	WithoutImage bool
 
 	// EmailTrust says whether the provider vouches for Email. EmailProven and
