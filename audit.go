@@ -111,9 +111,9 @@ func (l *AuditLog) Erase(ctx context.Context, userID string) (n int, err error) 
 // Record adds an event of the application's own, whose Type begins with "app."; any other
 // Type is ErrInvalidConfig. It also tells [Events].Observe. It sets Time and Tenant,
 // keeps Client, UserAgent and RequestID, and sets a zero By to the actor of
-// [event.WithActor] and a zero Outcome to success. If the event cannot be stored, the
-// error is ErrAudit with [Audit].Required; without it the error is nil, and the loss is
-// logged. Other errors are those of [Auth.Audit].
+// [event.WithActor] and a zero Outcome to success. If an event of success cannot be stored,
+// the error is ErrAudit with [Audit].Required; without it the error is nil. Other outcomes are
+// stored later. Each loss is logged. Other errors are those of [Auth.Audit].
 func (l *AuditLog) Record(ctx context.Context, e Event) error {
 	s, _, err := l.reader(ctx)
 	if err != nil {

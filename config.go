@@ -109,20 +109,20 @@ const (
 	DatabaseSessions Strategy = "database" // in a row; the cookie holds its key
 )
 
-// Pages are the application's own pages, each a path or an http(s) URL. The
-// application serves them. Guards let signed-out visitors reach all but Reauth and NewUser,
-// users who lack a proof all but NewUser, and refused users all but Error, Reauth and
-// NewUser. A request passes if it is a GET, HEAD or POST exactly as a browser sends it that
-// is led there: its host, its path, slash at the end included, and its query. Style sheets
-// and pictures of the pages do not pass: serve them outside of guards. A path names a page
-// of every host that the site answers to; a URL passes at the host of Site.URL or
-// AllowedHosts alone. Empty: the built-in page.
+// Pages are the application's own pages, each a path or an http(s) URL. The application
+// serves them. Their parameters are in docs/sign-in-page.md. Guards let signed-out
+// visitors reach all but Reauth and NewUser, users who lack a proof all but NewUser, and
+// refused users all but Error, Reauth and NewUser. A GET, HEAD or POST passes if it has
+// exactly the host and the path of the page, slash at the end included, and at least its
+// query. Style sheets and pictures of the pages do not pass: serve them outside of guards. A
+// path names a page of every host that the site answers to; a URL passes at the host of
+// Site.URL or AllowedHosts alone. Empty: the built-in page.
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string // asks whether to sign out
 	Error         string // gets error=<type>, from guards too
 	VerifyRequest string // says that a mail was sent; gets provider and type, and error=Verification after a wrong code
-	Factor        string // asks for a second factor, but sets up none; gets use=<kind>, and error=SecondFactor after a wrong one
+	Factor        string // asks for a second factor, but sets up none; gets use=<kind>, and error=SecondFactor after a wrong one; links of RecoveryDelay bring do and token
 	Reauth        string // asks a signed-in user for another proof; gets for=recent or factor, callbackUrl, and error=<type> after a wrong one
 	Password      string // gets the query parameters "do", "token" of a link, and after a refusal "error" and "code"; see docs/passwords.md
 	Invite        string // shows an invitation; gets token and email, or error=Verification for one that is void

@@ -34,9 +34,9 @@ type Factors struct {
 	// each direction. 0: 1; at most 2, and 1 when Hardened; negative: none.
 	Skew int
 
-	// Require decides whether a sign-in needs a second factor, and a user a last one: an error
-	// or FactorRequired refuses its removal. An error refuses the sign-in, too. nil: users who
-	// have a factor are asked for it.
+	// Require decides whether a sign-in needs a second factor, and whether users may remove
+	// their last one. FactorRequired refuses the removal; an error refuses either. nil: users
+	// who have a factor are asked for it, and may remove it.
 	Require func(ctx context.Context, q FactorQuestion) (FactorDemand, error)
 
 	Recent   time.Duration // how recent a proof has to be for changes of factors, and where other comments name Recent; 0: 10 minutes

@@ -297,11 +297,11 @@ type Email struct {
 	Name   string        // empty: Email
 	From   string        // handed to Send
 	MaxAge time.Duration // of a link; 0: 24 hours, 10 minutes when Hardened
-	// Send delivers the message, within [Limits].MailTimeout. Its error becomes an
-	// error page, and the link in it is void.
+	// Send delivers the message, within [Limits].MailTimeout. Its error leads a browser back to
+	// the sign-in page with error=EmailSignin, and the link in the message is void.
 	Send func(ctx context.Context, m Message) error
 	// NewSend makes Send when [New] is called, for catalogues whose settings may come from the
-	// environment; getenv is the one that New reads. Not called when Send is set. nil: Send.
+	// environment; getenv is the one that New reads. Not called when Send is set. New refuses nil for both.
 	NewSend func(getenv func(string) string) (func(ctx context.Context, m Message) error, error)
 	// Normalize turns what was typed into one mailbox. nil: trimmed, lower-cased, Unicode NFKC, the
 	// domain in ASCII. Its result is treated so too, and checked to be exactly one plain mailbox.
