@@ -122,8 +122,8 @@ func latestEnd(c *SessionConfig, since, now time.Time) time.Time {
 // Events.Observe is, with the administrator as By.
 //
 // reason has 10 to 500 characters without the space around it, such as the number of a
-// case; otherwise the error is a [users.InputError]. It is sealed into the link and kept
-// out of events, which have no free text: note it where the case is kept.
+// case; otherwise the error is a [users.InputError]. The Adapter keeps it, encrypted, as long as
+// the link, and events have no free text: note it where the case is kept.
 //
 // r must come from a browser in which the administrator is signed in: otherwise, and for
 // a request with a bearer token, the error is ErrNoSession. The administrator must have

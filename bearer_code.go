@@ -143,14 +143,14 @@ func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 	return a.Core().BearerCode(r.Context(), requestHead(r), challenge)
 }
 
-// BearerToken opens a session for the app that asks with r, and returns its token and the
-// expiry of the session; using or renewing the session moves the expiry. The session
-// belongs to the user of the browser session in which code was made, and counts as old as
-// the sign-in there. It is independent of the browser's session afterwards: signing out
-// of one of them leaves the other alone. verifier is the secret that the code's challenge
-// was made of (RFC 7636, section 4.1). The error is ErrInvalidCheck for a code that
+// BearerToken opens a session for the app that asks with r, and returns its token and expiry.
+// Use moves the expiry of a stored session. For a JWT session the session route returns a new
+// token. The session belongs to the user of the browser session in which code was made, and
+// counts as old as the sign-in there. Afterwards signing out of one of them leaves the other
+// alone. verifier is the secret that the code's challenge was made of (RFC 7636, section 4.1).
+// The error is ErrInvalidCheck for a code that
 //
-//   - is wrong, or used already
+//   - is wrong, or used already, at any process that shares [Limits].Replay
 //   - is older than a minute
 //   - was made for another verifier
 //   - belongs to a session that has ended

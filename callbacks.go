@@ -8,9 +8,9 @@ import (
 
 // Callbacks are decisions of the application's own: who may sign in, where a
 // browser is sent, what a session token and a session hold. Each may be nil, and
-// has [Limits].CallbackTimeout; taking longer is an error. Token and Session run at
-// each read of a session, once a request under a guard or [Auth.LoadSession], and
-// have to heed their context for that.
+// has [Limits].CallbackTimeout; taking longer is an error. Token and Session run at each
+// read of a session, which is once a request under a guard or [Auth.LoadSession]. They must
+// heed their context: on a read, one that ignores it is not interrupted at the timeout.
 //
 // An error is logged. An error of SignIn refuses the sign-in, and an error of
 // Redirect leads to the error page. If Token or Session fails while a session is
@@ -25,10 +25,10 @@ type Callbacks struct {
 	// sign-in is written, it turns out to end in another stored user than the one that
 	// SignIn was called with.
 	SignIn func(ctx context.Context, a SignInAttempt) error
-	// Redirect decides where a browser may be sent after signing in or out. to
-	// is the target that was asked for, an absolute URL or a path; base is the site's
-	// origin. A nil Redirect accepts paths and URLs of the same origin, and replaces any
-	// other target by base.
+	// Redirect returns where a browser is sent after signing in or out, as a path or an http(s)
+	// URL. Any other text, and base, mean the home page. to is the target that was asked for, a
+	// path or an absolute URL. base is the site's origin. A nil Redirect accepts paths and URLs of
+	// the same origin, and replaces any other target by the home page: base and [Site].Prefix.
 	Redirect func(ctx context.Context, to, base string) (string, error)
 	// Token changes the claims of a session token when it is made, read or
 	// updated. A nil Token leaves them as they are. If it returns nil Claims and no
@@ -113,5 +113,5 @@ type SessionInfo struct {
 	User    *User                  // the stored user; nil with JWTSessions
 	Stored  *storage.StoredSession // the stored row; nil with JWTSessions
 	Trigger Trigger                // TriggerRead or TriggerUpdate
-	Update  any                    // on TriggerUpdate: what the browser sent. Check it before use
+	Update  any                    // on TriggerUpdate: what the browser or UpdateSession sent. Check it before use
 }

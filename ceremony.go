@@ -8,12 +8,12 @@ import (
 )
 
 // WebAuthn signs people in with passkeys and security keys (Web Authentication
-// Level 3). It needs an Adapter that is a [storage.AuthenticatorAdapter] and an
+// Level 3). It needs an Adapter that is a [storage.AuthenticatorAdapter] and a
 // [storage.AccountAdapter], and a Ceremony. Module webauthn has
 // the Ceremony, and makes a provider of the type with it.
 //
-// The browser gets what navigator.credentials wants from
-// /webauthn-options/{ID} below the base path, and posts what that answers to
+// The browser gets the options for navigator.credentials from
+// /webauthn-options/{ID} below the base path. It posts the result of that call to
 // /callback/{ID}.
 type WebAuthn struct {
 	ID   string // part of routes and stored accounts; empty: webauthn

@@ -59,7 +59,7 @@ type Config struct {
 // of TrustHost, AUTH_TRUST_HOST or AllowedHosts is needed.
 type Site struct {
 	URL      string // the public URL, such as https://app.example; empty: AUTH_URL, else from each request
-	BasePath string // of the routes; empty: the path of AUTH_URL, else /auth
+	BasePath string // of the routes; empty: the path of URL or of AUTH_URL, without Prefix, else /auth
 	// SuppressBasePathWarning keeps New silent where BasePath and URL both name
 	// a path, for configurations that are composed.
 	SuppressBasePathWarning bool
@@ -87,8 +87,8 @@ type Site struct {
 	TrustedProxies []netip.Prefix
 	// ClientAddress replaces what TrustedProxies does, for sites that know the client's IP address
 	// in another way. What it says may have a port, and IPv4 may be mapped into IPv6; all spellings
-	// of one are one client. Text that is no IP address names a client as it is. Empty: unknown.
-	// nil: the right-most hop of X-Forwarded-For that is no trusted proxy, else the connection's.
+	// of one are one client. Other text names a client as it is. Empty: unknown. nil: that of the
+	// connection; if a trusted proxy made it, X-Forwarded-For's last hop that is none, else its first.
 	ClientAddress func(r *Request) string
 
 	// RedirectProxyURL is the base path URL of a stable deployment that sends OAuth callbacks on to
@@ -148,10 +148,10 @@ type Operations struct {
 	RolloutGrace time.Duration
 }
 
-// Theme colours the built-in pages.
+// Theme colours the built-in pages. Its colours are opaque, and its data: URLs in base64.
 type Theme struct {
 	ColorScheme string // "auto", "light" or "dark"; empty: auto
-	BrandColor  string // CSS colour; empty: Latchkey's blue
+	BrandColor  string // CSS colour: # and digits, a name, rgb() or hsl(); empty: Latchkey's blue
 	ButtonText  string // CSS colour; empty: what is readable on BrandColor
 	Logo        string // an http(s) URL, a path of the site, or a data: URL of an image; empty: none
 	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
@@ -165,14 +165,14 @@ type Theme struct {
 // and keys.
 type Texts struct {
 	// Languages to choose from, as BCP 47 tags such as de or pt-BR. The first
-	// is for visitors who ask for none of them; a single one is for all
-	// visitors. One that is not built in has the texts of its nearest relative
-	// (de-CH those of de), or else the English ones, as far as Text does not
-	// replace them. Empty: English, and every other one that is built in.
+	// is for visitors who ask for none of them; a single one is for all visitors. One that is
+	// not built in has the texts of its nearest relative (de-CH those of de), as far as Text does
+	// not replace them. Without a relative it has the English ones, and New refuses it if Text is
+	// nil. Empty: English, and every other one that is built in.
 	Languages []string
 	// Choose picks the language for a request, for sites where visitors have
-	// chosen one. If it returns "" or a language that is none of Languages, the page has
-	// the one that the browser asks for. nil: always that one.
+	// chosen one. A variety of one of Languages chooses that one. For "" and any other text the
+	// page has the language that the browser asks for. nil: always that language.
 	Choose func(ctx context.Context, r *Request) string
 	// Text replaces texts. It is called by New for every key of every language,
 	// and for each mail, with the text as it would be; "" keeps that. A place
@@ -208,7 +208,7 @@ type Cookies struct {
 
 // CookieOptions changes one cookie. What is left empty keeps its default.
 type CookieOptions struct {
-	Name     string
+	Name     string // the whole name; no prefix is added
 	Domain   string
 	Path     string
 	SameSite http.SameSite
@@ -261,9 +261,9 @@ type Limits struct {
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none
 }
 
-// AccountPage switches on the built-in account page at {base path}/account. A
-// user sees linked accounts and devices there, unlinks accounts, ends sessions
-// and deletes the user.
+// AccountPage switches on the built-in account page at {base path}/account. A user sees
+// linked accounts and devices there, unlinks accounts, ends sessions and, with an Adapter
+// that is a [storage.UserDeletionAdapter], deletes the user.
 type AccountPage struct {
 	Enabled bool        // it needs an Adapter that is a storage.AccountAdapter
 	Edit    AccountEdit // what users change of themselves there, such as EditName | EditImage

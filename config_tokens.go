@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TokenConfig says how provider tokens are kept and renewed. They are encrypted in the
-// store, unless Plain is set or the Adapter is a [storage.TokenSharer] that says that other
-// programs read its rows. See docs/provider-tokens.md.
+// TokenConfig says how provider tokens are kept and renewed. They are encrypted in the store unless
+// Plain is set, the Adapter is a [storage.TokenSharer] whose rows other programs read, or it is not
+// both a [storage.TokenAdapter] and a [storage.AccountAdapter]. See docs/provider-tokens.md.
 type TokenConfig struct {
 	_ [0]func() // not comparable; literals name their fields
 	hidden
@@ -100,8 +100,8 @@ type LogoutRequest struct {
 	hidden
 
 	ClientID   string
-	IDToken    string // of the session; empty: it is not kept
-	LogoutHint string // the claim login_hint of the ID token; empty: it had none
+	IDToken    string // of the session; empty: it is not kept, as without [Logout].AtProvider
+	LogoutHint string // the claim login_hint of the ID token; empty: it had none, or none is kept
 	ReturnTo   string // where the provider sends the browser back to
 	State      string // the provider has to send it back
 }

@@ -41,8 +41,8 @@ func (c *Core) Respond(ctx context.Context, r *Request) *Response {
 	return ownHeader(respond(ctx, s, fault, r))
 }
 
-// Do answers r and leaves errors to the caller, as Auth.js does with the option raw. An error is an
-// [*Error], which has been logged. With it the cookies that the answer would have set are lost.
+// Do answers r and leaves errors to the caller, as Auth.js does with the option raw. Each error is or
+// wraps an [*Error], and has been logged. The cookies that the answer would have set are then lost.
 func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return do(ctx, s, fault, r, false)

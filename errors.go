@@ -79,9 +79,9 @@ func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSig
 
 // RedirectTo returns an error that sends the browser to url instead of going on. Return it
 // from [Callbacks].SignIn, [Credentials].Authorize or the function of a guard, or hand it to
-// [Auth.WriteError]: url then goes through [Callbacks].Redirect, and without that function has
-// to be on this site. The functions of [Tenants] and [Func] may return it as well: their url
-// does not go through [Callbacks].Redirect.
+// [Auth.WriteError]: url then goes through [Callbacks].Redirect. Without that function, another
+// site becomes the home page, but status 500 in a guard and in WriteError. The functions of
+// [Tenants] and [Func] may return it as well: their url does not go through Callbacks.Redirect.
 func RedirectTo(url string) error { return &redirect{url} }
 
 type redirect struct{ to string }

@@ -62,8 +62,8 @@ type SignOutEvent = event.SignOutPayload
 // person in the fields of a user. For an account that was unlinked these two are zero.
 type LinkAccountEvent = event.AccountPayload
 
-// EvictEvent tells of the Accounts and Authenticators that were removed from User
-// when their e-mail address was proven for the first time. It does not list a password,
+// EvictEvent tells of the Accounts and Authenticators that were removed from User when
+// the user's e-mail address was proven for the first time. It does not list a password,
 // second factors and sessions, which may have gone with them or alone.
 type EvictEvent = event.EvictPayload
 

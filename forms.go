@@ -21,9 +21,9 @@ type Forms struct {
 	hidden
 
 	CSRFToken string // for the field csrfToken of every form that is posted; see [Auth.CSRFToken]
-	// RedirectTo is where the browser goes after the sign-in: the query's callbackUrl,
-	// else this page. It belongs into the field callbackUrl of a form that posts to a
-	// route of the library, and into redirectTo of one that posts to a form action.
+	// RedirectTo is where the browser goes after the sign-in: the query's callbackUrl, else
+	// this page, or the home page if this is one of [Pages]. It belongs into the field callbackUrl
+	// of a form that posts to a route of the library, and into redirectTo of one for a form action.
 	RedirectTo string
 	SignIn     []SignInForm // the ways to sign in, as configured
 	CodeField  *SignInForm  // the form for the code of a mail, on a page of Pages.VerifyRequest; nil: this browser has asked for none

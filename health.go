@@ -19,8 +19,8 @@ type Health struct {
 	Parts []HealthPart
 }
 
-// HealthPart is one part that a site depends on: "store", "sessions", "limiter",
-// "replay", "mail", and "provider acme" for each provider that was called.
+// HealthPart is one part that a site depends on: "store" or, once it was called,
+// "sessions", "limiter", "replay", "mail" or a provider, such as "provider acme".
 type HealthPart struct {
 	Name  string
 	State string    // "up", "down", or "unknown" for a store that was not called yet

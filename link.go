@@ -12,14 +12,14 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/vault"
 )
 
-// LinkOptions says how [Auth.Link] goes on. Scopes are wanted beside those that the
-// provider is configured with and those that the user has granted already.
+// LinkOptions says how [Auth.Link] goes on. Scopes are wanted beside those of the provider's
+// configuration and those that the user has granted to the account, or to the only one there.
 type LinkOptions struct {
 	SignInOptions
 
 	// ProviderAccountID names the account that the user has to come back with, as in
-	// [Account]. With another account the error is ErrOAuthAccountNotLinked. Set it when a
-	// linked account needs more scopes. Empty: any account that is not another user's.
+	// [Account]. With another account the callback fails with ErrOAuthAccountNotLinked. Set it
+	// when a linked account needs more scopes. Empty: any account that is not another user's.
 	ProviderAccountID string
 }
 
@@ -33,10 +33,10 @@ type LinkOptions struct {
 // the browser comes back all the same: [Auth.AccessToken] says what is missing.
 //
 // On a site with [AccountPage].Enabled, or Hardened, a new account is linked only if the
-// user has signed in or proven their identity within [Factors].Recent. Link sends the
-// user to the provider in any case. If the proof is too old, the callback links nothing
-// and leads to the page that asks for another one. [Auth.RequireRecent] in front of the
-// handler asks before.
+// user has signed in or proven their identity within [Factors].Recent. On any site, a user
+// with a second factor has to have proven that one within it. Link sends the user to the
+// provider in any case. If the proof is too old, the callback links nothing and leads to the
+// page that asks for another one. [Auth.RequireRecent] in front of the handler asks before.
 //
 // Link returns ErrNoSession if no user is signed in, or if the Adapter does not have the
 // user any more. Without Config.Adapter it returns ErrMissingAdapter, and for an id that

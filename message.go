@@ -26,7 +26,7 @@ type Mail struct {
 	// configuration that needs mails. An error that is ErrMailboxGone says that the mailbox
 	// does not exist. It may be called concurrently.
 	Send func(ctx context.Context, m Message) error
-	From string // handed to Send; empty: Email.From
+	From string // handed to Send; empty: Email.From of the first [Email] provider that has one
 }
 
 // Message is a mail to be delivered to one mailbox. Package mailtext words every Kind. A Send

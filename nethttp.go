@@ -98,7 +98,7 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions)
 
 // SignOutURL does what [Auth.SignOut] does, without the redirect: it clears the cookies
 // on w and returns the URL that the browser has to open. Where SignOut answers with status
-// 500, the error is an ErrSignOut, and the cookies are cleared all the same.
+// 500, the error is an ErrSignOut, the URL is empty, and the cookies are cleared all the same.
 func (a *Auth) SignOutURL(w http.ResponseWriter, r *http.Request, o SignOutOptions) (string, error) {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
 	to, err := urlFor(w, res, err)

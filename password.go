@@ -42,9 +42,9 @@ type Password struct {
 	Fields []Field
 	SignUp SignUpPolicy
 	// AllowUnverified signs users in before their address is proven, new ones at once. An
-	// answer then tells whether an address has an account. A mail has a link that proves the
-	// address in a session of its user, where there is an account page. The first proof of the
-	// address in any other way removes the password again. Hardened refuses it.
+	// answer then tells whether an address has an account. With an account page, a new user
+	// gets a mail with a link, which proves the address in a session of that user. The first
+	// proof of the address in any other way removes the password again. Hardened refuses it.
 	AllowUnverified bool
 	// OfferPasskey offers a passkey to users who have none, on a page right after they
 	// signed in with the password, once in 30 days. It needs a [WebAuthn] provider.
@@ -57,7 +57,7 @@ type Password struct {
 // PasswordHasher hashes and checks passwords, which it gets as they were typed. An
 // error that is [storage.ErrUnavailable] is answered with status 503, and one that is
 // errors.ErrUnsupported, for a hash that it cannot check, like a wrong password. It is
-// called concurrently.
+// called concurrently. Each call has [Limits].CallbackTimeout.
 type PasswordHasher interface {
 	Hash(ctx context.Context, password string) (string, error)
 	// Check compares a password with a stored hash. An empty hash fits no password, and
@@ -68,8 +68,8 @@ type PasswordHasher interface {
 // PasswordCheck tells what [PasswordHasher].Check found.
 type PasswordCheck struct {
 	OK       bool // the password is right
-	Stale    bool // it is right, and should be hashed and stored anew
-	Breached bool // it is right, and known to be leaked
+	Stale    bool // it is right, and the library hashes and stores it anew
+	Breached bool // it is right, but leaked, and its user has to choose another one
 }
 
 // SignUpPolicy says who can create an account with a password.

@@ -22,7 +22,7 @@ type Provider interface {
 // Style is how the built-in sign-in page shows a provider's button.
 type Style struct {
 	Color string // CSS colour of the brand; empty: none
-	Icon  string // name of an embedded icon; empty: the provider's id, or else Mark, or else its first letter
+	Icon  string // name of an embedded icon; empty or unknown: that of the id, else Mark, the type's icon, or a letter
 	// Mark is the brand's mark in one colour: the path data of SVG, 24 by 24
 	// units, 4 KiB at most. Anything else counts as none. Empty: none.
 	Mark string
@@ -71,7 +71,7 @@ type SigningKey struct {
 	hidden
 
 	Key       crypto.Signer // RSA of 2048 bits or more, ECDSA on P-256, P-384 or P-521, or Ed25519
-	KeyID     string        // kid
+	KeyID     string        // kid in the header of the assertion; empty: the header has none
 	Algorithm string        // such as "ES256"; empty: RS256, ES256, ES384, ES512 or EdDSA, as suits Key
 }
 
@@ -143,14 +143,14 @@ type OAuth struct {
 	NewClientSecret func(ctx context.Context, now time.Time) (string, error)
 	ClientAuth      ClientAuth // empty: client_secret_basic, which needs a secret; a public client sets ClientAuthNone
 	SigningKey      SigningKey // for private_key_jwt
-	// AssertionAudience is the aud of client assertions. Empty: the issuer.
+	// AssertionAudience is the aud of client assertions. Empty: the issuer, else the token endpoint.
 	AssertionAudience string
 
 	// Issuer identifies an OpenID Provider, written as the provider writes it, to the slash at its
 	// end; endpoints left out are discovered there (OpenID Connect Discovery 1.0). Empty: AUTH_<ID>_ISSUER.
 	Issuer string
-	// MatchIssuer replaces the comparison with Issuer, for providers whose
-	// issuer depends on the person. claims is nil for the discovery document.
+	// MatchIssuer replaces the comparison with Issuer, for providers whose issuer depends on the
+	// person. claims is nil for the discovery document and for the iss of a callback (RFC 9207).
 	MatchIssuer func(issuer string, claims Claims) bool
 
 	Authorization Endpoint
@@ -255,8 +255,8 @@ type OAuth struct {
 	// slices. An error fails New; it says what to set. nil: nothing follows.
 	Derive func(p *OAuth) error
 
-	// FetchProfile replaces the userinfo request, and is called at each sign-in, of
-	// an OIDC provider too. c is limited in time and size like every call to a provider.
+	// FetchProfile replaces the userinfo request, and is called at each sign-in. With OIDC, its sub
+	// has to be that of the ID token. c is limited in time and size like every call to a provider.
 	FetchProfile func(ctx context.Context, c *http.Client, t Tokens) (Claims, error)
 	// Transport wraps the transport of every call to this provider: proxies,
 	// extra headers, answers that stray from the standards.

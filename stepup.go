@@ -89,10 +89,10 @@ func unmetBy(s *Session, all []*wantedProof, now time.Time) *wantedProof {
 	return nil
 }
 
-// StepUpChallenge returns the parameters of a challenge (RFC 9470, section 3) for an
-// error of [NeedRecent] or [NeedFactor], such as error="…", max_age="300". They follow the
-// scheme in the header WWW-Authenticate, which is not among them. It returns "" for any
-// other error.
+// StepUpChallenge returns the parameters of a challenge (RFC 9470, section 3) for an error of
+// [NeedRecent] or [NeedFactor], or several that errors.Join combines, such as error="…",
+// max_age="300". They follow the scheme in the header WWW-Authenticate, which is not among
+// them. It returns "" for any other error.
 func StepUpChallenge(err error) string {
 	wanted := wantedIn(err)
 	if wanted == nil {

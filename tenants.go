@@ -25,11 +25,11 @@ import (
 
 // Func says how [NewFunc] finds the Config of a request.
 type Func struct {
-	// Config returns the Config of a request. It is called for each request, at times more
-	// than once, and concurrently. A Config is prepared once and cached by its pointer, so
-	// return the same pointer again for the same settings, and do not change what it points
-	// to. r has no body. An error that is [ErrNotFound] says that there is no such
-	// site: the request is answered with status 404. [RedirectTo], with a path or a full
+	// Config returns the Config of a request. It is called for each request, at times more than
+	// once, and concurrently. A Config is prepared once and cached by its pointer: return the same
+	// pointer again for the same settings, and do not change what it points to. r has no body. For
+	// work without a request it has no Host and no path. An error that is [ErrNotFound] says that
+	// there is no such site: the answer has status 404. [RedirectTo], with a path or a full
 	// URL, and [RespondWith] answer the request in another way. Any other error, a nil
 	// Config, and one that New would refuse, is a configuration error for that request.
 	Config func(ctx context.Context, r *Request) (*Config, error)

@@ -65,8 +65,8 @@ func wellKnown(a *Auth, answer func(context.Context, *Request) (*Response, error
 	})
 }
 
-// RelatedOrigins does what [Auth.RelatedOrigins] does, without net/http. A host
-// that the site does not answer to is an error.
+// RelatedOrigins does what [Auth.RelatedOrigins] does, without net/http. The error is
+// ErrUntrustedHost or a fault of the configuration.
 func (c *Core) RelatedOrigins(ctx context.Context, r *Request) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c *Core) RelatedOrigins(ctx context.Context, r *Request) (*Response, error
 	return asWellKnown(map[string][]string{"origins": origins})
 }
 
-// PasskeyEndpoints does what [Auth.PasskeyEndpoints] does, without net/http. A
-// host that the site does not answer to is an error.
+// PasskeyEndpoints does what [Auth.PasskeyEndpoints] does, without net/http. The error is
+// ErrUntrustedHost or a fault of the configuration.
 func (c *Core) PasskeyEndpoints(ctx context.Context, r *Request, page string) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 // User.
 func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
-// UnmarshalJSON reads what MarshalJSON writes: it sets User, Expires and Extra, and
-// empties all other fields. The act of a session in which an administrator acts becomes a
-// member of Extra. With an error s may be filled in part.
+// UnmarshalJSON reads what MarshalJSON writes: it sets User and Expires, puts other members,
+// act included, into Extra, and empties all other fields. null, which the session route answers
+// to a visitor without a session, is an error. With an error s may be filled in part.
 func (s *Session) UnmarshalJSON(data []byte) error {
 	members, err := jsonscan.Members(data, nil)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. An absent member and null become an empty
-// field. With an error u may be filled in part.
+// UnmarshalJSON replaces u by what MarshalJSON writes. A name, email or image that is absent or
+// no text becomes empty. null for the object is an error. An error may leave u filled in part.
 func (u *SessionUser) UnmarshalJSON(data []byte) error {
 	members, err := jsonscan.Members(data, nil)
 	if err != nil {
