@@ -41,8 +41,8 @@ import (
 // the request again. With a nil page the browser is led to the sign-in page with the
 // error, as by the routes.
 //
-// A form of another site that names a provider, or has a malformed field, gets status 403,
-// and page is not called. So does a form of a sibling host without a valid csrfToken.
+// A form of another site gets status 403 if it names a provider or has a malformed field, and
+// page is not called. So does such a form of a sibling host without a valid csrfToken.
 // SignInAction knows where a form is from by Sec-Fetch-Site and Origin alone. Without both, it
 // refuses only a wrong csrfToken. With [Security].SkipCSRFCheck it checks none of this.
 //

@@ -219,14 +219,14 @@ type CookieOptions struct {
 
 // Limits bounds what unauthenticated clients can make the server do. The zero value is
 // on, with generous numbers. A [Rate] has both Events and Per above zero, or neither for
-// the default: New refuses any other. A single limit cannot be switched off, only made
-// large.
+// the default. New refuses any other, and a negative size or timeout. A single limit
+// cannot be switched off, only made large.
 type Limits struct {
 	Disabled bool // no limit on tries and mails; bodies and times stay bounded
 
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
-	CredentialsPerClient  Rate // failed tries, at passwords, links and passkeys, and users who sign up with passkeys, from one IP address; zero: 100 in 15 minutes
-	FactorPerUser         Rate // wrong second factors of one user, counted apart for each browser that the user has signed in from, for recovery codes, and for all other browsers, which have three times as many in a day; zero: 10 in an hour
+	CredentialsPerClient  Rate // failed tries at passwords and links from one IP address. Passkeys that are refused or sign up a user, questions for the passkeys of an address, and requests to sign up or change an address with a password are each counted apart; zero: 100 in 15 minutes
+	FactorPerUser         Rate // wrong second factors of one user. Each browser that the user has signed in from has a count, recovery codes have one, and all other browsers share one. These others also get no more than three times Events in a day; zero: 10 in an hour
 	MailsPerRecipient     Rate // links sent to one mailbox and not used; zero: 5 in 15 minutes
 	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes

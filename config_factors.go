@@ -90,10 +90,10 @@ const (
 // FactorDemand is what a site asks of a sign-in.
 type FactorDemand struct {
 	Need FactorNeed
-	// Kinds are the kinds that are accepted. Empty: all of Factors.Kinds. A user who has
-	// factors of other kinds alone is refused, with FactorIfEnrolled, too. With
-	// FactorRequired, after Until, a user without a factor is refused unless FactorTOTP is
-	// accepted. If none of Kinds is in Factors.Kinds, every sign-in is refused.
+	// Kinds are the kinds that are accepted. Empty: all of Factors.Kinds. Unless Need is
+	// FactorNone, a user who only has factors of other kinds is refused. With FactorRequired,
+	// after Until, a user without a factor is refused unless FactorTOTP is accepted.
+	// If none of Kinds is in Factors.Kinds, every sign-in is refused.
 	Kinds []FactorKind
 	Until time.Time // with FactorRequired: until then users without a factor are signed in, and reminded
 }

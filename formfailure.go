@@ -40,11 +40,11 @@ type FormFailure struct {
 	view page.Tried
 }
 
-// FieldErrors are what is wrong with single fields of a form action.
+// FieldErrors are the texts of a [FormFailure] about single fields. Empty: nothing is wrong.
 type FieldErrors struct {
 	ProviderID          []string `json:"providerId,omitempty"`
 	RedirectTo          []string `json:"redirectTo,omitempty"`
-	Options             []string `json:"options,omitempty"` // of a provider's own, such as email
+	Options             []string `json:"options,omitempty"` // about all other fields, such as email
 	AuthorizationParams []string `json:"authorizationParams,omitempty"`
 }
 

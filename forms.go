@@ -47,10 +47,10 @@ type Forms struct {
 	Text func(key string, values ...string) string
 }
 
-// SignInForm is one way to sign in. Its form is posted to Action, a route of the
-// library, with the fields csrfToken and callbackUrl, and those of Fields. Posted
-// to an [Auth.SignInAction] of the application's, it has providerId, which is
-// Provider, and redirectTo in place of callbackUrl; passkeys always go to Action.
+// SignInForm is one way to sign in. Its form is posted to Action, a route of the library,
+// with csrfToken, callbackUrl and Fields. Posted to an [Auth.SignInAction], it has
+// providerId, which is Provider, and redirectTo in place of callbackUrl. A form of passkeys
+// always goes to Action, and its attribute data-latchkey-passkey is Provider: docs/client.md.
 type SignInForm struct {
 	Provider string // id
 	Type     ProviderType

@@ -120,13 +120,12 @@ func (a *Auth) RequireSelf(next http.Handler) http.Handler {
 // status 403, with error=AccessDenied, and instead of status 500, with
 // error=Configuration. A request for that page itself gets the built-in one.
 //
-// A guard refuses on every fault: a store that does not answer, a panic of decide
-// (such as one that uses s without a look whether it is nil), a wrong
-// configuration. It never redirects a page to itself. If the target is the page that was
-// asked for, and this is a page that [Pages] names, the request passes to next; for any
-// other page the status is 403. If the answer would be the sign-in page, or the page that
-// asks for a proof, a request for any other page that [Pages] opens to the visitor passes,
-// too.
+// No request passes if the session cannot be read, if the configuration is wrong, or if
+// decide panics, such as by a use of a nil s. After any other error of decide but
+// RespondWith and RedirectTo, a request for a page that [Pages] opens to the visitor passes
+// to next. The error is then not logged. A request for the target of RedirectTo passes, too,
+// if [Pages] names that page. The guard never redirects a page to itself: for any other page
+// the status is then 403.
 //
 // The guard answers Auth's own routes, which [Auth.Match] knows, without calling
 // decide: next never sees them.

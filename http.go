@@ -33,8 +33,8 @@ type Request struct {
 type Response struct {
 	hidden
 
-	Status   int // 0: 302 with Redirect, else 200
-	Header   http.Header
+	Status   int         // 0: 302 with Redirect, else 200
+	Header   http.Header // may be nil
 	Cookies  []*http.Cookie
 	Redirect string // where to send the browser; empty: nowhere
 	Body     []byte

@@ -32,11 +32,11 @@ type LinkOptions struct {
 // user's, the callback fails with ErrOAuthAccountNotLinked. If the user refuses a scope,
 // the browser comes back all the same: [Auth.AccessToken] says what is missing.
 //
-// On a site with [AccountPage].Enabled, or Hardened, a new account is linked only if the
-// user has signed in or proven their identity within [Factors].Recent. On any site, a user
-// with a second factor has to have proven that one within it. Link sends the user to the
-// provider in any case. If the proof is too old, the callback links nothing and leads to the
-// page that asks for another one. [Auth.RequireRecent] in front of the handler asks before.
+// On a site with [AccountPage].Enabled, or Hardened, a new account is linked only if the user
+// has signed in or proven their identity within [Factors].Recent. On any site, a new account
+// of a user with a second factor takes a proof of that factor within Recent. More scopes take
+// no proof. Link sends the user to the provider in any case. If the proof is too old, the
+// callback links nothing and asks for another. [Auth.RequireRecent] in front asks before.
 //
 // Link returns ErrNoSession if no user is signed in, or if the Adapter does not have the
 // user any more. Without Config.Adapter it returns ErrMissingAdapter, and for an id that

@@ -88,9 +88,9 @@ type SignOutOptions struct {
 
 // SignOut ends the session. It answers the request: it clears the cookies on w and
 // redirects. Without a session it redirects all the same. The error is an [*Error] that
-// has been logged, and nothing is written then. A form of another site is ErrMissingCSRF.
-// If a store fails to end the session, that is logged, and no error; with
-// [Security].StrictSignOut the answer has status 500.
+// has been logged, and nothing is written then. A request of another site is
+// ErrMissingCSRF. If a store fails to end the session, SignOut logs that and returns nil.
+// With [Security].StrictSignOut it then answers with status 500, and returns nil, too.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) error {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
 	return sendTo(w, res, err)

@@ -106,7 +106,7 @@ type Identity struct {
 	// section 2) is ErrCallbackRoute, and ErrOAuthCallback if the client has sent the token.
 	Subject string
 	Name    string         // cut to 512 bytes
-	Email   string         // normalised by the library; an invalid address is an ErrOAuthProfileParse
+	Email   string         // normalised; empty: none; unsafe characters are an ErrOAuthProfileParse, other faults pass
 	Image   string         // URL of a picture, at most 2 KiB; anything but http and https becomes empty
 	Extra   map[string]any // becomes [User].Extra
 
@@ -115,8 +115,8 @@ type Identity struct {
 	// the user has no picture. nil: none.
 	Photo []byte
 
-	// WithoutImage makes an empty Image "image": null in the session. A stored user has null in
-	// any case. false: image is null or "" if the profile's picture is, else the session has none.
+	// WithoutImage makes an empty Image null in the session, as a stored user's always is. false:
+	// the session has the profile's picture if that is null or "", and else no image.
 	WithoutImage bool
 
 	// EmailTrust says whether the provider vouches for Email. EmailProven and
