@@ -12,12 +12,12 @@ import (
 )
 
 // Config says how an [Auth] behaves. [New] copies it: later changes have no effect. A secret and
-// the site's URL must come from here or from the environment; everything else has a default.
+// what [Site] needs must come from here or the environment; all else but Providers has a default.
 // New refuses a negative number, unless its comment explains it. Functions run concurrently.
 type Config struct {
 	hidden
 
-	Providers []Provider      // in the order the sign-in page shows them
+	Providers []Provider      // at least one, in the order the sign-in page shows them
 	Adapter   storage.Adapter // nil: no database; sessions live in the cookie
 
 	// Secrets seal tokens and sign cookies. The newest comes first: it makes

@@ -94,9 +94,9 @@ type Actor = event.Actor
 // [Session].UserID; a page that needs it in JSON gets it from
 // [Callbacks].Session, as Extra["id"].
 //
-// In JSON the members of Extra stand beside name, email and image. An empty
-// field is null, or absent where a session token left it out. A zero SessionUser
-// is left out of the session.
+// In JSON the members of Extra stand beside name, email and image; Extra's own members of
+// these names are ignored. An empty field is null, or absent where a session token left it
+// out. A zero SessionUser is left out of the session.
 type SessionUser struct {
 	Name  string
 	Email string

@@ -19,12 +19,12 @@ type Provider interface {
 	prepare(s *setup, getenv func(string) string) (preparedProvider, error)
 }
 
-// Style is how the built-in sign-in page shows a provider's button.
+// Style is how the built-in pages show a provider's button. Embedded icons include apple, facebook,
+// github, gitlab, google, linkedin, microsoft, tiktok, x, yandex, key, passkey and generic.
 type Style struct {
-	Color string // CSS colour of the brand; empty: none
+	Color string // CSS colour behind Mark and the letter; empty or invalid: chosen by the provider's id
 	Icon  string // name of an embedded icon; empty or unknown: that of the id, else Mark, the type's icon, or a letter
-	// Mark is the brand's mark in one colour: the path data of SVG, 24 by 24
-	// units, 4 KiB at most. Anything else counts as none. Empty: none.
+	// Mark is a one-colour mark: SVG path data, 24 by 24 units, 4 KiB at most; anything else: none.
 	Mark string
 }
 
