@@ -74,8 +74,11 @@ func commentsOfFields(t *testing.T) map[string]string {
 // number is for. New refuses it, unless the comment of the field says what a negative one
 // means.
 func TestNegativeNumbers(t *testing.T) {
-	comments := commentsOfFields(t)
-	for _, n := range numbersOf(reflect.TypeFor[latchkey.Config](), "", nil) {
+	comments, numbers := commentsOfFields(t), numbersOf(reflect.TypeFor[latchkey.Config](), "", nil)
+	if len(numbers) < 30 {
+		t.Fatalf("only %d numbers were found", len(numbers))
+	}
+	for _, n := range numbers {
 		c := plainsite.Config(nil)
 		c.Adapter = memoryadapter.New(memoryadapter.Options{})
 		c.Factors.Kinds = []latchkey.FactorKind{latchkey.FactorTOTP}
